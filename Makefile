@@ -34,7 +34,7 @@ ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=card
 
-# On a machine that already has a Python with CuPy, use it by: make gpu-test GPU_PYTHON=python3
+# If a Python with CuPy is already installed, name it: make gpu-test GPU_PYTHON=python3
 # If nothing fails, `make gpu-test` writes tests/gpu/verified.json. This requires a git checkout
 # without uncommitted changes or, if there is no git, the variable GRAPHLA_COMMIT.
 GPU_PYTHON ?= $(BIN)/python

@@ -43,13 +43,16 @@ def main() -> None:
         "--only",
         nargs="*",
         default=[],
-        help="run only the rows whose names start with these prefixes",
+        help="run only the rows of the table whose names start with these prefixes",
     )
     parser.add_argument(
         "--limit", type=float, default=60, help="time limit in seconds for each NetworkX call"
     )
     parser.add_argument(
-        "--seconds", type=float, default=600, help="on a GPU: start no row after this many seconds"
+        "--seconds",
+        type=float,
+        default=600,
+        help="on a GPU, start no further row of the table after this many seconds",
     )
     parser.add_argument("--json", type=Path, help="also write the times to this file")
     options = parser.parse_args()

@@ -104,7 +104,7 @@ def levels_of_many(A: Matrix, sources: list[int], dtype: str = "INT32") -> Any:
 
 @dataclass
 class Bench:
-    """A graph to measure, with the sources of the searches and the size of their component."""
+    """A graph to benchmark, with the source vertices and the size of their component."""
 
     case: Case
     A: Matrix
@@ -418,7 +418,9 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true", help="also print the table as Markdown")
     parser.add_argument("--json", type=Path, help="write all times to this file")
     parser.add_argument(
-        "--trace", metavar="GRAPH", help="write the levels of one traversal to --json"
+        "--trace",
+        metavar="GRAPH",
+        help="write the levels of one traversal of this graph to the --json file",
     )
     options = parser.parse_args()
     options.traced = None

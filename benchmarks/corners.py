@@ -451,12 +451,17 @@ def main() -> None:
     """Measure the rows named on the command line, or all rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
     parser.add_argument(
-        "names", nargs="*", help="measure only the rows whose names start with these prefixes"
+        "names",
+        nargs="*",
+        help="measure only the rows of the table whose names start with these prefixes",
     )
     parser.add_argument("--cnr", type=Path, help="path of the file cnr-2000.npz")
     parser.add_argument("--kernels", action="store_true", help="show the time of each kernel")
     parser.add_argument(
-        "--seconds", type=float, default=600, help="start no row after this many seconds"
+        "--seconds",
+        type=float,
+        default=600,
+        help="start no further row of the table after this many seconds",
     )
     options = parser.parse_args()
     end = perf_counter() + options.seconds

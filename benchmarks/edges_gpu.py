@@ -120,7 +120,7 @@ def row(name: str, rung: Rung, A: Matrix, starts: list[int], edges: list[int]) -
 
 
 def count_edges(A: Matrix, starts: list[int]) -> list[int]:
-    """Return the number of undirected edges in the component of each start."""
+    """Return the number of undirected edges in the component of each start vertex."""
     degrees, rung = cupy.diff(A._store.csr.indptr), EdgeCentric(A._store)
     return [int(degrees[levels(rung, s) >= 0].sum(dtype=cupy.int64)) // 2 for s in starts]
 

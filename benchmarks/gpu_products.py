@@ -221,7 +221,7 @@ def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
 
 
 def small() -> None:
-    """Measure one masked product with n = 3, from the Python call until the result is ready."""
+    """Time one masked product with n = 3, from the Python call until the result is ready."""
     A = Matrix.from_coo([0, 0, 1, 2], [1, 2, 2, 0], 1.0)
     u, m = Vector.from_coo([0, 1, 2], 1.0), Vector.from_coo([0, 2], True, size=3)
     for name, call in {

@@ -24,12 +24,12 @@ def host_csr(A: gl.Matrix) -> Any:
 
 
 def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Return the median wall milliseconds of each peer's breadth-first search."""
+    """Return each peer's median wall-clock time for breadth-first search, in milliseconds."""
     return {name: _milliseconds(call, sources) for name, call in _searches(host_csr(A))}
 
 
 def shortest_beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Return the median wall milliseconds of each peer's shortest paths."""
+    """Return each peer's median wall-clock time for shortest paths, in milliseconds."""
     S = host_csr(A)
     return {
         "csgraph.dijkstra": _milliseconds(lambda s: csgraph.dijkstra(S, indices=s), sources),

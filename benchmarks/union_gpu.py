@@ -55,10 +55,10 @@ def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:
 
 
 def matrices(dtype: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name and both operands of unions of matrices.
+    """Yield a name and two matrices for each union to measure.
 
-    Some matrices have long rows, others short rows. The patterns of both operands differ, or are
-    nearly equal.
+    Some matrices have long rows, others short rows. In some unions the patterns of the two matrices
+    are nearly equal, in others they are different.
     """
     gl.config.device = "cuda"
     pairs = graphs.kron_pairs(20)

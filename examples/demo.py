@@ -61,9 +61,13 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description="Breadth-first search, and a picture of its levels."
     )
-    parser.add_argument("graph", nargs="?", default="road-NY", help="a file or a dataset")
-    parser.add_argument("--source", type=int, help="default: the vertex with the largest degree")
-    parser.add_argument("--output", type=Path, help="default: out/GRAPH.png")
+    parser.add_argument(
+        "graph", nargs="?", default="road-NY", help="the graph: a file or a dataset"
+    )
+    parser.add_argument(
+        "--source", type=int, help="the source (default: the vertex of largest degree)"
+    )
+    parser.add_argument("--output", type=Path, help="the picture (default: out/GRAPH.png)")
     return parser.parse_args()
 
 

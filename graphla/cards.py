@@ -1,6 +1,6 @@
-"""Find NVIDIA cards, and report what is missing if they cannot be used.
+"""Find NVIDIA GPUs, and report what is missing if they cannot be used.
 
-The number of cards comes from the driver (3 ms), without importing CuPy.
+The number of GPUs comes from the driver (3 ms), without importing CuPy.
 """
 
 from __future__ import annotations

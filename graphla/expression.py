@@ -337,7 +337,7 @@ classes: list[Any] = []
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
-    """Register the expression classes in `classes`."""
+    """Store the expression classes in `classes`."""
     classes[:] = [scalar, vector, matrix]
 
 

@@ -62,7 +62,7 @@ def progress(total: int | None, unit: str, description: str) -> Iterator[Callabl
 
 
 def is_shown() -> bool:
-    """Return whether a bar is open; if so, nothing else should write to its terminal line."""
+    """Return whether a progress bar is shown. Nothing else should then write to its line."""
     return bool(_shown)
 
 

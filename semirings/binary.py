@@ -138,7 +138,8 @@ def _parameterized(
 ) -> _BinaryOp:
     """Return an operator with parameters. func(**parameters) returns the function to apply.
 
-    If the operator is used before its parameters are set, it applies the function func().
+    If the operator is used before its parameters are set, it applies the function that func()
+    returns.
     """
 
     def defaults(x: _Any, y: _Any) -> _Any:
@@ -150,7 +151,7 @@ def _parameterized(
 def _on_bool(
     on_bool: _Callable[..., _Any], otherwise: _Callable[..., _Any]
 ) -> _Callable[..., _Any]:
-    """Return a function that calls `on_bool` if its operands are BOOL, and else `otherwise`."""
+    """Return a function that calls `on_bool` for BOOL operands, and `otherwise` for others."""
     return lambda x, y: on_bool(x, y) if x.dtype is _BOOL else otherwise(x, y)
 
 
@@ -321,8 +322,8 @@ def _log_of_sum(exp: _Any, log1p: _Any, of_two: float) -> _Callable[..., _Any]:
         dtype = _float_of(x.dtype)
         x, y = x.astype("FP64"), y.astype("FP64")
         larger = _t.maximum(x, y) + log1p(exp(-_t.absolute(x - y)))
-        # If x = y, the result is x + of_two, the constant for log(2). This is also correct for
-        # equal infinities, for which x - y is NaN.
+        # If x = y, the result is x + of_two, where `of_two` is the logarithm of 2. This is also
+        # correct for equal infinities, for which x - y is NaN.
         return _t.where(x == y, x + of_two, larger).astype(dtype)
 
     return log_of_sum
@@ -359,8 +360,8 @@ numpy = _SimpleNamespace(
     left_shift=_numpy("left_shift", lambda x, y: x << y, _INTEGERS),
     less=lt,
     less_equal=le,
-    # The result is the sum of the maximum of x and y and a logarithm. If the result is near 0,
-    # these two terms cancel, so that the error exceeds 1024 ulps.
+    # The result is max(x, y) plus a logarithm. If these two terms nearly cancel, the result is near
+    # 0, and its error can exceed 1024 ulps.
     logaddexp=_numpy("logaddexp", _logaddexp, commutes_to="numpy.logaddexp", ulps=1024),
     logaddexp2=_numpy("logaddexp2", _logaddexp2, commutes_to="numpy.logaddexp2", ulps=1024),
     logical_and=land,

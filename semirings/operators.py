@@ -141,7 +141,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with the given kind and name. Pickle loads an operator by this call."""
+    """Return the operator with this kind and name. Pickle calls this to load an operator."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -608,8 +608,8 @@ class IndexUnaryOp(FunctionOperator):
         domain: the dtypes on which the operator is defined.
         result: the dtype of the result; "same" means the dtype of the operands, and None means the
             dtype that f returns.
-        thunk: the dtype of the thunk; None means the dtype of the thunk that is given in a call, or
-            that of x.
+        thunk: the dtype of the thunk. If it is None, `op[x_dtype, thunk_dtype]` sets it, and
+            `op[x_dtype]` uses the dtype of x.
         ulps: the maximum error of a result, in units in the last place.
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.

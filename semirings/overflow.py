@@ -13,7 +13,7 @@ from semirings.trace import Symbol, as_symbol, where
 
 @lru_cache(maxsize=4096)
 def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
-    """f(x, y) = whether an intermediate integer of op(x, y) does not fit its dtype.
+    """f(x, y) is true if an intermediate integer in op(x, y) does not fit its dtype.
 
     The predicate checks sums, differences, products, negations and casts between integers. If the
     operator chooses between two branches with `where`, only the branch that is taken is checked.
@@ -21,8 +21,8 @@ def overflowing(op: TypedBinaryOp) -> TypedBinaryOp | None:
     None if nothing can overflow.
 
     >>> from semirings import binary
-    >>> fits_not = overflowing(binary.plus["INT8"])
-    >>> bool(fits_not(100, 27)), bool(fits_not(100, 28))
+    >>> overflows = overflowing(binary.plus["INT8"])
+    >>> bool(overflows(100, 27)), bool(overflows(100, 28))
     (False, True)
     """
     found = _overflows(op.expression)

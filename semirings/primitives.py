@@ -45,7 +45,7 @@ class Primitive:
     names: tuple[tuple[str, Any], ...] = ()
 
     def text(self, language: str, dtype: DataType) -> str:
-        """Return the template for arguments of this dtype."""
+        """Return the code template for this language and a first argument of this dtype."""
         template = getattr(self, language)
         if isinstance(template, dict):
             return template[dtype.kind]

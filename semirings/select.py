@@ -125,8 +125,8 @@ def value(comparison: _Any) -> _Any:
     """Return the entries of A whose values satisfy the comparison: `select.value(A > 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, >, >=, == or !=, and that
-            has not been computed.
+        comparison: a comparison of A with a scalar, using <, <=, >, >=, == or !=. It must be an
+            expression that has not been computed yet.
 
     Returns:
         An expression.
@@ -141,8 +141,8 @@ def row(comparison: _Any) -> _Any:
     """Return the entries of A whose rows satisfy the comparison: `select.row(A <= 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, > or >=, and that has not
-            been computed.
+        comparison: a comparison of A with a scalar, using <, <=, > or >=. It must be an expression
+            that has not been computed yet.
 
     Returns:
         An expression.
@@ -158,8 +158,8 @@ def column(comparison: _Any) -> _Any:
     """Return the entries of A whose columns satisfy the comparison: `select.column(A <= 3)`.
 
     Args:
-        comparison: an expression that compares A with a scalar by <, <=, > or >=, and that has not
-            been computed.
+        comparison: a comparison of A with a scalar, using <, <=, > or >=. It must be an expression
+            that has not been computed yet.
 
     Returns:
         An expression.
@@ -175,8 +175,8 @@ def index(comparison: _Any) -> _Any:
     """Return the entries of v whose indices satisfy the comparison: `select.index(v <= 3)`.
 
     Args:
-        comparison: an expression that compares v with a scalar by <, <=, > or >=, and that has not
-            been computed.
+        comparison: a comparison of v with a scalar, using <, <=, > or >=. It must be an expression
+            that has not been computed yet.
 
     Returns:
         An expression.

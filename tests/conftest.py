@@ -98,7 +98,7 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def limit_examples(item: Any) -> None:
-    """Limit a property test to the number of examples that the table allows."""
+    """Limit a property test to the number of examples that effort.py allows."""
     function = getattr(item, "obj", None)
     if not hasattr(function, "hypothesis"):
         return
@@ -145,7 +145,9 @@ def schedule(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--outcomes", metavar="FILE", help="write the outcome of each test there")
+    parser.addoption(
+        "--outcomes", metavar="FILE", help="write the outcome of each test to this file"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -44,14 +44,14 @@ EXAMPLES = {
     "test_symmetry.py::test_results_are_the_same_before_and_after_symmetry_detection": 5,
     "traversal/": 20,
     "traversal/test_closure.py": 10,
-    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 8,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 8,
 }
 """The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
     "algorithms/test_paths.py::test_reliabilities_are_fp64": 3,
     "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 48,
-    "gpu/test_planning.py::test_a_row_longer_than_one_pass_of_a_block": 2,
+    "gpu/test_planning.py::test_a_block_relabels_a_row_that_is_too_long": 2,
     "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
     "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
     "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,
@@ -68,11 +68,11 @@ CASES = {
     "test_compiled_traversals.py::test_a_near_far_closure_agrees": 6,
     "test_compiled_traversals.py::test_a_closure_by_rounds_agrees_with_numpy": 5,
     "test_larger.py::test_mxm": 6,
-    "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 8,
+    "test_larger.py::test_mxv_and_vxm_agree_with_numpy_on_dense_arrays": 8,
     "test_sorting.py::test_sorting_by_less_or_greater": 8,
     "test_sorting.py::test_a_comparison_that_is_true_for_equal_values": 2,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 3,
-    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 6,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 6,
 }
 """The number of cases of a parametrized test that `make test` runs.
 
@@ -81,9 +81,9 @@ Tests that are not listed run all their cases.
 
 SIMULATED_CASES = {
     "test_larger.py::test_mxm": 4,
-    "test_larger.py::test_mxv_and_vxm_agree_with_dense_numpy": 4,
+    "test_larger.py::test_mxv_and_vxm_agree_with_numpy_on_dense_arrays": 4,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
-    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_refused_and_one": 3,
+    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 3,
 }
 """The number of cases of a parametrized test on the simulator, where it overrides CASES. Few cases
 run there, because g++ compiles the kernels of each case."""

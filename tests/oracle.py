@@ -260,7 +260,7 @@ def assign(
 def subassign(
     C: Table, I: Sequence[int], J: Sequence[int], A: Table, mask=None, accum=None, replace=False
 ) -> Table:
-    """C(I, J)⟨mask, replace⟩ ⊙= A, where mask and replace are confined to the region."""
+    """C(I, J)⟨mask, replace⟩ ⊙= A, where mask and replace affect only the region."""
     inside = write(extract(C, I, J), A, mask, accum, replace)
     outside = {key: x for key, x in C.entries.items() if key not in set(product(I, J))}
     placed = {(I[i], J[j]): x for (i, j), x in inside.entries.items()}
@@ -398,7 +398,7 @@ def diagonal(A: Table, k: int) -> Table:
 
 
 def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
-    """T(i + rows, j + columns) = A(i, j), if that index lies inside `shape`."""
+    """T(i + rows, j + columns) = A(i, j), wherever the new position lies inside `shape`."""
     moved = {(i + rows, j + columns): x for (i, j), x in A.entries.items()}
     inside = set(product(*map(range, shape)))
     return Table(shape, A.dtype, {key: x for key, x in moved.items() if key in inside})

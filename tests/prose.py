@@ -36,6 +36,7 @@ PATTERNS = {
     r"\bwhatever (it|they) be\b": "any",
     r"\b(that|which) (it|they) (has|have) not\b": "that it lacks",
     r"\bno more than so many\b": "at most",
+    r"\brefus(e|es|ed|ing)\b(?! to\b)": "reject",
     r"\b(colour|neighbour|behaviour|favour|honour|flavour|rumour)\w*": "American spelling",
     r"\b(centre|metre|litre|fibre)(s|d|line)?\b": "American spelling",
     r"\b(label|model|travel|cancel|signal|channel|tunnel|total)l(ed|ing|er|ers)\b": "one l",

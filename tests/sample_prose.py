@@ -112,9 +112,13 @@ def draw(commit: str, count: int) -> list[tuple[str, Block]]:
 def main() -> None:
     """Print the sample."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("commit", nargs="?", default="HEAD", help="the commit to draw from")
-    options.add_argument("--blocks", type=int, default=150, help="how many (default: 150)")
-    options.add_argument("--places", action="store_true", help="print the file and line as well")
+    options.add_argument(
+        "commit", nargs="?", default="HEAD", help="the commit whose text is sampled"
+    )
+    options.add_argument("--blocks", type=int, default=150, help="number of blocks (default: 150)")
+    options.add_argument(
+        "--places", action="store_true", help="also print the file and line of each block"
+    )
     chosen = options.parse_args()
     commit = git("rev-parse", "--verify", f"{chosen.commit}^{{commit}}").decode().strip()
     for number, (path, block) in enumerate(draw(commit, chosen.blocks), 1):

@@ -221,7 +221,7 @@ def same(noun: Any, expected: Table) -> None:
     got = read(noun)
     if noun.ndim == 2:
         by_columns = transpose(read(noun.T)).entries
-        verify(noun)  # reading may have built further forms, which must agree with the earlier ones
+        verify(noun)  # reading may have built more storage forms; all must agree
         assert by_columns.keys() == got.entries.keys(), "rows and columns hold other places"
         assert all(agrees(by_columns[key], x) for key, x in got.entries.items())
     assert got.shape == expected.shape, f"shape {got.shape}, expected {expected.shape}"

@@ -40,7 +40,7 @@ def line() -> gl.Vector:
 
 
 # --- error messages name the argument ----------------------------------------------------------
-def test_mismatched_shapes_are_refused_and_both_are_named():
+def test_mismatched_shapes_are_rejected_and_both_are_named():
     A, u = gl.Matrix(int, 3, 5), gl.Vector(int, 7)
     with pytest.raises(gl.exceptions.DimensionMismatch, match=r"5.*7"):
         A @ u
@@ -61,7 +61,7 @@ def test_mismatched_shapes_are_refused_and_both_are_named():
         (A @ A.T).new(mask=A.S)
 
 
-def test_operators_of_the_wrong_kind_are_refused():
+def test_operators_of_the_wrong_kind_are_rejected():
     A, u = small(), line()
     for refused in (
         lambda: A.mxm(A, gl.binary.plus),
@@ -92,7 +92,7 @@ def test_an_operator_name_may_be_a_numpy_string():
     assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
-def test_an_operator_is_refused_on_a_dtype_for_which_it_is_undefined():
+def test_an_operator_is_rejected_on_a_dtype_for_which_it_is_undefined():
     u = gl.Vector.from_coo([0], [1.5])
     with pytest.raises((TypeError, KeyError)):
         u.apply(gl.unary.bnot)
@@ -100,7 +100,7 @@ def test_an_operator_is_refused_on_a_dtype_for_which_it_is_undefined():
         gl.binary.band(u & u)
 
 
-def test_objects_that_are_not_operands_are_refused():
+def test_objects_that_are_not_operands_are_rejected():
     A, u = small(), line()
     with pytest.raises(TypeError):
         A @ 3
@@ -122,7 +122,7 @@ def test_objects_that_are_not_operands_are_refused():
         u(u.S, u.S) << u
 
 
-def test_a_refused_statement_writes_nothing():
+def test_a_rejected_statement_writes_nothing():
     A = small()
     before = read(A)
     with pytest.raises(ValueError):
@@ -132,7 +132,7 @@ def test_a_refused_statement_writes_nothing():
     same(A, before)
 
 
-def test_an_unknown_device_or_setting_is_refused_by_name():
+def test_an_unknown_device_or_setting_is_rejected_by_name():
     assert small().device == ("cpu" if DEVICE == "cpu" else "cuda:0")
     assert line().to("cpu").device == "cpu" and line().to("cpu").isequal(line().to("cpu"))
     with pytest.raises(ValueError, match="abacus"):
@@ -167,7 +167,7 @@ def test_isclose_allows_a_tolerance():
     assert u.diag().isclose(v.diag())
 
 
-def test_dup_is_independent_and_clear_keeps_shape_and_dtype():
+def test_dup_returns_an_independent_copy_and_clear_keeps_the_shape_and_dtype():
     for noun in (small(), line()):
         copy = noun.dup()
         noun.clear()
@@ -383,7 +383,7 @@ def test_formatting_a_scalar_formats_its_value():
 
 @pytest.mark.parametrize("tolerance", ["x", -1, float("nan")])
 @pytest.mark.parametrize("name", ["rel_tol", "abs_tol"])
-def test_an_invalid_tolerance_is_refused(name, tolerance):
+def test_an_invalid_tolerance_is_rejected(name, tolerance):
     u = gl.Vector.from_dense([1.0])
     with pytest.raises(gl.exceptions.InvalidValue, match=name):
         u.isclose(u, **{name: tolerance})

@@ -171,7 +171,7 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_replace_keeps_entries_outside_the_region_where_the_mask_is_true(value):
+def test_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value
@@ -312,7 +312,7 @@ def test_assigning_an_array_sets_each_element(data):
     same(C.noun, oracle.assign(C.table, I, J, A))
 
 
-def test_a_duplicate_index_is_refused_in_assign():
+def test_a_duplicate_index_is_rejected_in_assign():
     C, w = gl.Matrix(int, 3, 3), gl.Vector(int, 3)
     with pytest.raises(ValueError):
         C[[0, 1, 0], :] << gl.Matrix(int, 3, 3)
@@ -323,7 +323,7 @@ def test_a_duplicate_index_is_refused_in_assign():
     assert C.nvals == 0 and w.nvals == 0
 
 
-def test_a_mask_of_the_wrong_shape_is_refused():
+def test_a_mask_of_the_wrong_shape_is_rejected():
     C, m = gl.Matrix(int, 3, 4), gl.Matrix(bool, 4, 3)
     w = gl.Vector(bool, 3)
     with pytest.raises(gl.exceptions.DimensionMismatch):
@@ -338,7 +338,7 @@ def test_a_mask_of_the_wrong_shape_is_refused():
         C(w.S)[[0, 1], :] << 1
 
 
-def test_a_value_of_the_wrong_shape_is_refused():
+def test_a_value_of_the_wrong_shape_is_rejected():
     C, w = gl.Matrix(int, 3, 4), gl.Vector(int, 3)
     with pytest.raises(gl.exceptions.DimensionMismatch):
         C[[0, 1], :] << gl.Matrix(int, 3, 4)
@@ -352,7 +352,7 @@ def test_a_value_of_the_wrong_shape_is_refused():
         C[0, 0] << w
 
 
-def test_an_index_out_of_range_is_refused():
+def test_an_index_out_of_range_is_rejected():
     C, w = gl.Matrix(int, 3, 4), gl.Vector(int, 3)
     for refused in (3, -4, [0, 3], np.array([-4])):
         with pytest.raises(IndexError):

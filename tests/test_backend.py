@@ -248,7 +248,7 @@ def joined(a, b, op, left=None, right=None):
 @pytest.mark.parametrize("filled", [False, True])
 @quick
 @given(st.data(), sizes, st.none() | sizes)
-def test_union_and_intersection_agree_with_dictionaries(filled, data, size, ncols):
+def test_union_and_intersection_agree_with_the_dictionary_model(filled, data, size, ncols):
     a, b = (data.draw(tables(size, ncols=ncols)) for _ in range(2))
     make = (
         (lambda t: vector(size, t, "sorted"))
@@ -267,7 +267,7 @@ def test_union_and_intersection_agree_with_dictionaries(filled, data, size, ncol
 
 @quick
 @given(st.data(), sizes, sizes)
-def test_apply_and_select_agree_with_dictionaries(data, nrows, ncols):
+def test_apply_and_select_agree_with_the_dictionary_model(data, nrows, ncols):
     a, v = data.draw(tables(nrows, ncols=ncols)), data.draw(tables(nrows))
     A = matrix(nrows, ncols, a)
     assert table_of(do.apply(A, unary.ainv["INT64"])) == {p: -x for p, x in a.items()}
@@ -290,7 +290,7 @@ def test_apply_and_select_agree_with_dictionaries(data, nrows, ncols):
 
 @quick
 @given(st.data(), sizes, sizes, st.sampled_from(["plus", "min", "times", "any"]))
-def test_reductions_agree_with_dictionaries(data, nrows, ncols, name):
+def test_reductions_agree_with_the_dictionary_model(data, nrows, ncols, name):
     a = data.draw(tables(nrows, ncols=ncols))
     A, fold = matrix(nrows, ncols, a), getattr(monoid, name)["INT64"]
     rows = {i: [x for (k, _), x in a.items() if k == i] for i, _ in a}
@@ -309,7 +309,7 @@ def test_reductions_agree_with_dictionaries(data, nrows, ncols, name):
 
 @quick
 @given(st.data(), sizes, sizes)
-def test_extract_agrees_with_dictionaries(data, nrows, ncols):
+def test_extract_agrees_with_the_dictionary_model(data, nrows, ncols):
     a, v = data.draw(tables(nrows, ncols=ncols)), data.draw(tables(nrows))
     some = [
         st.lists(st.integers(0, n - 1), max_size=9) if n else st.just([]) for n in (nrows, ncols)
@@ -330,7 +330,7 @@ def test_extract_agrees_with_dictionaries(data, nrows, ncols):
 
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
-def test_kronecker_agrees_with_dictionaries(data, m, n, p, q):
+def test_kronecker_agrees_with_the_dictionary_model(data, m, n, p, q):
     a, b = data.draw(tables(m, ncols=n)), data.draw(tables(p, ncols=q))
     got = do.kronecker(matrix(m, n, a), matrix(p, q, b), binary.minus["INT64"])
     want = {(i * p + k, j * q + l): x - y for (i, j), x in a.items() for (k, l), y in b.items()}
@@ -422,7 +422,7 @@ def test_each_element_of_mxm_is_the_fold_of_its_terms(name, data, n, m, l):
     assert c.values.dtype == ring.return_type.np_type
 
 
-def test_a_product_whose_value_is_known_stays_iso_valued():
+def test_a_product_whose_entries_all_have_a_known_value_is_iso_valued():
     one = np.broadcast_to(np.ones(1, bool), 3)
     A = do.build_matrix(3, 3, np.array([0, 1, 2]), np.array([1, 2, 0]), one, None)
     u = SparseVector(3, np.array([0, 1], np.int32), np.array([7, 8]))

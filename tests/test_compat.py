@@ -2,7 +2,7 @@
 
 The statements avoid the documented differences. graphla promotes mixed dtypes and Python scalars
 like NumPy 2. python-graphblas ignores NaN under min and max, treats -0.0 in a value mask as true,
-uses the opposite sign in diagindex, and refuses BOOL under plus and times. Division by zero differs
+uses the opposite sign in diagindex, and rejects BOOL under plus and times. Division by zero differs
 as well. `reposition` is compared only through `.new()`: in python-graphblas, writing it keeps the
 entries outside the moved matrix.
 """

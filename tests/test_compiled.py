@@ -398,7 +398,7 @@ def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.Monk
         assert np.array_equal(entries_of(got)[1], 2 * entries_of(pulled())[1])
 
 
-def test_without_numba_auto_uses_numpy_and_true_raises_an_error(
+def test_without_numba_compiled_auto_uses_numpy_and_compiled_true_raises_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loads = count_loads(monkeypatch)

@@ -157,7 +157,7 @@ def path(n: int) -> Csr:
     return csr_of(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
 
 
-def test_one_byte_levels_overflow_beyond_254() -> None:
+def test_levels_stored_in_one_byte_overflow_beyond_254() -> None:
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
@@ -228,7 +228,7 @@ def test_a_batch_of_searches_agrees_with_single_searches(seed: int, deep: int) -
             assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
 
 
-def test_a_batch_of_searches_may_fill_a_whole_word() -> None:
+def test_a_batch_may_have_one_search_per_bit_of_a_word() -> None:
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
 
@@ -383,7 +383,7 @@ def test_an_entry_that_is_nan_is_not_improved_again() -> None:
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_an_improving_cycle_is_detected_from_the_parents(setting: bool) -> None:
+def test_a_cycle_that_keeps_improving_is_detected_from_the_parents(setting: bool) -> None:
     ring = csr_of(4, np.array([0, 1, 2, 3]), np.array([1, 2, 3, 1]), np.array([1, -2, 1, 0]))
     x = SparseVector(4, np.zeros(1, np.int32), np.zeros(1, np.int64))
     op = semiring.min_plus["INT64"]

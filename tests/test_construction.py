@@ -121,7 +121,7 @@ def test_the_error_names_the_first_duplicate():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
-def test_build_refuses_a_nonempty_matrix_or_vector_unless_clear_is_set():
+def test_build_rejects_a_nonempty_matrix_or_vector_unless_clear_is_set():
     A, w = small(), line()
     with pytest.raises(gl.exceptions.OutputNotEmpty):
         A.build([0], [0], [1])
@@ -133,7 +133,7 @@ def test_build_refuses_a_nonempty_matrix_or_vector_unless_clear_is_set():
 
 
 @pytest.mark.parametrize("bad", [[-1], [3]])
-def test_a_constructor_refuses_an_index_out_of_range(bad):
+def test_a_constructor_rejects_an_index_out_of_range(bad):
     with pytest.raises((IndexError, ValueError)):
         gl.Vector.from_coo(bad, [1], size=3)
     with pytest.raises((IndexError, ValueError)):
@@ -144,7 +144,7 @@ def test_a_constructor_refuses_an_index_out_of_range(bad):
         gl.Vector(int, 3).build(bad, [1])
 
 
-def test_arrays_of_inconsistent_sizes_are_refused():
+def test_arrays_of_inconsistent_sizes_are_rejected():
     with pytest.raises(ValueError):
         gl.Matrix.from_coo([0, 1], [0], [1, 2])
     with pytest.raises(ValueError):
@@ -162,7 +162,7 @@ def test_arrays_of_inconsistent_sizes_are_refused():
 
 
 @pytest.mark.parametrize("edges", [[(1,)], [(1, 2, 3, 4)], [(0, 1), (1, 2, 3)], np.zeros((2, 4))])
-def test_an_edge_with_the_wrong_number_of_elements_is_refused(edges):
+def test_an_edge_with_the_wrong_number_of_elements_is_rejected(edges):
     with pytest.raises(ValueError, match=r"2 (or 3 )?(parts|columns)"):
         gl.Matrix.from_edgelist(edges)
 
@@ -240,7 +240,7 @@ def test_a_wide_matrix_with_few_entries_uses_little_memory():
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
+def test_a_python_int_that_does_not_fit_the_dtype_is_rejected(dtype):
     info = np.iinfo(dtype)
     for value in (int(info.max) + 1, int(info.min) - 1):
         w, A = gl.Vector(dtype, 3), gl.Matrix(dtype, 2, 2)
@@ -262,7 +262,7 @@ def test_a_python_int_that_does_not_fit_the_dtype_is_refused(dtype):
 @pytest.mark.parametrize(
     "x", [10**39, -(10**39), 10**400, 1e39, np.float64(1e39)], ids=lambda x: f"{len(str(x))} digits"
 )
-def test_a_scalar_out_of_range_of_a_floating_dtype_is_refused_instead_of_becoming_infinity(x):
+def test_a_scalar_beyond_the_range_of_a_floating_dtype_is_rejected_instead_of_becoming_infinity(x):
     u = gl.Vector("FP32", 2)
     with pytest.raises(OverflowError, match="does not fit FP32"):
         u[0] = x
@@ -306,13 +306,13 @@ def test_the_error_names_an_argument_that_a_constructor_cannot_read():
             refused()
 
 
-def test_a_mapping_is_refused_as_an_edge_list():
+def test_a_mapping_is_rejected_as_an_edge_list():
     with pytest.raises(TypeError, match=r"list\(d.values\(\)\)"):
         gl.Matrix.from_edgelist({(0, 1): 3})
 
 
 @pytest.mark.parametrize("big", [1 << 63, (1 << 63) + 1, (1 << 64) - 1])
-def test_large_64_bit_integers_are_kept_exactly_with_an_integer_dtype(big):
+def test_large_64_bit_integers_get_an_integer_dtype_that_keeps_them_exactly(big):
     for make in (
         lambda x: gl.Vector.from_coo([0, 1], [big, x]),
         lambda x: gl.Vector.from_dense([big, x]),

@@ -40,6 +40,6 @@ def test_the_shipped_files_are_identical_to_the_originals(file):
     assert digests[0] == digests[1]
 
 
-def test_an_unknown_dataset_is_refused_and_the_known_names_are_listed():
+def test_an_unknown_dataset_is_rejected_and_the_known_names_are_listed():
     with pytest.raises(gl.exceptions.InvalidValue, match=r"name is 'road', but .* road-NY"):
         datasets.load("road")

@@ -145,7 +145,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.cpu
-def test_the_index_lists_every_decision():
+def test_the_index_of_design_decisions_links_to_every_decision():
     folder = ROOT / "docs" / "decisions"
     text = (folder / "README.md").read_text(encoding="utf-8")
     assert [
@@ -160,7 +160,7 @@ def test_the_search_in_the_readme_reaches_every_vertex():
 
 
 @pytest.mark.cpu
-def test_each_rung_of_the_ladder_is_described_in_the_tutorial_and_above_its_kernel():
+def test_each_strategy_of_the_ladder_is_described_in_the_tutorial_and_above_its_kernel():
     assert ladder.STRATEGIES.keys() <= anchors(ROOT / "docs" / "ladder.md")
     for name, strategy in ladder.STRATEGIES.items():
         module = (strategy.cuda or strategy.cpu).partition(".")[0]

@@ -193,7 +193,7 @@ def errors(thing: Any) -> set[type[BaseException]]:
     """Return the errors in the `raise` statements of a function and of its helpers."""
     found: set[type[BaseException]] = set()
     options = getattr(thing, "graph_options", None)
-    if options is not None:  # the decorator of the algorithms checks the graph and the labels
+    if options is not None:  # the algorithm's decorator checks the graph and the labels
         found |= {TypeError, gl.exceptions.DimensionMismatch}
         found |= {gl.exceptions.InvalidValue} if options.undirected or options.lengths else set()
         found |= {gl.exceptions.IndexOutOfBound} if options.vertices or options.pairs else set()
@@ -318,7 +318,7 @@ def test_the_raises_section_lists_the_errors_that_the_code_raises(name):
 
 
 def graphs() -> Iterator[Any]:
-    """Yield graphs with four vertices, and graphs that some algorithms refuse."""
+    """Yield graphs with four vertices, and arguments that some algorithms reject."""
     i, j = [0, 1, 1, 2, 2, 3, 3, 0], [1, 0, 2, 1, 3, 2, 0, 3]
     for value in (1, 0, -1, 5, 0.5, np.nan, -np.inf, np.inf, 1e308, 2**62, True):
         yield gl.Matrix.from_coo(i, j, value, nrows=4, ncols=4)
@@ -414,5 +414,5 @@ def test_sections_and_entries_are_parsed_as_napoleon_parses_them():
 def test_raise_statements_are_found_in_a_function_and_in_its_helpers():
     assert errors(sample) == {ValueError}
     assert gl.exceptions.InvalidValue in errors(algorithms.katz)  # `validation.real` raises it
-    # This error is created by a helper function, not by `katz` itself.
+    # `katz` raises this error, but a helper function creates it.
     assert algorithms.ConvergenceError in errors(algorithms.katz)

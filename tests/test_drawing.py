@@ -89,7 +89,7 @@ def test_spy_accepts_graphs_expressions_and_axes():
     assert gl.spy(G.matrix.T).images and gl.spy(gl.Matrix(int, 3, 4)).images
 
 
-def test_spy_refuses_arguments_that_it_cannot_draw():
+def test_spy_rejects_arguments_that_it_cannot_draw():
     with pytest.raises(InvalidValue, match="bins must be an int from 1 to 4096, not 0"):
         gl.spy(gl.Matrix(int, 3, 3), bins=0)
     with pytest.raises(InvalidValue, match="A is 0 x 3, so there is nothing to draw"):
@@ -154,7 +154,7 @@ def test_draw_uses_the_given_positions():
         assert np.array_equal(shown, list(points.values()))
 
 
-def test_draw_refuses_arguments_that_it_cannot_draw():
+def test_draw_rejects_arguments_that_it_cannot_draw():
     G, large = chain(), gl.Graph(gl.generators.path(2000))
     with pytest.raises(InvalidValue, match="G has 2,000 vertices and 1,999 edges, but draw shows"):
         gl.draw(large)
@@ -227,7 +227,7 @@ def test_no_two_vertices_of_the_karate_club_overlap():
 def test_a_dollar_sign_in_a_label_is_drawn_literally():
     G = gl.Graph.from_edges([("$\\foo$", "a$b$"), ("a$b$", "_c")])
     ax = gl.draw(G, color={"_c": "$\\bar$", "a$b$": "_x"})
-    ax.figure.canvas.draw()  # mathtext would refuse \foo
+    ax.figure.canvas.draw()  # mathtext would reject \foo
     assert {text.get_text() for text in ax.texts} == {"$\\foo$", "a$b$", "_c"}
     legend = ax.get_legend()
     assert legend is not None
@@ -260,12 +260,12 @@ def test_numpy_numbers_are_accepted_as_colors(kind):
         ([[1], [2], [3], [4]], InvalidValue),
     ],
 )
-def test_invalid_colors_are_refused(color, error):
+def test_invalid_colors_are_rejected(color, error):
     with pytest.raises(error, match="color"):
         gl.draw(chain(), color=color)
 
 
 @pytest.mark.parametrize("positions", ["circle", {v: v for v in "abcd"}, [(1, 2), (1,), 3, 4]])
-def test_positions_that_are_not_pairs_are_refused(positions):
+def test_positions_that_are_not_pairs_are_rejected(positions):
     with pytest.raises(InvalidValue, match="positions must be pairs of numbers"):
         gl.draw(chain(), positions=positions)

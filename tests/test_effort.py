@@ -1,4 +1,4 @@
-"""Test that the tables of `make test` name existing tests, and that cases are chosen correctly."""
+"""Test that the tables in effort.py name existing tests, and that cases are chosen correctly."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_each_prefix_matches_at_least_one_test(prefix):
     assert not function or f"\ndef {function}" in (TESTS / file).read_text()
 
 
-def test_the_longest_matching_prefix_wins():
+def test_the_longest_matching_prefix_determines_the_number_of_examples():
     assert number_of_examples("tests/test_plan.py::test_x") == EXAMPLES[""]
     assert number_of_examples("tests/ladder/test_plan.py::test_x") == EXAMPLES["ladder/"]
     assert number_of_cases("tests/test_plan.py::test_x[1]") is None

@@ -155,7 +155,7 @@ def test_the_demo_accepts_tiny_graphs(tmp_path, run_here, edges):
     assert "out-edges reached" in text or "undirected edges" in text
 
 
-def test_the_demo_refuses_input_that_is_not_a_graph(tmp_path):
+def test_the_demo_rejects_input_that_is_not_a_graph(tmp_path):
     for name, content in (("wide.mtx", "1 2 1\n1 1\n"), ("none.mtx", "2 2 0\n")):
         head = "%%MatrixMarket matrix coordinate pattern general\n"
         (tmp_path / name).write_text(head + content)

@@ -41,7 +41,7 @@ def test_an_expression_used_as_an_operand_is_computed_once():
     assert ran(recorder).count("mxv") == 2
 
 
-def test_an_expression_can_be_written_under_a_mask_made_from_itself():
+def test_an_expression_can_be_written_under_a_mask_made_from_the_same_expression():
     u = Vector.from_coo([0, 2], [-1, 7], size=4)
     x = u + 1
     w = Vector.from_coo([0, 1], [5, 6], size=4)
@@ -129,7 +129,7 @@ def ring(n: int) -> Matrix:
 
 
 @pytest.mark.parametrize("way", ["push", "pull"])
-def test_a_direction_can_be_forced(way):
+def test_the_choice_between_push_and_pull_can_be_forced(way):
     A, u = ring(50), Vector.from_coo([3], [1], size=50)
     with Recorder() as recorder, direction(way):
         w = plus_times(u @ A).new()
@@ -213,7 +213,7 @@ def test_assigning_a_scalar_under_a_sparse_mask_writes_in_place():
     assert len(places) == 1  # each write reused the same array
 
 
-def test_a_region_expression_cannot_be_read_after_an_assignment_to_it():
+def test_a_region_expression_cannot_be_read_after_its_region_was_assigned():
     A = small()
     row = A[0, :]
     row << Vector.from_coo([1], [9], size=2)
@@ -226,7 +226,7 @@ def test_a_region_expression_cannot_be_read_after_an_assignment_to_it():
         (A + A)(A.S) << A
 
 
-def test_updaters_refuse_comparison_and_conversion_to_bool():
+def test_updaters_reject_comparison_and_conversion_to_bool():
     A = small()
     for thing in (A(A.S), A(A.S)[:, :], A.S):
         with pytest.raises(TypeError):
@@ -235,7 +235,7 @@ def test_updaters_refuse_comparison_and_conversion_to_bool():
             thing == thing
 
 
-# --- refusals -----------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
@@ -260,7 +260,7 @@ def test_updaters_refuse_comparison_and_conversion_to_bool():
         ),
     ],
 )
-def test_mismatched_shapes_are_refused_in_one_sentence_with_both_sizes(statement, words):
+def test_mismatched_shapes_are_rejected_in_one_sentence_with_both_sizes(statement, words):
     A, u = Matrix(int, 3, 5), Vector(int, 7)
     with pytest.raises(ValueError, match=words) as caught:
         statement(A, u)
@@ -305,7 +305,7 @@ def test_mismatched_shapes_are_refused_in_one_sentence_with_both_sizes(statement
         (lambda A, u: lor_land(A | A), "op must be"),
     ],
 )
-def test_operands_of_the_wrong_kind_are_refused_with_advice(statement, words):
+def test_operands_of_the_wrong_kind_are_rejected_with_advice(statement, words):
     A, u = small(), Vector.from_dense([1, 2])
     with pytest.raises(TypeError, match=words) as caught:
         statement(A, u)

@@ -154,7 +154,7 @@ def test_the_error_names_the_invalid_line_of_a_metis_file(written, line, problem
     assert caught.value.line in (line, 3 if line is None else line)
 
 
-def test_a_metis_file_may_lack_empty_lines_at_its_end():
+def test_a_metis_file_may_omit_the_empty_lines_at_its_end():
     assert by_lines(gio.read_metis, ["4 1", "2", "1"]).to_dict() == {(0, 1): True, (1, 0): True}
 
 
@@ -216,7 +216,7 @@ def test_a_file_written_by_networkx_keeps_its_edges_and_uses_its_nodes_as_labels
 
 
 @pytest.mark.parametrize("format", NETWORKX)
-def test_parallel_edges_in_a_file_are_refused_unless_they_are_combined(format, tmp_path):
+def test_parallel_edges_in_a_file_are_rejected_unless_they_are_combined(format, tmp_path):
     G = nx.MultiGraph([("a", "b", {"weight": 3}), ("a", "b", {"weight": 5})])
     path = tmp_path / f"a.{format}.gz"
     path.write_bytes(gzip.compress(write_networkx(G, format)))
@@ -287,7 +287,7 @@ def table_file(columns: dict[str, Any], format: str) -> io.BytesIO:
     """Return a Parquet or Feather file with these columns."""
     pa = pytest.importorskip("pyarrow")
     file = io.BytesIO()
-    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns when it looks for pandas
+    with pytest.MonkeyPatch.context() as patch:  # pyarrow warns if pandas is old
         patch.delenv("PYTHONWARNINGS", raising=False)
         table = pa.table(columns)
         if format == "parquet":
@@ -436,7 +436,7 @@ def test_the_format_argument_overrides_the_file_extension(tmp_path):
 
 @pytest.mark.parametrize("damage", [b"\xff", b"\x7f"])
 @pytest.mark.parametrize("format", TABLES)
-def test_a_table_with_one_damaged_byte_is_either_read_or_refused(format, damage):
+def test_a_table_with_one_damaged_byte_is_either_read_or_rejected(format, damage):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
     if format == "feather":  # without compression, because decompression would detect the damage
@@ -455,7 +455,7 @@ def test_a_table_with_one_damaged_byte_is_either_read_or_refused(format, damage)
 
 
 @pytest.mark.parametrize("extension", ["graphml", "gexf", "gml", "json", "parquet", "gr", "metis"])
-def test_writing_a_format_that_can_only_be_read_is_refused(extension, tmp_path):
+def test_writing_a_format_that_can_only_be_read_is_rejected(extension, tmp_path):
     path = tmp_path / f"a.{extension}"
     with pytest.raises(gl.exceptions.InvalidValue, match=r"does not write them; it writes \.mtx"):
         gio.write(path, gl.generators.path(3))
@@ -463,7 +463,7 @@ def test_writing_a_format_that_can_only_be_read_is_refused(extension, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.npz", "a.gr", "a.metis"])
-def test_labels_are_refused_for_a_format_without_labels(name):
+def test_labels_are_rejected_for_a_format_without_labels(name):
     with pytest.raises(gl.exceptions.InvalidValue, match="has no labels"):
         gl.Graph.read(name, named=True)
 

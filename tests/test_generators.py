@@ -188,7 +188,7 @@ def test_kronecker_edges_fall_into_each_quadrant_with_its_probability():
 
 
 def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_targets():
-    # Each bit of a source is 1 with probability 0.1, each bit of a target with 0.45.
+    # Each bit of a source's number is 1 with probability 0.1. For targets the probability is 0.45.
     A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)
     rows, columns, _ = A.to_coo()
     out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
@@ -305,6 +305,6 @@ def anything(x: Any) -> Any:
         (lambda: made.watts_strogatz(5, 2, 1.5), "p is 1.5, but should be a probability"),
     ],
 )
-def test_wrong_arguments_are_refused(call, problem):
+def test_wrong_arguments_are_rejected(call, problem):
     with pytest.raises(gl.exceptions.InvalidValue, match=problem):
         call()

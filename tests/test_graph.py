@@ -80,7 +80,7 @@ def test_vertices_numbered_from_zero_are_their_own_labels():
     assert 2 in G and 3 not in G and True not in G and "0" not in G
 
 
-def test_the_last_of_several_equal_edges_counts_unless_duplicates_are_combined():
+def test_the_last_of_several_parallel_edges_is_kept_unless_duplicates_are_combined():
     edges = [("a", "b", 3), ("b", "a", 1), ("a", "b", 2)]
     assert Graph.from_edges(edges).matrix.to_dicts() == {0: {1: 2}, 1: {0: 2}}
     assert Graph.from_edges(edges, directed=True).matrix.to_dicts() == {0: {1: 2}, 1: {0: 1}}
@@ -99,7 +99,7 @@ def test_a_graph_detects_whether_its_edges_are_directed():
     assert Graph(A, directed=True).to_undirected().matrix.to_dicts() == {0: {1: 1}, 1: {0: 1}}
 
 
-def test_arguments_that_do_not_describe_a_graph_are_refused():
+def test_arguments_that_do_not_describe_a_graph_are_rejected():
     A = gl.Matrix(int, 2, 2)
     with pytest.raises(TypeError, match=r"matrix must be a graphla\.Matrix, not a list"):
         Graph([[0]])
@@ -135,7 +135,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_refused_with_advice_on_how_to_convert_it():
+def test_a_graph_of_another_library_is_rejected_with_advice_on_how_to_convert_it():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -185,7 +185,7 @@ def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
     )
 
 
-def test_a_graph_survives_pickling_copying_moving_and_a_file(tmp_path):
+def test_a_graph_survives_pickling_copying_moving_and_writing_to_a_file(tmp_path):
     G = Graph.from_edges(FRIENDS)
     for same in (pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G), G.to("cpu")):
         assert same.labels == G.labels and same.matrix.to_dict() == G.matrix.to_dict()
@@ -281,7 +281,7 @@ def test_the_error_names_an_unknown_label():
         algorithms.bfs(G, "ann", depth=3)  # pyright: ignore[reportCallIssue]
 
 
-def test_algorithms_for_undirected_graphs_refuse_a_directed_graph():
+def test_algorithms_for_undirected_graphs_reject_a_directed_graph():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(InvalidValue, match="A is a directed Graph, but triangle_count needs an"):
         algorithms.triangle_count(G)
@@ -390,7 +390,7 @@ def test_a_graph_from_an_edge_table_equals_that_of_networkx(data, directed, weig
     )
 
 
-def test_tables_that_do_not_describe_edges_are_refused():
+def test_tables_that_do_not_describe_edges_are_rejected():
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame({"source": [1, 2], "target": ["a", None], "w": ["x", "y"]})
     with pytest.raises(InvalidValue, match="source is 'from', but the columns of the table are 's"):
@@ -556,7 +556,7 @@ def test_a_graph_made_from_another_keeps_its_labels_and_properties():
         assert made.multigraph_weight == "sum"
 
 
-def test_missing_edges_and_vertices_are_refused():
+def test_missing_edges_and_vertices_are_rejected():
     G = Graph.from_edges(FRIENDS, directed=True)
     with pytest.raises(IndexOutOfBound, match="labels has 'zoe', which is not a label"):
         G.subgraph(["ann", "zoe"])
@@ -651,7 +651,7 @@ def test_parallel_edges_are_combined_as_requested_and_the_graph_records_how(data
 
 
 @given(st.data())
-def test_paths_over_the_smallest_parallel_edge_agree_with_networkx(data):
+def test_path_lengths_over_the_smallest_of_parallel_edges_agree_with_networkx(data):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight="min")
@@ -720,7 +720,7 @@ PATHS_NEED = {
 
 
 @pytest.mark.parametrize("name", PATHS_NEED)
-def test_path_algorithms_refuse_summed_parallel_edges(name):
+def test_path_algorithms_reject_summed_parallel_edges(name):
     nx = pytest.importorskip("networkx")
     there, find = nx.MultiGraph(), getattr(algorithms, name)
     there.add_weighted_edges_from([("a", "b", 0.25), ("a", "b", 0.5)])
@@ -745,7 +745,7 @@ def test_every_algorithm_that_reads_lengths_is_tested_with_parallel_edges():
 # --- every algorithm ------------------------------------------------------------------------------
 
 
-def test_the_table_lists_each_algorithm_and_describes_each_option():
+def test_the_table_of_commands_lists_each_algorithm_and_describes_each_option():
     from graphla.cli.options import words_of
 
     functions = [

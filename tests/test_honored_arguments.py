@@ -1,4 +1,4 @@
-"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or refused."""
+"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or rejected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def by_columns() -> Matrix:
     return Matrix.from_csc([0, 2, 3], [0, 2, 1], [5, 6, 7], nrows=3)
 
 
-def test_to_coo_without_sort_uses_the_format_already_stored():
+def test_to_coo_without_sorting_uses_the_format_already_stored():
     A = by_columns()
     rows, columns, values = A.to_coo(sort=False)
     assert not A._store.has_csr
@@ -31,7 +31,7 @@ def test_to_coo_without_sort_uses_the_format_already_stored():
 
 
 @pytest.mark.parametrize("name", ["to_csr", "to_csc", "to_dcsr", "to_dcsc"])
-def test_compressed_exports_refuse_to_leave_indices_unsorted(name):
+def test_exports_to_compressed_formats_refuse_to_leave_indices_unsorted(name):
     with pytest.raises(InvalidValue, match=f"sort is False, but {name} always sorts"):
         getattr(by_columns(), name)(sort=False)
 
@@ -59,7 +59,7 @@ def test_a_lazy_operator_is_traced_when_it_is_first_used(kind):
 
 
 @pytest.mark.parametrize("kind", MODULES)
-def test_operators_on_user_defined_dtypes_are_refused(kind):
+def test_operators_on_user_defined_dtypes_are_rejected(kind):
     module, said = MODULES[kind], "is_udt is True, but must be False"
     with pytest.raises(NotImplementedException, match=said):
         module.register_new(f"udt_{kind}", lambda *args: args[0], is_udt=True)
@@ -67,7 +67,7 @@ def test_operators_on_user_defined_dtypes_are_refused(kind):
         module.register_anonymous(lambda *args: args[0], is_udt=True)
 
 
-def test_monoids_and_semirings_refuse_lazy_creation():
+def test_monoids_and_semirings_reject_lazy_creation():
     with pytest.raises(NotImplementedException, match="a monoid looks up its parts at once"):
         monoid.register_new("lazy_monoid", "plus", 0, lazy=True)
     with pytest.raises(NotImplementedException, match="a semiring looks up its parts at once"):

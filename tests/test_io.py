@@ -106,7 +106,7 @@ def test_unsorted_arrays_are_copied_before_they_are_sorted():
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_scipy_duplicates_are_refused_unless_dup_op_combines_them(form):
+def test_scipy_duplicates_are_rejected_unless_dup_op_combines_them(form):
     S = {
         "csr": sp.csr_array((np.array([1, 2]), np.array([1, 1]), np.array([0, 2, 2])), (2, 2)),
         "csc": sp.csc_array((np.array([1, 2]), np.array([0, 0]), np.array([0, 0, 2])), (2, 2)),
@@ -142,7 +142,7 @@ WRITERS = {
 
 @pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("thing", [None, np.eye(2), gl.Scalar(int), sp.eye_array(2)])
-def test_every_writer_refuses_objects_other_than_matrices_and_creates_no_file(
+def test_every_writer_rejects_objects_other_than_matrices_and_creates_no_file(
     write, thing, tmp_path
 ):
     with pytest.raises(gl.exceptions.InvalidValue, match=r"(A|m) is a .*, but should be a Matrix"):
@@ -208,7 +208,7 @@ def test_an_undirected_networkx_round_trip_keeps_every_entry(table: Table):
     same(gio.from_networkx(G, range(A.nrows), A.dtype), table)
 
 
-def test_networkx_conversions_use_given_names_and_refuse_wrong_arguments():
+def test_networkx_conversions_use_given_names_and_reject_wrong_arguments():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     G = gio.to_networkx(A, "cost", nodelist=["x", "y"])
     assert list(G.edges(data=True)) == [("x", "y", {"cost": 2.5})]
@@ -297,7 +297,7 @@ def test_separators_headers_and_comments_are_recognized(written):
     assert A.to_dicts() == {0: {1: 5}, 1: {2: -3}}
 
 
-def test_columns_base_size_and_dtype_can_be_given():
+def test_an_edge_list_can_be_read_with_given_columns_base_size_and_dtype():
     written = "1 x 2 0.5\n2 y 3 1.5\n"
     A = edges(written, columns=(2, 0, 3), base=1, n=5)
     assert A.shape == (5, 5)
@@ -364,7 +364,7 @@ def test_the_error_names_the_invalid_line_of_an_edge_list(written, options, line
         ("0 1 0.5\nann 1 2\n", 2, "source is 'ann'"),
     ],
 )
-def test_vertex_numbers_that_are_not_indices_are_refused_with_the_advice_to_use_labels(
+def test_vertex_numbers_that_are_not_indices_are_rejected_with_the_advice_to_use_labels(
     written, line, problem, tmp_path, capsys
 ):
     path = tmp_path / "edges.txt"
@@ -438,7 +438,7 @@ def test_vertex_numbers_are_limited_relative_to_the_number_of_edges(count, beyon
         ({"n": 2**31}, "n"),
     ],
 )
-def test_wrong_options_of_an_edge_list_are_refused(options, name):
+def test_wrong_options_of_an_edge_list_are_rejected(options, name):
     with pytest.raises(gl.exceptions.InvalidValue, match=f"{name} is"):
         edges("0 1\n", **options)
 
@@ -475,7 +475,7 @@ def test_the_error_names_the_invalid_line_of_an_edge_list_with_labels(written, l
     assert caught.value.line == line
 
 
-def test_bytes_that_are_not_text_are_refused():
+def test_bytes_that_are_not_text_are_rejected():
     with pytest.raises(ParseError, match="line 2: the line is not UTF-8"):
         gio.read_labelled_edgelist(io.BytesIO(b"a b\nc \xff\n"))
 
@@ -621,7 +621,7 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_edge_list_is_either_read_or_refused_with_a_line_number(good, data):
+def test_a_corrupted_edge_list_is_either_read_or_rejected_with_a_line_number(good, data):
     written = corrupted(good, data)
     assume(
         not re.search(r"\d{5}", written)
@@ -650,7 +650,7 @@ def test_reading_an_edge_list_in_blocks_gives_the_same_result(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.mtx"])
-def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeypatch, capsys):
+def test_a_progress_bar_shows_how_much_of_a_file_has_been_read(name, tmp_path, monkeypatch, capsys):
     pytest.importorskip("tqdm")
     path = tmp_path / name
     gio.write(path, gl.generators.uniform(100, 1000, symmetric=False))
@@ -667,7 +667,7 @@ def test_a_progress_bar_shows_how_much_of_a_file_is_read(name, tmp_path, monkeyp
         assert gio.read(path).nvals > 0
 
 
-def test_the_edge_list_writer_refuses_wrong_arguments():
+def test_the_edge_list_writer_rejects_wrong_arguments():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     for options, name in [
         ({"directed": False}, "directed is False"),
@@ -777,7 +777,7 @@ def test_the_error_about_an_incomplete_npz_graph_names_what_is_missing(tmp_path)
         (pickle.dumps([1, 2]), "it is not a zip archive"),
     ],
 )
-def test_a_file_that_is_not_an_archive_is_refused_without_advice_to_unpickle(
+def test_a_file_that_is_not_an_archive_is_rejected_without_advice_to_unpickle(
     data, problem, tmp_path
 ):
     (tmp_path / "a.npz").write_bytes(data)
@@ -787,14 +787,14 @@ def test_a_file_that_is_not_an_archive_is_refused_without_advice_to_unpickle(
         assert "pickle" not in str(caught.value)
 
 
-def test_pickled_objects_in_an_archive_are_refused_without_advice_to_unpickle(tmp_path):
+def test_pickled_objects_in_an_archive_are_rejected_without_advice_to_unpickle(tmp_path):
     np.savez(tmp_path / "a.npz", src=np.array([{}], object), dst=[1], n=2, directed=True)
     with pytest.raises(ParseError, match="Python objects, which are never loaded") as caught:
         gio.read_npz(tmp_path / "a.npz")
     assert "allow_pickle" not in str(caught.value)
 
 
-def test_an_archive_too_large_for_memory_is_refused_before_it_is_read(tmp_path):
+def test_an_archive_too_large_for_memory_is_rejected_before_it_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("src.npy", b"")
     data = bytearray((tmp_path / "a.npz").read_bytes())
@@ -808,7 +808,7 @@ def test_an_archive_too_large_for_memory_is_refused_before_it_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "dia", "bsr"])
-def test_indices_that_are_floats_are_refused_in_every_layout(form, tmp_path):
+def test_indices_that_are_floats_are_rejected_in_every_layout(form, tmp_path):
     S = sp.eye_array(4, format=form)
     sp.save_npz(tmp_path / "a.npz", S)
     with np.load(tmp_path / "a.npz") as loaded:
@@ -829,7 +829,7 @@ def test_the_error_names_a_broken_npz_file(name, tmp_path):
 
 
 @given(st.data())
-def test_a_damaged_npz_file_is_either_read_or_refused(data):
+def test_a_damaged_npz_file_is_either_read_or_rejected(data):
     file = io.BytesIO()
     gio.write_npz(file, gl.generators.uniform(5, 6, weights=(1, 9)))
     whole = bytearray(file.getvalue())
@@ -843,7 +843,7 @@ def test_a_damaged_npz_file_is_either_read_or_refused(data):
             assert error.file == "<file object>"
 
 
-def test_an_npz_file_with_offsets_before_its_start_is_refused(tmp_path):
+def test_an_npz_file_with_offsets_before_its_start_is_rejected(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
@@ -891,7 +891,7 @@ def test_the_extension_determines_the_format(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a", "a.xls", "a.gz", ".mtx2", "a.npz.gz", "a.parquet.gz"])
-def test_an_unknown_extension_is_refused(name):
+def test_an_unknown_extension_is_rejected(name):
     for use in (gio.read, lambda path: gio.write(path, gl.generators.path(3))):
         with pytest.raises(gl.exceptions.InvalidValue, match="path is"):
             use(name)

@@ -38,8 +38,11 @@ INT64, LEAST = np.int64, np.iinfo(np.int32).min
 
 
 def fold_by(ufunc: np.ufunc, identity: Any) -> Any:
-    """Return a function of an array of terms, with axes (rows, k, columns), and flags for the terms
-    that are present. The function reduces the present terms along the axis k."""
+    """Return a function that reduces an array of terms along its second axis.
+
+    The function has two parameters: the terms, with axes (rows, k, columns), and an array of flags.
+    Terms whose flags are false are skipped.
+    """
     return lambda terms, there: ufunc.reduce(terms, axis=1, where=there, initial=identity)
 
 
@@ -150,7 +153,7 @@ few = settings(max_examples=5)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_agrees_with_dense_numpy(semiring, rng):
+def test_mxm_agrees_with_numpy_on_dense_arrays(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(1, 60, 3))
     A, B = (draw_dense(rng, shape, SEMIRINGS[semiring][0]) for shape in ((n, k), (k, m)))
     op, C, D = semiring_of(semiring), noun_of(A), noun_of(B)
@@ -160,7 +163,7 @@ def test_mxm_agrees_with_dense_numpy(semiring, rng):
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_dense_numpy(semiring, rng):
+def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_numpy_on_dense_arrays(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(20, 50, 3))
     dtype = SEMIRINGS[semiring][0]
     A, B = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k, m), dtype)
@@ -181,7 +184,7 @@ def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_dense_numpy(semiring, 
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxv_and_vxm_agree_with_dense_numpy(semiring, direction, rng):
+def test_mxv_and_vxm_agree_with_numpy_on_dense_arrays(semiring, direction, rng):
     n, k = (int(size) for size in rng.integers(1, 250, 2))
     dtype = SEMIRINGS[semiring][0]
     A, u = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k,), dtype)
@@ -199,7 +202,7 @@ def test_mxv_and_vxm_agree_with_dense_numpy(semiring, direction, rng):
 
 @few
 @given(generators())
-def test_entrywise_operations_reductions_and_indices_agree_with_dense_numpy(rng):
+def test_entrywise_operations_reductions_and_indices_agree_with_numpy_on_dense_arrays(rng):
     n, m = (int(size) for size in rng.integers(1, 120, 2))
     A, B = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (n, m), np.int64)
     C, D = noun_of(A), noun_of(B)
@@ -224,7 +227,7 @@ def test_entrywise_operations_reductions_and_indices_agree_with_dense_numpy(rng)
 
 @few
 @given(generators())
-def test_assigning_to_a_region_agrees_with_dense_numpy(rng):
+def test_assigning_to_a_region_agrees_with_numpy_on_dense_arrays(rng):
     n, m = (int(size) for size in rng.integers(2, 80, 2))
     I = rng.permutation(n)[: int(rng.integers(1, n))]
     J = rng.permutation(m)[: int(rng.integers(1, m))]

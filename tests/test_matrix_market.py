@@ -59,7 +59,7 @@ def test_the_expected_errors_cover_every_malformed_file():
 @needs_data
 @pytest.mark.parametrize("block", [1 << 24, 16])
 @pytest.mark.parametrize("kind", BAD_LINES)
-def test_every_malformed_file_is_refused_with_its_name_and_line(kind, block, monkeypatch):
+def test_every_malformed_file_is_rejected_with_its_name_and_line(kind, block, monkeypatch):
     monkeypatch.setattr(io_files, "BLOCK", block)
     path = MALFORMED / f"mangled{kind}.mtx.gz"
     with pytest.raises(ParseError) as caught:
@@ -133,7 +133,7 @@ def test_files_without_a_header_and_with_comments_among_the_entries_are_read():
 
 @needs_data
 @pytest.mark.parametrize("name", ["bcsstk13", "skew_fp64", "matrix_fp64", "structure", "karate"])
-def test_files_that_were_read_survive_a_round_trip(name):
+def test_a_matrix_read_from_a_file_survives_writing_and_reading(name):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     exactly(parse(text(A)), A)
     exactly(parse(text(A, symmetry="general")), A)
@@ -159,7 +159,7 @@ def test_only_half_of_a_symmetric_matrix_is_written(table: Table):
 
 
 @given(symmetric(np.dtype(np.int32)))
-def test_only_half_of_a_skew_symmetric_matrix_is_written_on_request(table: Table):
+def test_on_request_only_half_of_a_skew_symmetric_matrix_is_written(table: Table):
     entries = {(i, j): x * np.sign(i - j) for (i, j), x in table.entries.items()}
     assume(all(x != np.iinfo(np.int32).min for x in entries.values()))
     table = Table(table.shape, table.dtype, {at: np.int32(x) for at, x in entries.items()})
@@ -251,7 +251,7 @@ def test_array_files_give_an_entry_for_every_element():
     assert skew.nvals == 9
 
 
-def test_duplicates_are_refused_unless_dup_op_combines_them():
+def test_duplicates_are_rejected_unless_dup_op_combines_them():
     twice = HEAD + "integer general\n2 2 3\n1 2 5\n% c\n2 2 1\n1 2 7\n"
     with pytest.raises(ParseError, match=r"line 6: entry \(1, 2\) is given twice"):
         parse(twice)
@@ -276,7 +276,7 @@ def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
             assert mmread(source).to_dicts() == {0: {0: 7}}
 
 
-# --- input that the reader refuses --------------------------------------------------------------
+# --- input that the reader rejects --------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "line", "problem"),
     [
@@ -347,7 +347,7 @@ def test_the_error_names_the_invalid_line(written, line, problem):
     assert isinstance(caught.value, ValueError)
 
 
-def test_damaged_compressed_files_are_refused_with_a_line_number(tmp_path):
+def test_damaged_compressed_files_are_rejected_with_a_line_number(tmp_path):
     path = tmp_path / "a.mtx.gz"
     whole = gzip.compress(text(gl.generators.uniform(100, 2000)).encode())
     for data in (whole[: len(whole) // 2], whole[:-8] + bytes(8), b"\x1f\x8bnonsense"):
@@ -356,7 +356,7 @@ def test_damaged_compressed_files_are_refused_with_a_line_number(tmp_path):
             mmread(path)
 
 
-def test_missing_files_and_wrong_arguments_are_refused(tmp_path):
+def test_missing_files_and_wrong_arguments_are_rejected(tmp_path):
     with pytest.raises(FileNotFoundError):
         mmread(tmp_path / "none.mtx")
     with pytest.raises(gl.exceptions.InvalidValue, match="engine is 'fast'"):
@@ -375,7 +375,7 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_file_gives_its_declared_shape_or_is_refused_with_a_line_number(good, data):
+def test_a_corrupted_file_gives_its_declared_shape_or_is_rejected_with_a_line_number(good, data):
     written = corrupted(good, data)
     lines = [line for line in written.splitlines() if line.strip() and line.lstrip()[0] != "%"]
     said = lines[0].split() if lines else []
@@ -462,7 +462,7 @@ def test_comment_field_and_precision_options_are_applied():
         ({"engine": "fast"}, "engine is 'fast'"),
     ],
 )
-def test_the_writer_refuses_options_that_contradict_the_matrix(options, problem):
+def test_the_writer_rejects_options_that_contradict_the_matrix(options, problem):
     A = gl.Matrix.from_coo([0], [1], [0.5], nrows=2, ncols=2)
     with pytest.raises(gl.exceptions.InvalidValue, match=problem):
         text(A, **options)

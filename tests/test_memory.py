@@ -1,4 +1,4 @@
-"""Test that arrays too large for host memory are refused before they are allocated."""
+"""Test that arrays too large for host memory are rejected before they are allocated."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TOO_LARGE = {
 
 @linux
 @pytest.mark.parametrize("build", TOO_LARGE.values(), ids=TOO_LARGE)
-def test_offsets_too_large_for_memory_are_refused_with_the_bytes_needed_and_available(
+def test_offsets_too_large_for_memory_are_rejected_with_the_bytes_needed_and_available(
     build, little_memory
 ):
     with pytest.raises(gl.exceptions.OutOfMemory) as caught:
@@ -81,7 +81,7 @@ def test_the_available_memory_is_positive_and_at_most_the_physical_memory():
 
 
 @linux
-def test_a_command_refuses_a_graph_with_too_many_vertices_for_its_results(
+def test_a_command_rejects_a_graph_with_too_many_vertices_for_its_results(
     tmp_path, capsys, little_memory
 ):
     (tmp_path / "a.mtx").write_text(f"{HEADER}100000000 100000000 1\n1 2\n")
@@ -90,13 +90,13 @@ def test_a_command_refuses_a_graph_with_too_many_vertices_for_its_results(
 
 
 @linux
-def test_a_graph_too_large_for_the_symmetry_check_is_refused(little_memory):
+def test_a_graph_too_large_for_the_symmetry_check_is_rejected(little_memory):
     A = gl.Matrix.from_coo([0], [1], nrows=150_000_000, ncols=150_000_000)
     with pytest.raises(gl.exceptions.OutOfMemory, match="the comparison of 150,000,000 rows with"):
         gl.Graph(A)
 
 
-def test_allocations_that_fit_are_not_refused():
+def test_allocations_that_fit_are_not_rejected():
     memory.require(0, "nothing")
     memory.require(memory.SMALL, "a few megabytes")
     with pytest.raises(gl.exceptions.OutOfMemory, match=r"all numbers need 1,\d{3},.* bytes"):

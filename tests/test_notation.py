@@ -67,7 +67,7 @@ def test_every_way_to_write_a_product_gives_the_same_result():
     assert u.inner(u).new() == (u @ u).new() == 26
 
 
-def test_an_operator_may_be_given_as_object_type_name_symbol_or_builtin():
+def test_an_operator_may_be_given_as_an_object_a_name_a_symbol_or_a_builtin_function():
     u, v = line(), line()
     for op in (gl.binary.plus, gl.monoid.plus, gl.op.plus, "plus", "+", "plus[INT64]"):
         assert u.ewise_add(v, op).new().to_dict() == {0: 10, 2: -2}
@@ -148,7 +148,7 @@ def test_infix_operators_agree_with_numpy_where_both_vectors_have_entries(infix)
     assert (infix(A, A.T.new() * 0 + 2).new().to_dense() == infix(X, 2)).all()
 
 
-def test_infix_plus_and_minus_use_the_union_and_other_operators_the_intersection():
+def test_infix_plus_and_minus_use_the_union_and_other_infix_operators_use_the_intersection():
     u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
     v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
     assert (u + v).new().to_dict() == {0: 5, 1: 9, 2: 4}
@@ -160,7 +160,7 @@ def test_infix_plus_and_minus_use_the_union_and_other_operators_the_intersection
     assert abs(-u).new().to_dict() == {0: 5, 1: 6}
 
 
-def test_infix_and_or_xor_invert_are_logical_on_booleans_and_refused_on_other_dtypes():
+def test_infix_logical_operators_work_on_booleans_and_reject_other_dtypes():
     p = gl.Vector.from_coo([0, 1], [True, False], size=3)
     q = gl.Vector.from_coo([1, 2], [True, True], size=3)
     assert (p & q).new().to_dict() == {1: False}
@@ -253,7 +253,7 @@ def test_the_repr_of_each_object_and_expression_describes_it():
     assert "INT64" in repr(A) and "3" in repr(A)
 
 
-def test_len_iteration_truth_value_and_array_conversion_of_a_matrix_are_refused_with_advice():
+def test_len_iteration_truth_value_and_array_conversion_of_a_matrix_are_rejected_with_advice():
     for noun in (small(), line(), small() @ line()):
         with pytest.raises(TypeError):
             bool(noun)
@@ -302,7 +302,7 @@ def test_select_by_a_comparison_does_not_round_an_integer_bound():
 
 # --- masks ------------------------------------------------------------------------------------
 @given(data)
-def test_masks_combine_with_and_and_or(data):
+def test_masks_combine_with_logical_and_and_logical_or(data):
     shape = data.draw(st.tuples(sizes, sizes))
     some = masks(shape).filter(lambda mask: mask is not None)
     first, second = data.draw(some), data.draw(some)
@@ -325,7 +325,7 @@ def test_masks_combine_with_and_and_or(data):
     same(left.new(mask=right), Table(shape, oracle.BOOL, dict.fromkeys(both, True)))
 
 
-def test_masks_refuse_comparison_and_conversion_to_bool():
+def test_masks_reject_comparison_and_conversion_to_bool():
     mask = line().S
     for refused in (lambda: bool(mask), lambda: mask == mask, lambda: mask & small().S):
         with pytest.raises((TypeError, ValueError)):
@@ -351,7 +351,7 @@ def test_an_updater_accepts_every_form_of_assignment():
     assert C.nvals == 0
 
 
-def test_updaters_and_unfinished_expressions_refuse_comparison_pickling_and_truth_value():
+def test_updaters_and_unfinished_expressions_reject_comparison_pickling_and_truth_value():
     C = small()
     for refused in (
         lambda: bool(C(C.S)),
@@ -397,7 +397,7 @@ def test_an_augmented_assignment_of_a_number_works_in_place_and_keeps_the_dtype(
         assert np.ravel(C.value if C.ndim == 0 else C.to_dense())[0] == 8
 
 
-def test_a_scalar_refuses_an_index():
+def test_a_scalar_rejects_an_index():
     s = gl.Scalar.from_value(5)
     for refused in (lambda: s()[0], lambda: operator.setitem(s(), 0, 1)):
         with pytest.raises(TypeError, match="a Scalar takes no index"):
@@ -425,7 +425,7 @@ def test_a_mask_combines_with_a_boolean_matrix_or_vector_on_either_side():
                 getattr(operator, name)(true, mask)
 
 
-def test_select_refuses_an_operator_that_does_not_return_bool():
+def test_select_rejects_an_operator_that_does_not_return_bool():
     v = line()
 
     def shifted(x, i, j, thunk):
@@ -454,7 +454,7 @@ def test_wait_accepts_the_modes_of_the_standard():
             noun.wait("bad")
 
 
-def test_setdiag_refuses_a_diagonal_outside_the_matrix():
+def test_setdiag_rejects_a_diagonal_outside_the_matrix():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=2, ncols=3)
     for k in (-2, 3, -7):
         with pytest.raises(IndexError, match=f"k is {k}, but the diagonals of a 2 x 3 matrix"):
@@ -466,7 +466,7 @@ def test_setdiag_refuses_a_diagonal_outside_the_matrix():
 
 
 @given(data)
-def test_a_union_with_a_vector_broadcasts_it_along_the_matrix(data):
+def test_a_union_with_a_vector_broadcasts_the_vector_along_the_matrix(data):
     A = data.draw(tables(dtype=INT))
     u, v = data.draw(columns(A.shape[0], INT)), data.draw(columns(A.shape[1], INT))
     places = oracle.filled(A.shape, 0, INT).entries

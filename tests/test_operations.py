@@ -453,7 +453,7 @@ def test_reduce_to_a_scalar_folds_every_entry(kind, data):
 
 
 @given(data)
-def test_reduce_without_entries_gives_the_identity_if_empty_is_not_allowed(data):
+def test_reduce_without_entries_gives_the_identity_unless_empty_is_allowed(data):
     dtype = data.draw(dtypes)
     monoid = data.draw(st.sampled_from(["plus", "times", "lor", "land"]))
     A, v = gl.Matrix(dtype, 3, 2), gl.Vector(dtype, 3)
@@ -578,7 +578,7 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # The mask of the extracted part is true where the mask of A is true.
+    # The mask of the extracted part allows an entry where `mask` allows its position in A.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)
@@ -650,7 +650,7 @@ def test_build_folds_duplicates_from_the_left(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_dup_and_new_apply_dtype_and_mask(kind, data):
+def test_dup_and_new_apply_the_given_dtype_and_mask(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, dtype = data.draw(tables(st.just(shape))), data.draw(dtypes)
     mask = data.draw(masks(shape))

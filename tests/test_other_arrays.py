@@ -19,7 +19,7 @@ data = st.data()
 
 # --- Awkward Array ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["csr", "csc", "hypercsr", "hypercsc"]))
-def test_an_awkward_round_trip_keeps_a_matrix(data, format):
+def test_a_matrix_survives_conversion_to_awkward_arrays_and_back(data, format):
     ak = pytest.importorskip("awkward")
     table = data.draw(tables())
     A = matrix(table, data.draw(LAYOUTS["matrix"]))
@@ -33,7 +33,7 @@ def test_an_awkward_round_trip_keeps_a_matrix(data, format):
 
 
 @given(data)
-def test_an_awkward_round_trip_keeps_a_vector(data):
+def test_a_vector_survives_conversion_to_awkward_arrays_and_back(data):
     pytest.importorskip("awkward")
     table = data.draw(columns())
     v = vector(table, data.draw(LAYOUTS["vector"]))
@@ -55,7 +55,7 @@ def test_awkward_arrays_are_compatible_with_python_graphblas(format):
     assert gb.io.from_awkward(io.to_awkward(ours)).isequal(theirs)
 
 
-def test_an_awkward_array_that_is_not_a_matrix_is_refused():
+def test_an_awkward_array_that_is_not_a_matrix_is_rejected():
     ak = pytest.importorskip("awkward")
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     for wrong, error, problem in (
@@ -92,7 +92,7 @@ def test_a_pydata_sparse_round_trip_keeps_every_entry(data, format, kind):
     same(io.from_pydata_sparse(found), table)
 
 
-def test_a_pydata_sparse_array_that_is_not_a_matrix_is_refused():
+def test_a_pydata_sparse_array_that_is_not_a_matrix_is_rejected():
     sparse = pytest.importorskip("sparse")
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     for wrong, error, problem in (

@@ -79,7 +79,7 @@ def test_prepare_makes_the_missing_format_and_returns_the_matrix():
     assert A.prepare()._store.plan_now() is plan
 
 
-def test_the_old_names_of_prepare_and_preparation_warn():
+def test_using_the_old_names_of_prepare_and_preparation_gives_a_warning():
     A = matrix()
     with pytest.warns(FutureWarning, match=r"A\.optimize\(\) is now A\.prepare\(\)"):
         assert A.optimize() is A
@@ -167,7 +167,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_cost
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
-    spend(A, 0.25)  # not counted, because it may include compilation
+    spend(A, 0.25)  # the first time is not counted, because it may include compilation
     spend(A, 0.25, 4)
     assert asked == [False]
     spend(A, 0.25, 3)
@@ -274,7 +274,7 @@ def test_an_operation_that_runs_out_of_memory_is_retried_without_full_plans(star
 
 
 @on_cuda
-def test_the_mask_of_a_select_is_retried_without_full_plans(monkeypatch):
+def test_computing_the_mask_of_a_select_is_retried_without_full_plans(monkeypatch):
     A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask
@@ -290,7 +290,7 @@ def test_the_mask_of_a_select_is_retried_without_full_plans(monkeypatch):
 
 
 @on_cuda
-def test_the_mask_of_an_assignment_is_retried_without_full_plans(monkeypatch):
+def test_computing_the_mask_of_an_assignment_is_retried_without_full_plans(monkeypatch):
     A, v = matrix().prepare(), gl.Vector.from_coo([0, 2], [True, True], size=3)
     short = Short(A.device, 1)
     lower = type(v._store).mask

@@ -46,7 +46,7 @@ def test_a_progress_bar_is_removed_when_the_work_fails(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_without_tqdm_a_progress_bar_is_refused_with_advice_to_install_it(monkeypatch):
+def test_without_tqdm_a_progress_bar_is_rejected_with_advice_to_install_it(monkeypatch):
     monkeypatch.setattr("graphla.settings.find_spec", lambda name: None)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"tqdm.*graphla\[progress\]"):
         gl.config.progress = True

@@ -43,25 +43,25 @@ def written(sentence: str, path: str) -> str:
 
 @pytest.mark.parametrize("path", ["a.py", "a.cu", "a.md"])
 @pytest.mark.parametrize("sentence", AVOIDED)
-def test_an_avoided_expression_is_found(sentence: str, path: str) -> None:
+def test_the_prose_checker_finds_an_avoided_expression(sentence: str, path: str) -> None:
     assert list(hits(path, written(sentence, path)))
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.cu", "a.md"])
 @pytest.mark.parametrize("sentence", STANDARD)
-def test_standard_expressions_are_accepted(sentence: str, path: str) -> None:
+def test_the_prose_checker_accepts_standard_expressions(sentence: str, path: str) -> None:
     assert not list(hits(path, written(sentence, path)))
 
 
-def test_an_avoided_expression_is_found_across_a_line_break() -> None:
+def test_the_prose_checker_finds_an_avoided_expression_across_a_line_break() -> None:
     assert [line for line, *_ in hits("a.py", "x = 1\n# of so\n# many rounds\n")] == [2]
 
 
-def test_the_checker_skips_code() -> None:
+def test_the_prose_checker_skips_code() -> None:
     assert not list(hits("a.py", 'x = "so many"\n'))
     assert not list(hits("a.md", "```\nso many\n```\n"))
 
 
-def test_a_reason_on_the_same_line_permits_an_avoided_expression() -> None:
+def test_the_prose_checker_permits_an_avoided_expression_with_a_reason_on_the_same_line() -> None:
     assert not list(hits("a.py", "x = 1  # so many rounds  # prose: a quotation\n"))
     assert not list(hits("a.md", "so many rounds <!-- prose: a quotation -->\n"))

@@ -69,7 +69,7 @@ def test_the_error_names_an_unknown_setting():
         pass
 
 
-def test_an_invalid_setting_is_refused_before_its_block_runs():
+def test_an_invalid_setting_is_rejected_before_its_block_runs():
     with pytest.raises(InvalidValue, match="device"):
         config.set(device="gpu")
     with pytest.raises(AttributeError, match="devise"):

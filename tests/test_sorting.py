@@ -250,7 +250,7 @@ def test_infinities_and_signed_zeros_are_sorted_as_in_numpy(entries):
     same(np.signbit(w.to_dense()), np.signbit(values[order]))
 
 
-def test_a_python_function_that_returns_less_sorts_like_less():
+def test_a_python_function_that_compares_two_values_can_define_the_order():
     v = Vector.from_dense([3.0, float("nan"), -1.0, 2.0])
     assert v.argsort(lambda x, y: x < y).to_dense().tolist() == [2, 3, 0, 1]
     assert v.argsort(lambda x, y: y < x).to_dense().tolist() == [0, 3, 2, 1]
@@ -355,7 +355,7 @@ def test_a_recorder_records_a_sort():
     assert [event.operation for event in record.events] == ["sort"]
 
 
-# --- refusals -----------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------
 
 
 def test_the_error_names_an_operator_that_is_not_a_comparison():

@@ -86,7 +86,7 @@ LOOPS = {
     "strong_components": {"strong_components.label"},
     "triangle_count": {"spgemm.dot"},
 }
-"""Loops that each algorithm must call; the tests check that these calls are counted."""
+"""Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 
 
 class Interrupter:
@@ -157,7 +157,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
-    no_plan = PlanTuning(hub_price=np.inf)  # no full plan, however long a call takes
+    no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
     with gl.config.set(compiled=True, threads=THREADS), using(*parts, *searches, no_plan):
         yield observer
 
@@ -329,7 +329,7 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) ->
     finally:
         signal.signal(SIGINT, before)
     assert len(begun) < 100
-    assert len(ended) >= len(begun) - 1  # the part of the main thread was interrupted
+    assert len(ended) >= len(begun) - 1  # the main thread's part was interrupted
 
 
 def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:

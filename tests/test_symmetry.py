@@ -222,7 +222,7 @@ def test_detected_symmetry_saves_as_much_memory_as_declared_symmetry(full, has_c
 
 
 @pytest.mark.parametrize("has_columns", [False, True])
-def test_a_symmetric_pattern_is_stored_once_and_asymmetric_values_twice(has_columns):
+def test_a_symmetric_pattern_is_stored_once_and_asymmetric_values_are_stored_twice(has_columns):
     i, j = random_matrix(60, 500, 3)
     A = gl.Matrix.from_coo(i, j, i, nrows=60, ncols=60)
     if has_columns:

@@ -1,4 +1,4 @@
-"""Test that tuning values are replaced for the duration of a block."""
+"""Test that tuning values are replaced for the duration of a `with` block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Right:
 DEFAULT = Left()
 
 
-def test_the_default_applies_unless_it_is_replaced():
+def test_the_default_tuning_applies_unless_it_is_replaced():
     assert current(DEFAULT) is DEFAULT
     with using(Left(2), Right(3)):
         assert current(DEFAULT) == Left(2) and current(Right()) == Right(3)
@@ -39,7 +39,7 @@ def test_an_error_inside_the_block_restores_the_default():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_other_threads_see_the_replaced_value():
+def test_other_threads_see_the_value_that_replaces_the_default():
     seen = []
     with using(Left(2)):
         thread = Thread(target=lambda: seen.append(current(DEFAULT)))

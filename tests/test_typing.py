@@ -55,7 +55,7 @@ def test_the_ladder_accepts_an_expression_that_computes_a_matrix():
     assert_type(ladder.compare(A.T, ["sequential"], sources=1), ladder.Comparison)
 
 
-def test_a_flag_decides_which_results_are_none():
+def test_arguments_decide_which_results_are_typed_as_none():
     assert_type(bfs(G, "ann"), Traversal[Vector, Vector])
     assert_type(bfs(G, "ann", levels=None), Traversal[None, Vector])
     assert_type(bfs(G, "ann", parents=False), Traversal[Vector, None])
@@ -81,7 +81,7 @@ def test_one_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: st
     assert isinstance(closeness(G, [vertex]), Vector)
 
 
-def test_an_algorithm_keeps_the_types_of_its_other_parameters():
+def test_the_type_checker_knows_the_parameters_of_an_algorithm_other_than_the_graph():
     assert_type(core_numbers(G, directed=False), Vector)
     with pytest.raises(TypeError):
         core_numbers("G")  # pyright: ignore[reportArgumentType]

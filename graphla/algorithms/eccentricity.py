@@ -46,7 +46,7 @@ Searches of a batch save time by sharing work, and long searches rarely share an
 """
 
 _MOST = LONGEST // 4
-"""The largest eccentricity to which distances can be added without overflow."""
+"""The largest eccentricity for which the sums of distances in this module cannot overflow."""
 
 
 @overload

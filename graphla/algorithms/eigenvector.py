@@ -25,13 +25,13 @@ def eigenvector(
     nstart: Vector | Mapping[Any, float] | None = None,
     weight: Any = None,
 ) -> Vector:
-    """``x = (x + xA) / ‖x + xA‖``, until x does not change.
+    """``x = (x + xA) / ‖x + xA‖``, until x no longer changes.
 
-    Compute eigenvector centrality: each vertex is as important as the vertices that point at it.
+    Compute eigenvector centrality: a vertex is important if important vertices point to it.
 
     x is the left eigenvector for the largest eigenvalue of A. The power method is applied to A + I,
-    because on A alone it may oscillate. The rounds end when Σ |change| is below n·tol. A round
-    takes O(n + m) time.
+    because on A alone it may oscillate. The iteration stops when Σ |change| is below n·tol. Each
+    round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -39,8 +39,8 @@ def eigenvector(
             results name vertices by their labels.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
-        nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
-            None starts with equal values.
+        nstart: the initial values: a Vector of size n or a mapping from vertex to number. By
+            default, all initial values are equal.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
 

@@ -25,7 +25,8 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""Directions shorter than this fraction of the longest direction are omitted."""
+"""Direction vectors shorter than this fraction of the longest one are dropped, because they are
+linear combinations of the others up to rounding."""
 
 
 class Hits(NamedTuple):

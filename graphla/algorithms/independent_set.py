@@ -86,7 +86,7 @@ def _find_winners(A: Matrix, candidates: Vector) -> Vector:
     """``w⟨c ≥ A max.second c⟩ = true``.
 
     Find the candidates whose random numbers are larger than those of all neighboring candidates.
-    The vector c has an entry for each candidate, its random number.
+    For each candidate v, the entry c(v) is the random number of v.
     """
     greatest = max_second(A @ candidates).new(mask=candidates.S)
     beaten = binary.gt(greatest & candidates).new()

@@ -149,9 +149,10 @@ def _find_communities(
         S = selection(community, parts)
         # L = SᵀLS
         L = accelerated(Contraction(L, community, parts), partial(contract, L, S))
-        # out = out S, into = into S
         is_directed = into is not out
+        # out = out S
         out = plus_first(out @ S).new()
+        # into = into S
         into = plus_first(into @ S).new() if is_directed else out
         # l(i) = community(l(i))
         labels = community if labels is None else lookup(labels, community)
@@ -269,6 +270,6 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 
 def _rounds(seed: int) -> Rounds:
-    """Return the random numbers of each round, and the conditions under which a level ends."""
+    """Return the rules for the rounds of a level: the hash seeds, and when the level ends."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

@@ -156,7 +156,10 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 
 
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
-    """``share = α / degree`` where it is not 0; degree = A plus.pair 1 or A plus.times 1."""
+    """Return α / degree for each vertex, or 0 if its degree is 0.
+
+    The degree is A plus.times 1 if `is_weighted`, otherwise A plus.pair 1.
+    """
     if is_weighted:
         validation.nonnegative(A)
         degree = plus_times["FP64"](A @ power_iteration.full(1.0, A.nrows)).new()

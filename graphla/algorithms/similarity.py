@@ -188,7 +188,11 @@ def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _
 
 
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
-    """Return C / scale, where C and `both` have entries at the same positions."""
+    """Divide each entry of C by the function `scale` of the entry of `both` and of two degrees.
+
+    C and `both` have entries at the same positions. The degrees are those of the row and of the
+    column. A divisor below 1 is replaced by 1.
+    """
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
     return common_neighbors.pattern(C, common / np.maximum(below, 1))
@@ -216,7 +220,10 @@ def _concatenate(blocks: list[Matrix]) -> Matrix:
 
 
 def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return C⟨pairs⟩ = N plus.pair Nᵀ, with 0 for pairs without a common neighbor."""
+    """Return the number of common neighbors of each pair in `pairs`, which may be 0.
+
+    In algebra: C⟨pairs⟩ = N plus.pair Nᵀ.
+    """
     F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     found = plus_pair["INT64"](N @ N.T).new(mask=F.S)
     C = common_neighbors.pattern(pairs, 0)

@@ -351,9 +351,8 @@ class Backend(Protocol):
         ...
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-        """Combine the values into a NumPy scalar by the monoid. If the flags `present` are given,
-        combine only the values whose flag is set. If there are no values to combine, return the
-        identity."""
+        """Reduce the values to a NumPy scalar with the monoid. If the flags `present` are given,
+        include only the values whose flag is set. If there are no values, return the identity."""
         ...
 
     # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
@@ -548,7 +547,7 @@ class Streams(Protocol):
         ...
 
     def copy_to_current(self, array: Array) -> Array:
-        """Return a copy of the array on the current card."""
+        """Return a copy of the array on the current GPU."""
         ...
 
 

@@ -90,7 +90,7 @@ def _spread(values: np.ndarray) -> str:
         values = values.view(np.uint8) if values.strides[0] else values[:1].astype(np.uint8)
     missing = int(np.count_nonzero(np.isnan(values))) if values.dtype.kind == "f" else 0
     if missing == values.size:
-        return "not a number in all entries"
+        return "NaN in every entry"
     known = values[~np.isnan(values)] if missing else values
     low, high = known.min(), known.max()
     text = f"all {number(low)}"

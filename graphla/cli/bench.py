@@ -197,10 +197,10 @@ def _time_algorithm(
     graph = given.undirected if algorithm.told.undirected else given.graph
     arguments = given.arguments(algorithm)
     if arguments is None:
-        return None, "there is no vertex"
+        return None, "the graph has no vertex"
     gigabytes = _needs(algorithm, graph) / 1e9
     if gigabytes > _memory() / 2e9:
-        return None, f"would hold {gigabytes:,.0f} GB"
+        return None, f"its result would take {gigabytes:,.0f} GB"
     seconds, found = _run(algorithm, graph, arguments)
     if seconds < options.limit / 3:  # run again, because the first run may include compilation
         seconds = min(seconds, _run(algorithm, graph, arguments)[0])

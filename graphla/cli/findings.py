@@ -1,4 +1,4 @@
-"""Turn the result of any algorithm into an answer: facts, columns, and the top rows."""
+"""Convert the result of any algorithm to an `Answer`, which can be printed or written to a file."""
 
 from __future__ import annotations
 

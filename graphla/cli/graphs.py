@@ -48,7 +48,7 @@ def read(options: Namespace) -> Graph:
 
 
 def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """Return the contents of `options.graph` (a vector or any matrix) and its labels or None."""
+    """Return the vector or matrix in `options.graph`, and its labels or, without labels, None."""
     if options.undirected or options.unweighted:
         graph = read(options)
         return graph.matrix, graph.labels if graph.has_names else None

@@ -85,13 +85,13 @@ def lines(name: str, found: Comparison, seed: int) -> list[str]:
 
     They show the graph, the machine, the sources, the definition of TEPS, both tables, and notes.
     """
-    edges = "each edge leads both ways" if found.symmetric else "edges are directed"
+    edges = "the edges are undirected" if found.symmetric else "the edges are directed"
     same = "; every search found the same levels" if len(found.rows) > 1 else ""
     size = f"{number(found.vertices, 'vertex')}, {number(found.entries, 'entry')}"
     return [
         f"graph    {name}: {size}; {edges}",
         f"on       {found.machine}",
-        f"sources  {len(found.sources)}, drawn by seed {seed}{same}",
+        f"sources  {len(found.sources)}, drawn with seed {seed}{same}",
         f"TEPS     {found.counted}, per second",
         "",
         *_table(_SPEED, [_speed(row, found) for row in found], found.slow),
@@ -130,13 +130,15 @@ def _needs(row: Row) -> _Cells:
 def _notes(found: Comparison) -> list[str]:
     notes = [
         "time, levels and launches are means per search (on the CPU, a launch is an operation on",
-        "whole arrays); moved: minimum bytes that a search reads and writes; -: not available",
+        "whole arrays); moved: minimum number of bytes that a search reads and writes; "
+        "-: not available",
     ]
     if found.slow:
         notes.append(f"{', '.join(found.slow)}: no search finished within --limit")
     many = number(len(found.sources), "source")
     notes += [
-        f"{row.strategy} finished {len(row.seconds)} of {many} within --limit: means of these"
+        f"{row.strategy} finished {len(row.seconds)} of {many} within --limit; its values "
+        "are averages over these searches"
         for row in found
         if len(row.seconds) < len(found.sources)
     ]

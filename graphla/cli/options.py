@@ -18,8 +18,7 @@ _PREFIX = "own "  # prefix of the attributes in which argparse stores an algorit
 _SWITCHES = ("weight", "distance")
 
 WORDS = {
-    "alpha": "the probability of following an edge, or the factor for each edge of a walk",
-    "beta": "the base value of each vertex",
+    "beta": "the value of each vertex before walks are counted",
     "center": "exclude the center vertex itself",
     "communities": "the community of each vertex: a file of `vertex,community`, or a=1,b=2,...",
     "count_zeros": "exclude vertices with value 0 from the mean",
@@ -30,32 +29,30 @@ WORDS = {
     ),
     "delta": "the bucket width of delta-stepping (default: chosen from the weights)",
     "distance": "use the edge values as lengths",
-    "ebunch": "only these pairs: u:v,u:w,... (default: all)",
+    "ebunch": "compute results for these pairs of vertices only: u:v,u:w,... (default: all)",
     "endpoints": "count the endpoints of paths as well",
     "ignore_nan": "ignore edges whose weight is NaN",
-    "k": "the number of samples, or the parameter k of the result",
     "max_iter": "the maximum number of rounds",
     "max_level": "stop after this many levels",
     "maximum": "find the maximum weight instead of the minimum",
     "method": "the algorithm to use",
-    "nbunch": "only these vertices: u,v,...",
-    "nodes": "only these vertices: u,v,...",
-    "normalized": "return the counts without scaling",
+    "nbunch": "compute results for these vertices only: u,v,...",
+    "nodes": "compute results for these vertices only: u,v,...",
+    "normalized": "do not normalize the result",
     "nstart": "the start values: a file of `vertex,value`, or a=1,b=2,...",
     "personalization": "weights of the jump targets: a file of `vertex,weight`, or a=1,b=2,...",
-    "radius": "the maximum distance",
+    "radius": "the maximum distance from the center vertex",
     "reflexive": "whether each vertex reaches itself",
-    "resolution": "greater than 1 for smaller communities, less than 1 for larger ones",
-    "seed": "the seed of the random choices",
+    "resolution": "values above 1 give smaller communities, values below 1 give larger ones",
+    "seed": "the seed of the random number generator",
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",
     "strategy": "the order in which vertices are processed",
-    "target": "the vertex to end at",
+    "target": "the vertex at which the path ends",
     "threshold": "stop when a level increases the modularity by less than this",
     "tol": "stop when a round changes the result by less than this",
-    "u": "only this vertex",
-    "v": "only these vertices: u,v,...",
-    "vertices": "only these vertices: u,v,...",
+    "u": "compute the result for this vertex only",
+    "v": "compute results for these vertices only: u,v,...",
     "weight": "use the edge values as weights",
     "wf_improved": "do not scale by the fraction of the graph that reaches the vertex",
 }
@@ -184,7 +181,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
 
 
 def _value(graph: Graph, name: str, text: str) -> float:
-    """Convert a string to a number; if it is the label of a vertex, return the vertex number."""
+    """Convert a string to a number. If it is not a number, return the vertex with this label."""
     try:
         return _number(text)
     except ValueError:

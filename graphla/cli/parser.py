@@ -178,13 +178,21 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     result = command.add_argument_group("the result")
     formats = ", ".join(answers.OUTPUTS)
     result.add_argument(
-        "--output", metavar="FILE", help=f"save the result ({formats}); - prints it as CSV"
+        "--output",
+        metavar="FILE",
+        help=f"save the result to this file ({formats}); - prints the result as CSV",
     )
     result.add_argument(
-        "--top", type=_natural, default=5, metavar="N", help="number of rows to show (default: 5)"
+        "--top",
+        type=_natural,
+        default=5,
+        metavar="N",
+        help="number of results to show (default: 5)",
     )
     _add_computing(command).add_argument(
-        "--explain", action="store_true", help="list the operations that ran, with reasons"
+        "--explain",
+        action="store_true",
+        help="list the operations that ran, and why each one ran as it did",
     )
     command.set_defaults(command="algorithm", algorithm=algorithm)
 
@@ -220,8 +228,10 @@ def _add_bench(commands: Any) -> None:
         metavar="SECONDS",
         help="time limit per algorithm, including compilation (default: 30)",
     )
-    bench.add_argument("--only", metavar="NAMES", help="only these algorithms, separated by commas")
-    bench.add_argument("--output", metavar="FILE", help="also save the table as .csv")
+    bench.add_argument(
+        "--only", metavar="NAMES", help="time only these algorithms, separated by commas"
+    )
+    bench.add_argument("--output", metavar="FILE", help="also save the table to this .csv file")
     _add_reading(command)
     _add_computing(command)
     command.set_defaults(command="bench")
@@ -233,11 +243,12 @@ def _add_ladder(commands: Any) -> None:
         "ladder",
         "compare strategies of breadth-first search on a graph",
         "Runs breadth-first search from the same random vertices with each strategy in the "
-        "literature, from a queue on one thread to the whole search in one launch on a GPU. Prints "
-        "the speed of each strategy on GRAPH and the resources that it uses. The levels of each "
-        "search are compared with those of the lowest strategy; a difference is an error. "
-        "docs/ladder.md explains the strategies. Strategies that need a GPU do not run on the CPU. "
-        "The others are mostly written in NumPy there, for explanation rather than for speed.",
+        "literature. The strategies range from a queue on one thread to a single kernel launch on "
+        "a GPU that runs the whole search. Prints the speed of each strategy on GRAPH and the "
+        "resources that the strategy uses. The levels of each search are compared with those of "
+        "the first strategy; a difference is an error. docs/ladder.md explains the strategies. "
+        "Strategies that need a GPU do not run on the CPU. The CPU versions of the others are "
+        "mostly written in NumPy, for explanation rather than for speed.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
@@ -245,14 +256,15 @@ def _add_ladder(commands: Any) -> None:
     group.add_argument(
         "--strategies",
         metavar="NAMES",
-        help="only these strategies, separated by commas (default: all that run on the device)",
+        help="compare only these strategies, separated by commas (default: all strategies that run "
+        "on the device)",
     )
     group.add_argument(
         "--sources",
         type=_natural,
         default=32,
         metavar="N",
-        help="number of start vertices; all of them have out-edges (default: 32)",
+        help="number of random start vertices that have out-edges (default: 32)",
     )
     group.add_argument(
         "--seed",
@@ -271,7 +283,9 @@ def _add_ladder(commands: Any) -> None:
     group.add_argument(
         "--device", metavar="DEVICE", help="cpu or cuda (default: cuda if there is a GPU)"
     )
-    group.add_argument("--output", metavar="FILE", help="also save the table as .csv, in SI units")
+    group.add_argument(
+        "--output", metavar="FILE", help="also save the table to this .csv file, in SI units"
+    )
     group.add_argument(
         "--chart",
         metavar="FILE",
@@ -345,38 +359,42 @@ def _add_reading(command: ArgumentParser) -> None:
     reading.add_argument(
         "--duplicates",
         metavar="OP",
-        help="files: the operator that combines duplicate edges, such as min, plus or first",
+        help="for files, the operator that combines duplicate edges, such as min, plus or first",
     )
     reading.add_argument(
         "--format",
         metavar="FORMAT",
-        help=f"file format, if the extension is unknown: {', '.join(io.FORMATS)}",
+        help=f"format of the file, if its extension is unknown: {', '.join(io.FORMATS)}",
     )
     reading.add_argument(
-        "--labels", action="store_true", help="edge lists: vertices are names or arbitrary numbers"
+        "--labels",
+        action="store_true",
+        help="in edge lists, vertices are names or arbitrary numbers",
     )
     reading.add_argument(
         "--base",
         type=int,
         choices=(0, 1),
-        help="edge lists: the number of the first vertex in the file (default: 0)",
+        help="in edge lists, the lowest vertex number (default: 0)",
     )
     reading.add_argument(
         "--one-based", dest="base", action="store_const", const=1, help="same as --base 1"
     )
     reading.add_argument(
-        "--separator", metavar="C", help="edge lists: character between fields (default: detected)"
+        "--separator",
+        metavar="C",
+        help="in edge lists, the character between fields (default: detected)",
     )
     reading.add_argument(
         "--header",
         action=BooleanOptionalAction,
-        help="edge lists: whether the first line names the columns (default: detected)",
+        help="in edge lists, whether the first line names the columns (default: detected)",
     )
     reading.add_argument(
         "--columns",
         type=_positions,
         metavar="I,J[,K]",
-        help="edge lists: the columns of source, target and weight, counted from 0",
+        help="in edge lists, the columns of source, target and weight, counted from 0",
     )
 
 

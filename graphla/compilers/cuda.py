@@ -30,9 +30,10 @@ from graphla.settings import current
 _loaded: dict[tuple[Any, ...], Kernel] = {}
 _made: dict[tuple[Any, ...], Kernel] = {}
 _constants: dict[int, Any] = {}
-"""The constants whose `id` is part of a key of `_loaded`, by this `id`.
+"""Maps an `id` to the argument `constants` of `load` that has this `id`.
 
-They are kept alive, so that Python does not give the same `id` to another object.
+The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
+give the same `id` to another object.
 """
 _lock = RLock()
 
@@ -40,11 +41,11 @@ DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 
 NOTHING = (cuda_ops.nothing,)
-"""The spec of a kernel that reads only patterns."""
+"""The operator specification of a kernel that reads only patterns."""
 
 
 class Kernel:
-    """One instance of a template, loaded on one card: call it with grid, block and arguments.
+    """One instance of a template, loaded on one GPU: call it with grid, block and arguments.
 
     Arguments are CuPy arrays, structs (`graphla.compilers.declarations`), and NumPy scalars of
     exactly the types of the parameters; an int stands for an int64.
@@ -85,7 +86,7 @@ class Kernel:
         return found
 
     def widen(self) -> None:
-        """Allow clusters of more than 8 blocks, if the card supports them."""
+        """Allow clusters of more than 8 blocks, if the GPU supports them."""
         driver.funcSetAttribute(self._function.ptr, WIDE_CLUSTERS, 1)
 
     def _synchronize(self) -> None:
@@ -106,10 +107,13 @@ def load(
 
     `spec` describes the operators. It is a tuple of a function in `graphla.compilers.cuda_ops` and
     the arguments of this function, which returns the text of the struct `Op`. The function is
-    called only when this text is first needed. The template arguments `arguments` are NumPy dtypes,
-    ints, bools, or C++ text. `constants` is a frozen dataclass of ints, floats and bools, or a
-    tuple of such dataclasses. If it is `BfsTuning()`, the kernel reads its field `long_row` as
-    `BfsTuning::long_row`.
+    called only when this text is first needed.
+
+    `arguments` are the template arguments. Each is a NumPy dtype, an int, a bool, or C++ text.
+
+    `constants` is a frozen dataclass of ints, floats and bools, or a tuple of such dataclasses. A
+    kernel refers to each field by the names of the class and the field: `BfsTuning::long_row` is
+    the field `long_row` of a `BfsTuning`.
     """
     device = cupy.cuda.runtime.getDevice()
     # Hashing the id is faster than hashing all fields of `constants`.

@@ -251,7 +251,7 @@ def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> s
 
 
 def describe(spec: tuple[Any, ...]) -> str:
-    """Return the operators of a spec and their dtypes, for an error message."""
+    """Return a description of the operators in a spec and of their dtypes, for an error message."""
     types = [(x, getattr(x, "type", None)) for x in spec[1:]]
     operators = [f"{x.name}[{dtype.name}]" for x, dtype in types if isinstance(dtype, DataType)]
     return " and ".join(operators) or "patterns"

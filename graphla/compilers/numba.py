@@ -148,7 +148,7 @@ def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[st
     """Return the names of a loop's parameters without NamedTuples, and the first lines of its text.
 
     In the compiled loop, each parameter that is a NamedTuple is replaced by one parameter per
-    field. The first lines of the loop combine these fields to the NamedTuple again. (Compiling a
+    field. The first lines of the loop combine these fields into the NamedTuple again. (Compiling a
     second function that calls the loop with tuples would take a third longer.) A loop may write to
     a field of a tuple if the tuple's parameter is named `out_*` or `kept_*`.
     """

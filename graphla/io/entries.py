@@ -124,9 +124,9 @@ def forms_of(A: Any) -> Any:
 
 
 def has_symmetry(rows: Rows, symmetry: str) -> bool:
-    """Return whether the matrix has exactly the symmetry that `symmetry` names.
+    """Return whether the matrix is symmetric or skew-symmetric, as `symmetry` demands.
 
-    The names are "symmetric", "skew-symmetric" and "general", which every matrix has.
+    The values are compared exactly. If `symmetry` is "general", the result is always true.
     """
     if symmetry == "general" or (symmetry == "symmetric" and rows.is_symmetric):
         return True

@@ -1,6 +1,6 @@
 """The base class of the rungs that run on a GPU. A rung is one implementation of a search.
 
-The class manages the levels, the counters, and the number of kernel launches. As in the literature,
+The class stores the levels and the counters, and counts the kernel launches. As in the literature,
 the loop over levels runs on the host. Each level costs a kernel launch and a wait: the host copies
 a few counters to pinned memory, and decides from them whether to continue.
 """

@@ -35,7 +35,7 @@ class DirectionOptimised(CardRung):
         self.pull = load("vertex_pull.cu", "vertex_pull", NOTHING, offset)
         self.count = load("direction_optimised.cu", "count_level", NOTHING, offset)
         self.widest = int(xp.diff(self.rows.indptr).max()) if self.n else 0
-        """Number of edges out of the vertex with the most out-edges."""
+        """Maximum out-degree of a vertex."""
 
     @property
     def held(self) -> int:

@@ -1,4 +1,4 @@
-"""Edge-centric: one launch per level over all edges. See edge_centric.cu."""
+"""Edge-centric: one kernel launch per level processes all edges. See edge_centric.cu."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ class EdgeCentric(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Both ends of each edge and every level are read once per level."""
+        """Each launch reads both ends of every edge, and the level of every vertex."""
         return depth * (8 * self.targets.size + 4 * self.n)

@@ -1,6 +1,6 @@
-"""Breadth-first search that tests all edges in each level, by one kernel launch per level.
+"""Breadth-first search that tests all edges in each level, using one kernel launch per level.
 
-edge_tuned.cu explains the technique, and edges.py how the edges are stored in little memory.
+The file edge_tuned.cu explains the technique and the compact layout of the edges.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from graphla.stores import MatrixStore
 LAST = 254
 """The largest level that fits in a byte (255 means unreached)."""
 SIDE = 16
-"""log2 of the number of vertices in a block of levels."""
+"""log2 of the number of rows and of columns in a square of the matrix."""
 LEAST = 16
 """Edges are sorted by squares of the matrix and divided into chunks. If the chunks would have fewer
 edges than this on average, the edges are sorted by row instead."""
 
 
 class EdgeTuned(CardRung):
-    """f⟨¬p⟩ = f A, edge by edge, in blocks."""
+    """f⟨¬p⟩ = f A, edge by edge; the edges are sorted by squares of the matrix."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, dtype=xp.uint8)
@@ -56,7 +56,7 @@ class EdgeTuned(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level are read once per level."""
+        """Each step reads every stored edge once, and the level of every vertex once."""
         narrow = min(depth, LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * self.edges.words.nbytes + levels

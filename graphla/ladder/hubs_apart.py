@@ -1,4 +1,4 @@
-"""Hubs apart: a queue of vertices, and a queue of pieces of hubs. See hubs_apart.cu."""
+"""Separate hubs: one queue for vertices, and one for pieces of hubs' rows. See hubs_apart.cu."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class NumPyRung(Rung):
         self.depth = self.operations = 0
 
     def step(self) -> bool:
-        """Compute level `depth` from level depth - 1; return whether it has a vertex."""
+        """Compute level `depth` from level depth - 1; return whether it has any vertices."""
         raise NotImplementedError
 
     def push(self, rows: Csr, frontier: Array) -> bool:
@@ -171,7 +171,7 @@ class EdgeCentric(NumPyRung):
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level are read once per level."""
+        """Each step reads every stored edge once, and the level of every vertex once."""
         return depth * (8 * self.sources.size + 4 * self.n)
 
     def step(self) -> bool:
@@ -211,7 +211,7 @@ class EdgeTuned(NumPyRung):
         super().begin(source, dtype)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Every edge and every level are read once per level."""
+        """Each step reads every stored edge once, and the level of every vertex once."""
         narrow = min(depth, self.LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * (self.sources.nbytes + self.targets.nbytes) + levels

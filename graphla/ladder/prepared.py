@@ -106,7 +106,7 @@ class Prepared:
         return Vector._of(perform(f"ladder {self.strategy.name}", found, self._store))
 
     def wait(self) -> None:
-        """Wait until the card has finished all work."""
+        """Wait until the GPU has finished all work."""
         if self._device != "cpu":
             streams(self._device).wait()
 

@@ -1,4 +1,4 @@
-"""The measurements: a row for each strategy, and a table of rows."""
+"""Tables of measurements, with one row for each strategy."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Rung:
             raise OutOfTime
 
     def search(self, source: int) -> Search:
-        """Return the complete levels of all vertices that are reachable from `source`."""
+        """Return the levels of all vertices that are reachable from `source`."""
         raise NotImplementedError
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:

@@ -14,7 +14,7 @@ from semirings.exceptions import DeviceUnavailable, InvalidValue
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """A rung of the ladder: a strategy of BFS, and the classes that run it.
+    """One rung of the ladder: a strategy of breadth-first search, and the classes that run it.
 
     Attributes:
         name: the name of the strategy.

@@ -224,7 +224,7 @@ def _fill_vector(
 ) -> VectorStore:
     """Return the vector to be written in an assignment to a whole vector.
 
-    A scalar is repeated at all indices that the mask may allow.
+    A scalar is repeated at every index that the mask may select.
     """
     if isinstance(value, VectorStore):
         return value

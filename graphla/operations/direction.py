@@ -2,14 +2,15 @@
 
 Push scatters the products of each entry of u. The number of matrix entries that it reads is the sum
 of the degrees of the vertices with an entry in u. Pull gathers each output that the mask allows
-from a row of the matrix. If the monoid may stop early, a pull reads a row only up to the first
-entry whose column has an entry in u. On average this happens after nvals / reached entries, where
-`nvals` is the number of all matrix entries, and `reached` the number of those whose column has an
-entry in u. The backend provides the costs per entry, per row and per launch (`Backend.costs`).
+from a row of the matrix. If a sum may stop early, a pull reads a row only up to the first entry
+whose column has an entry in u. On average this happens after nvals / reached entries, where `nvals`
+is the number of all matrix entries, and `reached` the number of those whose column has an entry in
+u. The backend provides the costs per entry, per row and per launch (`Backend.costs`).
 
-The choice takes time proportional to the entries of u or of the mask, not to n, so that a thousand
-small levels stay cheap. Reading a number from a GPU makes the host wait. So the choice reads such
-numbers only if those that the host already has are not sufficient.
+The choice takes time proportional to the number of entries of u or of the mask, not to n. So it is
+cheap even in a search with a thousand levels of few vertices. Reading a number from a GPU makes the
+host wait. So the choice reads such numbers only if those that the host already has are not
+sufficient.
 
 A pull needs the matrix stored by rows, and a push needs it stored by columns. If the faster
 direction needs a form of the matrix that does not exist yet, we use the other direction, and add up

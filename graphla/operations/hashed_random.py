@@ -39,7 +39,7 @@ def words(n: int, seed: int, like: Any = None) -> Array:
 
 
 def stream(n: int, first: int, like: Any = None) -> Array:
-    """Return a random uint64 word for each vertex 0..n-1; vertex 0 has the counter `first`."""
+    """Return the hash of first + v * GOLDEN (mod 2^64), as uint64, for each vertex v in 0..n-1."""
     counters = np.arange(n, dtype=np.uint64, like=like)
     return finalize(counters * np.uint64(GOLDEN) + np.uint64(first))
 
@@ -58,7 +58,7 @@ def ranks(n: int, seed: int, like: Any = None) -> Array:
 
 
 def priorities(a: MatrixStore, seed: int) -> VectorStore:
-    """Return the ranks of the vertices of A as a full vector."""
+    """Return distinct positive random numbers, one for each vertex of A, as a full vector."""
     numbers = ranks(a.nrows, seed, like=_indptr(a))
     return VectorStore(a.device, INT64, FullVector(a.nrows, numbers))
 

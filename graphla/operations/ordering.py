@@ -109,11 +109,12 @@ def _sort_values(
 
 
 def rank_entries(x: Any, *, are_distinct: bool = False) -> Any:
-    """Return the rank of each entry: its position if the entries are sorted by ascending value.
+    """Return the rank of each entry: the number of entries that come before it in sorted order.
 
-    Entries with equal values keep their order, unless `are_distinct` says that there are none.
+    The order is ascending by value. Entries with equal values keep their order. If `are_distinct`
+    is set, the caller guarantees that all values are different, so the sort need not be stable.
 
-    x is a full vector or a matrix; the result has the same pattern, and INT64 values.
+    x is a full vector or a matrix. The result has the same pattern as x, and INT64 values.
     """
     values = _stored(x).values
     order = np.argsort(values, kind=None if are_distinct else "stable")

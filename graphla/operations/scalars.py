@@ -14,9 +14,10 @@ from semirings.exceptions import DomainMismatch
 def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any, ...]) -> Any:
     """Return op(a, b) for two scalars, which may be empty.
 
-    If `how` is "intersection" and a scalar is empty, the result is empty. If `how` is "union" and
-    only one scalar is empty, its default stands in for it; without `defaults`, the result is the
-    other scalar. If both scalars are empty, so is the result.
+    If both scalars are empty, the result is empty. If only one is empty, the result depends on
+    `how`. For "intersection", it is empty. For "union", it is the other scalar or, if `defaults` is
+    not empty, op(a, b) with the default in place of the empty scalar. `defaults` has one default
+    for a and one for b.
     """
     x, y = a.value, b.value
     if how == "union":

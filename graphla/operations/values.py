@@ -120,7 +120,8 @@ def fit_array(values: np.ndarray, dtype: DataType, name: str = "values") -> np.n
         return values
     if not np.can_cast(values.dtype, np_type, "same_kind") or values.dtype.kind in "iuf":
         _refuse_first_unfit(values, dtype, name)
-    if is_on_card(values):  # cast by our own kernel, because CuPy's kernel flushes subnormals
+    # Use our own kernel for the cast, because CuPy's kernel flushes subnormals to zero.
+    if is_on_card(values):
         flat = values if values.ndim == 1 else values.ravel()
         cast = backend("cuda").cast(FullVector(flat.size, flat), np_type)
         return cast.values.reshape(values.shape)

@@ -439,9 +439,9 @@ class Collection(Arithmetic[Result, Joined]):
 def as_scalar(x: Any, beside: Operand) -> ScalarStore:
     """Return the storage of a Scalar with the value x, or of an empty Scalar if x is None.
 
-    The Scalar is on the device of the operand `beside`. It also has the dtype of `beside` if x is
-    None or a Python number, with two exceptions. The dtype for a float is FP64 if that of `beside`
-    is BOOL or an integer dtype. The dtype for an int is INT64 if that of `beside` is BOOL.
+    The Scalar is on the device of the operand `beside`. If x is None or a Python number, the Scalar
+    also has the dtype of `beside`, with two exceptions: a float becomes FP64 if `beside` is BOOL or
+    integer, and an int becomes INT64 if `beside` is BOOL.
     """
     if x is None:
         return ScalarStore(beside.device, beside.dtype)

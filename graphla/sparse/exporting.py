@@ -124,7 +124,7 @@ def matrix_dense(forms: MatrixStore, fill_value: Any, dtype: Any) -> np.ndarray:
 
 
 def dicts(forms: MatrixStore, order: str) -> dict[int, dict[int, Any]]:
-    """Return {row: {column: value}}, or {column: {row: value}}."""
+    """Return {row: {column: value}}, or {column: {row: value}} if `order` is columnwise."""
     arrays = to_compressed(forms, None, not is_rowwise(order))
     indptr, indices, values = (array.tolist() for array in arrays)
     return {

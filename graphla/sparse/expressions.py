@@ -455,7 +455,7 @@ def is_waiting(x: Any) -> bool:
 
 
 def operand_forms(x: Any) -> Any:
-    """Return the storage of an operand, or the operand itself if it has no operator yet."""
+    """Return the storage of an operand, or the operand itself if `is_waiting` is true for it."""
     return x if is_waiting(x) else x._read()
 
 

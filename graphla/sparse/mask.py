@@ -127,7 +127,7 @@ class Mask:
         )
 
     def _lower(self, shape: tuple[int, ...], device: str) -> Any:
-        """Enter `DeviceScope`, and return what `_read` returns."""
+        """Call `_read` in a `DeviceScope`, and return its result."""
         return perform("mask", lambda _: self._read(shape, device), self.parent._read())
 
     def _diagonal(self, k: int) -> Mask:

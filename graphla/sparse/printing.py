@@ -55,7 +55,7 @@ def _cells(x: Any) -> list[list[str]]:
 
 
 def _corner(x: Any) -> Any:
-    """Copy the upper left corner of x, which is displayed, to the host in one transfer."""
+    """Copy the part of x that is displayed, its upper left corner, to the host."""
     shown = x[tuple(slice(0, CORNER) for _ in x.shape) if x.ndim == 2 else slice(0, CORNER)]
     return _Shown(shown.new().to("cpu"), x)
 

@@ -63,8 +63,8 @@ def comparison(op: Any, dtype: DataType) -> TypedBinaryOp:
 def _strict(typed: TypedBinaryOp) -> TypedBinaryOp:
     """Return the strict form of an order: `op(x, y) and not op(y, x)`.
 
-    If op(x, x) is false, the order is strict already, and the result is `op` itself. An order has
-    the same result op(x, x) for all x, so it suffices to test one x.
+    If op(x, x) is false, the order is already strict, and the result is `op` itself. For an order,
+    op(x, x) is the same for all x, so it suffices to test one x.
     """
     for loose, strict in ((binary.le, binary.lt), (binary.ge, binary.gt)):
         if typed.expression == loose[typed.type].expression:

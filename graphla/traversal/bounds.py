@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def exact(cls, e: Vector) -> Bounds:
-        """Return bounds that both equal the full Vector e of known eccentricities."""
+        """Return the bounds if all eccentricities are known: both bounds are the full Vector e."""
         values = e.to_dense(copy=False)
         return cls(values, values)
 
@@ -56,33 +56,39 @@ class Bounds(NamedTuple):
         return self.low < self.high
 
     def may_exceed_low(self) -> Array:
-        """Flag the vertices with unknown eccentricities that may exceed all lower bounds."""
+        """Flag each vertex whose unknown eccentricity may exceed all lower bounds."""
         return self.differ() & (self.high > self.low.max())
 
     def may_reach_low(self) -> Array:
-        """Flag the vertices with unknown eccentricities that may reach the largest lower bound."""
+        """Flag each vertex whose unknown eccentricity may be at least the largest lower bound."""
         return self.differ() & (self.high >= self.low.max())
 
     def may_undercut_high(self) -> Array:
-        """Flag the vertices with unknown eccentricities that may be below all upper bounds."""
+        """Flag each vertex whose unknown eccentricity may be less than all upper bounds."""
         return self.differ() & (self.low < self.high.min())
 
     def may_reach_high(self) -> Array:
-        """Flag the vertices with unknown eccentricities that may reach the smallest upper bound."""
+        """Flag each vertex whose unknown eccentricity may be at most the smallest upper bound."""
         return self.differ() & (self.low <= self.high.min())
 
     # --- results, once the bounds are narrow enough -----------------------------------------------
 
     def eccentricities(self) -> Vector:
-        """Return the eccentricities: the lower bounds, once they equal the upper bounds."""
+        """Return the lower bounds. They are the eccentricities once `differ` flags no vertex."""
         return Vector.from_dense(self.low, copy=False)
 
     def diameter(self) -> Any:
-        """Return the largest lower bound, the greatest eccentricity."""
+        """Return the largest lower bound.
+
+        It is the greatest eccentricity once `may_exceed_low` flags no vertex.
+        """
         return self.low.max().item()
 
     def radius(self) -> Any:
-        """Return the smallest upper bound, the least eccentricity."""
+        """Return the smallest upper bound.
+
+        It is the least eccentricity once `may_undercut_high` flags no vertex.
+        """
         return self.high.min().item()
 
     def center(self) -> Vector:
@@ -121,7 +127,7 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return new bounds in which both bounds of each chosen vertex are its eccentricity from e."""
+    """Return new bounds: e(v) for each chosen vertex v, and the old bounds for all others."""
     low, high = bounds.low.copy(), bounds.high.copy()
     low[chosen] = high[chosen] = e.to_coo(copy=False)[1]
     return Bounds(low, high)

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ManyTuning:
-    """Parameters of searches from many starts."""
+    """Parameters of searches from many start vertices."""
 
     pull: int = 8
     """Minimum number of searches for which it saves time to build the CSC, which pulls read."""

@@ -23,8 +23,8 @@ class Domain:
 
     `agreement` states how the two sides of the law agree on this set. "exact": they are equal,
     where NaN equals NaN, and -0.0 equals 0.0. "rounding": they differ by at most the rounding
-    errors of a few operations. "choice": both sides are one of the operands, as for the operator
-    `any`.
+    errors of a few operations. "choice": each side is one of the operands, and the two sides may
+    differ, as for the operator `any`.
     """
 
     name: str

@@ -127,7 +127,7 @@ SEMIRING_LAWS: tuple[LawName, ...] = (
 
 
 def algebra(typed: TypedThing) -> Algebra | None:
-    """Return ⟨S, ⊕, ⊗, 0, t⟩ of a typed object, or None if operands and results differ in dtype."""
+    """Return the `Algebra` of a typed object, or None if operands and results differ in dtype."""
     if isinstance(typed, TypedSemiring):
         dtype, multiply = typed.return_type, typed.binaryop
         monoid = typed.monoid

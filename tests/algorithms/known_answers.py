@@ -28,7 +28,7 @@ GREAT = (
     "road-porto-osm", "soc-Slashdot0902", "uk-2007-05-100000",
 )  # fmt: skip
 LONG = {"cnr-2000", "road-FLA", "road-NE", "road-porto-osm", "uk-2007-05-100000"}
-"""Graphs on which PageRank to full precision takes seconds."""
+"""Graphs on which PageRank takes seconds to reach full precision."""
 
 Check = Callable[[gl.Matrix, dict[str, Any]], None]
 CHECKS: dict[Check, str] = {}

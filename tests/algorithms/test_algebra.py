@@ -63,7 +63,7 @@ class Missing:
         return None
 
 
-def test_the_definition_runs_if_no_device_has_the_loop():
+def test_the_definition_of_an_algorithm_runs_if_no_device_has_a_loop_for_it():
     assert accelerated(Missing(), lambda: "algebra") == "algebra"
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
     found = accelerated(Degrees(A), partial(pytest.fail, "the device has this loop"))

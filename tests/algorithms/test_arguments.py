@@ -60,13 +60,13 @@ every = pytest.mark.parametrize(
 
 
 @every
-def test_a_matrix_that_is_not_square_is_refused(run):
+def test_a_matrix_that_is_not_square_is_rejected(run):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="A has 2 rows and 3 columns, but"):
         run(gl.Matrix(int, 2, 3))
 
 
 @every
-def test_an_argument_that_is_not_a_matrix_is_refused(run):
+def test_an_argument_that_is_not_a_matrix_is_rejected(run):
     others = ([[0, 1]], "list"), (np.eye(2), "numpy.ndarray"), (gl.Vector(int, 2), "Vector")
     for A, name in (*others, (None, "NoneType")):
         with pytest.raises(TypeError, match=f"A must be a graphla.Matrix or Graph, not a {name}"):
@@ -75,14 +75,14 @@ def test_an_argument_that_is_not_a_matrix_is_refused(run):
 
 @from_a_source
 @pytest.mark.parametrize("source", [-1, 3, 2**70, np.int64(-3)])
-def test_a_source_out_of_range_is_refused(algorithm, source):
+def test_a_source_out_of_range_is_rejected(algorithm, source):
     with pytest.raises(IndexError, match=f"source is {source}, but the vertices are 0 to 2"):
         algorithm(gl.Matrix(int, 3, 3), source)
 
 
 @from_a_source
 @pytest.mark.parametrize("source", [0.0, "0", None, True, np.float64(1)])
-def test_a_source_that_is_not_an_integer_is_refused(algorithm, source):
+def test_a_source_that_is_not_an_integer_is_rejected(algorithm, source):
     with pytest.raises(TypeError, match="source must be an integer, not"):
         algorithm(gl.Matrix(int, 3, 3), source)
 
@@ -108,13 +108,13 @@ def test_a_source_may_be_a_numpy_integer(algorithm):
 @pytest.mark.parametrize(
     ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError)]
 )
-def test_an_invalid_cutoff_is_refused(cutoff, kind):
+def test_an_invalid_cutoff_is_rejected(cutoff, kind):
     with pytest.raises(kind, match="cutoff"):
         bfs(gl.Matrix(int, 3, 3), 0, cutoff=cutoff)
 
 
 @from_a_source
-def test_a_list_with_an_invalid_source_is_refused(algorithm):
+def test_a_list_with_an_invalid_source_is_rejected(algorithm):
     with pytest.raises(IndexError, match="source has 3, but the vertices are 0 to 2"):
         algorithm(gl.Matrix(int, 3, 3), [0, 3])
     with pytest.raises(TypeError, match="source must be a list of integers, not"):
@@ -122,13 +122,13 @@ def test_a_list_with_an_invalid_source_is_refused(algorithm):
 
 
 @from_a_source
-def test_a_source_vector_of_the_wrong_size_is_refused(algorithm):
+def test_a_source_vector_of_the_wrong_size_is_rejected(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="source has size 2, but A has 3"):
         algorithm(gl.Matrix(int, 3, 3), gl.Vector(int, 2))
 
 
 @from_a_source
-def test_a_mask_of_the_wrong_size_or_type_is_refused(algorithm):
+def test_a_mask_of_the_wrong_size_or_type_is_rejected(algorithm):
     with pytest.raises(gl.exceptions.DimensionMismatch, match="the mask has"):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 2).S)
     with pytest.raises(TypeError, match="mask is that of a Matrix"):
@@ -137,7 +137,7 @@ def test_a_mask_of_the_wrong_size_or_type_is_refused(algorithm):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 3))
 
 
-def test_invalid_values_of_levels_and_parents_are_refused():
+def test_invalid_values_of_levels_and_parents_are_rejected():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
@@ -147,7 +147,7 @@ def test_invalid_values_of_levels_and_parents_are_refused():
         bfs(A, 0, parents=1)  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
-def test_an_unknown_or_unsupported_dtype_is_refused():
+def test_an_unknown_or_unsupported_dtype_is_rejected():
     A = gl.Matrix(int, 3, 3)
     for dtype, said in (("INT8", "INT8"), ("nothing", "'nothing'"), (-1, "-1")):
         with pytest.raises(gl.exceptions.InvalidValue, match=f"dtype is {said}, but must be FP32"):
@@ -218,14 +218,14 @@ def test_betweenness_without_sources_is_zero():
 
 
 @pytest.mark.parametrize("run", [widest_path, minimax_path])
-def test_widest_and_minimax_paths_refuse_nan_weights(run):
+def test_widest_and_minimax_paths_reject_nan_weights(run):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         run(A, 0)
 
 
 @pytest.mark.parametrize("weight", [float("inf"), 1e308])
-def test_hits_refuses_weights_whose_squares_overflow(weight):
+def test_hits_rejects_weights_whose_squares_overflow(weight):
     with pytest.raises(ValueError, match="A has weights"):
         hits(gl.Matrix.from_coo([0, 1, 1], [1, 0, 2], weight, nrows=3, ncols=3))
 
@@ -327,7 +327,7 @@ def test_an_error_names_the_argument_on_another_device(name, run):
             run(A, other)
 
 
-def test_a_vector_is_refused_as_a_list_of_vertices():
+def test_a_vector_is_rejected_as_a_list_of_vertices():
     v = gl.Vector.from_coo([0], True, size=4)
     for name, run in {"u": closeness, "v": eccentricity, "nodes": clustering}.items():
         with pytest.raises(TypeError, match=f"{name} must be a list of integers, not"):

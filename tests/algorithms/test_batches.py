@@ -105,7 +105,7 @@ def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> 
     np.testing.assert_allclose(found.to_dense(), expected.to_dense(), rtol=1e-12)
 
 
-def test_a_graph_without_vertices_makes_no_progress(bars: list[Bar]) -> None:
+def test_a_graph_without_vertices_reports_no_progress(bars: list[Bar]) -> None:
     empty = gl.Matrix("FP64", 0, 0)
     assert algo.closeness(empty).nvals == algo.betweenness(empty).nvals == 0
     assert all(sum(bar.counts) == bar.total == 0 for bar in bars)

@@ -57,7 +57,7 @@ def test_edge_betweenness_matches_networkx(graph, normalized, weighted):
         lambda w: graphs(weights=w, dtype="FP64", loops=False)
     )
 )
-def test_betweenness_with_rounded_lengths_matches_networkx_or_is_refused(graph):
+def test_betweenness_with_rounded_lengths_matches_networkx_or_is_rejected(graph):
     nx = pytest.importorskip("networkx")
     G = graph.networkx()
     lengths = dict(nx.all_pairs_dijkstra_path_length(G))
@@ -88,7 +88,7 @@ def test_integer_lengths_beyond_2_to_the_53_are_exact(graph):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_a_weight_too_small_to_change_a_distance_is_refused(directed):
+def test_a_weight_too_small_to_change_a_distance_is_rejected(directed):
     G = gl.Graph.from_edges([("a", "b", 1e20), ("b", "c", 1.0)], directed=directed)
     with pytest.raises(ValueError, match=r"A has weight 1\.0 on edge 'b' -> 'c', too small to"):
         betweenness(G, weight=True)
@@ -167,7 +167,7 @@ def test_betweenness_is_zero_for_up_to_two_vertices(n):
     assert edge_betweenness(gl.Matrix(bool, n, n)).nvals == 0
 
 
-def test_betweenness_refuses_invalid_arguments():
+def test_betweenness_rejects_invalid_arguments():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 0], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="k is 4, but there are 3 vertices"):
         betweenness(A, 4)

@@ -123,7 +123,7 @@ def test_levels_as_uint8_equal_levels_as_int32(rooted):
     assert levels.to_dict() == bfs(graph.matrix(), source).levels.to_dict()
 
 
-def test_a_level_above_254_is_refused_for_uint8():
+def test_a_level_above_254_is_rejected_for_uint8():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     with pytest.raises(OverflowError, match="254"):
@@ -187,7 +187,7 @@ def test_a_recorder_records_each_level(way):
     assert all(event.seconds >= 0 for event in events)
 
 
-def test_a_directed_search_pulls_once_its_transpose_is_worth_building():
+def test_a_search_of_a_directed_graph_pulls_once_the_transpose_is_worth_building():
     rng = np.random.default_rng(3)
     ends = np.unique(rng.integers(0, 2000, (40_000, 2)), axis=0)
     A = gl.Matrix.from_coo(ends[:, 0], ends[:, 1], 1, nrows=2000, ncols=2000)

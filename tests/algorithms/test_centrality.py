@@ -181,7 +181,7 @@ def test_an_iteration_that_does_not_converge_raises_an_error():
         hits(gl.generators.grid(3, 4), max_iter=1, tol=0)
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, -2], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="beta has 1 values, but there are 3 vertices"):
         katz(A, beta={0: 1.0})

@@ -167,7 +167,7 @@ def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
     assert k_truss(A, 3).nvals == truss_numbers(A).nvals == jaccard(A).nvals == 0
 
 
-def test_average_clustering_of_no_vertices_is_refused():
+def test_average_clustering_of_no_vertices_is_rejected():
     with pytest.raises(ValueError, match="A has no vertex, but a mean needs one"):
         average_clustering(gl.Matrix(bool, 0, 0))
     with pytest.raises(ValueError, match="A has no vertex whose clustering is not 0, but"):
@@ -176,7 +176,7 @@ def test_average_clustering_of_no_vertices_is_refused():
         average_clustering(gl.Matrix(bool, 3, 3), [])
 
 
-def test_clustering_refuses_weights_that_are_all_zero():
+def test_clustering_rejects_weights_that_are_all_zero():
     ends = ((0, 1), (1, 0), (1, 2), (2, 1), (0, 2), (2, 0))
     A = Edges(3, ends, (0.0,) * 6).matrix()
     assert clustering(A).to_dense().tolist() == [1, 1, 1]
@@ -186,7 +186,7 @@ def test_clustering_refuses_weights_that_are_all_zero():
     assert clustering(without, weight=True).to_dense().tolist() == [0, 0, 0]
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix(bool, 3, 3)
     with pytest.raises(IndexError, match="nodes has 3, but the vertices are 0 to 2"):
         triangles(A, [0, 3])

@@ -73,7 +73,7 @@ def test_relabeling_preserves_the_components(ordered):
     assert (same == still).all()
 
 
-def test_a_long_path_in_any_order_is_one_component():
+def test_a_long_path_over_shuffled_vertices_is_one_component():
     n = 2000
     order = np.random.default_rng(7).permutation(n)
     A = gl.Matrix.from_coo(order[:-1], order[1:], 1, nrows=n, ncols=n)

@@ -63,7 +63,7 @@ def test_a_symmetric_matrix_is_undirected_unless_directed_is_true():
         core_numbers(gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2), directed=False)
 
 
-def test_self_loops_are_refused():
+def test_self_loops_are_rejected():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 0, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has a self-loop at vertex 2, but cores are of graphs"):
         core_numbers(A)
@@ -76,7 +76,7 @@ def test_core_numbers_of_graphs_without_edges_are_zero():
         assert k_core(A).nvals == k_core(A, 5).nvals == 0
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix(bool, 3, 3)
     with pytest.raises(ValueError, match="k is -1, but must be at least 0"):
         k_core(A, -1)

@@ -190,7 +190,7 @@ def test_eccentricity_skips_vertices_that_cannot_reach_all_others(monkeypatch):
 
 
 @pytest.mark.parametrize("find", [*EXTREMES, average_path_length])
-def test_a_disconnected_graph_is_refused(find):
+def test_a_disconnected_graph_is_rejected(find):
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has no path from 1 to 0, but"):
         find(A)
@@ -230,7 +230,7 @@ def test_distances_of_a_random_graph_match_networkx():
         assert plain(find(A)) == (sorted(expected) if isinstance(expected, list) else expected)
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [-1, -1], nrows=2, ncols=2)
     with pytest.raises(ValueError, match="A has weight -1 on edge"):
         diameter(A, weight=True)

@@ -79,13 +79,13 @@ def expected(name: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", ["karate", "west0067", "ldbc-directed-example"])
-def test_pagerank_matches_lagraph(name: str):
+def test_pagerank_matches_the_results_of_lagraph(name: str):
     rank = algo.pagerank(lagraph(name), tol=1e-12, max_iter=1000, weight=None)
     wanted = expected(f"{name.replace('-', '_')}_pagerank")
     assert np.allclose(rank.to("cpu").to_dense(), wanted, atol=1e-4)
 
 
-def test_bfs_matches_lagraph():
+def test_bfs_matches_the_results_of_lagraph():
     karate = lagraph("karate")
     levels, parents = algo.bfs(karate, 30)
     verify_bfs(edges_of(karate), 30, levels.to_dict(), parents.to_dict())
@@ -95,7 +95,7 @@ def test_bfs_matches_lagraph():
 
 
 @pytest.mark.parametrize("name", ["karate", "west0067"])
-def test_betweenness_matches_lagraph(name: str):
+def test_betweenness_matches_the_results_of_lagraph(name: str):
     A, sources = lagraph(name), expected(f"{name}_bc_sources")
     b = algo.betweenness(A, sources=sources.tolist(), normalized=False, directed=True)
     # LAGraph sums over the sources only; we, like NetworkX, scale the sum up to all vertices.
@@ -105,24 +105,24 @@ def test_betweenness_matches_lagraph(name: str):
     assert np.allclose(found, expected(f"{name}_bc"), atol=1e-3)
 
 
-def test_clustering_matches_lagraph():
+def test_clustering_matches_the_results_of_lagraph():
     # LDBC counts the edges between all in- and out-neighbors, each direction separately.
     A = select.offdiag(lagraph("west0067")).new()
     found = ldbc_clustering(A)
     assert np.allclose(found, expected("west0067_lcc"), atol=1e-6)
 
 
-def test_label_propagation_matches_lagraph():
+def test_label_propagation_matches_the_results_of_lagraph():
     labels = algo.label_propagation(lagraph("jagmesh7"), max_iter=100)
     assert labels.to("cpu").to_dense().tolist() == expected("jagmesh7_cdlp").tolist()
 
 
-def test_strong_components_match_lagraph():
+def test_strong_components_match_the_results_of_lagraph():
     found = algo.strong_components(lagraph("cover"))
     assert found.to("cpu").to_dense().tolist() == expected("cover_scc").tolist()
 
 
-def test_triangle_and_component_counts_match_lagraph():
+def test_triangle_and_component_counts_match_the_results_of_lagraph():
     """The expected counts are those in LAGraph's tests, as listed in the README of the data."""
     triangles = {
         "karate": 45, "A": 11, "jagmesh7": 2016, "ldbc-cdlp-undirected-example": 6,
@@ -150,7 +150,7 @@ def test_the_spanning_forest_of_lagraphs_matrix_a_is_a_tree():
 
 
 @pytest.mark.parametrize("name", ["4", "4w"])
-def test_the_gap_graph_has_53_edges_without_duplicates_and_self_loops(name: str):
+def test_the_gap_graph_has_53_edges_after_duplicates_and_self_loops_are_removed(name: str):
     A = gl.io.mmread(DATA / "gap" / f"{name}.mtx.gz", dup_op="any")
     assert select.offdiag(A).new().nvals == 53
 
@@ -218,13 +218,13 @@ both_kinds = pytest.mark.parametrize("kind", ["dir", "undir"])
 
 
 @both_kinds
-def test_bfs_matches_ldbc(kind: str):
+def test_bfs_matches_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"bfs__{kind}-input", kind == "dir")
     assert algo.bfs(G, 1).levels.to_dict() == ldbc_answer(f"bfs__{kind}-output", FAR)
 
 
 @both_kinds
-def test_sssp_matches_ldbc(kind: str):
+def test_sssp_matches_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"sssp__{kind}-input.e", kind == "dir", weighted=True)
     wanted = pytest.approx(ldbc_answer(f"sssp__{kind}-output", "Infinity"))
     assert algo.sssp(G, 1).distances.to_dict() == wanted
@@ -232,27 +232,27 @@ def test_sssp_matches_ldbc(kind: str):
 
 
 @both_kinds
-def test_connected_components_match_ldbc(kind: str):
+def test_connected_components_match_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"wcc__{kind}-input", kind == "dir")
     assert algo.connected_components(G).to_dict() == ldbc_answer(f"wcc__{kind}-output")
 
 
 @both_kinds
-def test_pagerank_matches_ldbc(kind: str):
+def test_pagerank_matches_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"pr__{kind}-input", kind == "dir")
     rank = algo.pagerank(G, tol=1e-16, max_iter=1000, weight=None)
     assert rank.to_dict() == pytest.approx(ldbc_answer(f"pr__{kind}-output"), rel=1e-4)
 
 
 @both_kinds
-def test_label_propagation_matches_ldbc(kind: str):
+def test_label_propagation_matches_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"cdlp__{kind}-input", kind == "dir")
     found = algo.label_propagation(G, max_iter=ROUNDS)
     assert found.to_dict() == ldbc_answer(f"cdlp__{kind}-output")
 
 
 @both_kinds
-def test_clustering_matches_ldbc(kind: str):
+def test_clustering_matches_the_results_of_ldbc(kind: str):
     G = ldbc_graph(f"lcc__{kind}-input", kind == "dir")
     wanted = pytest.approx(ldbc_answer(f"lcc__{kind}-output"), rel=1e-8)
     assert dict(zip(G.labels, ldbc_clustering(G.matrix), strict=True)) == wanted

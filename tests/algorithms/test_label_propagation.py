@@ -32,7 +32,7 @@ def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> lis
 
 @settings(max_examples=60)
 @given(weighted, rounds, st.booleans())
-def test_labels_match_ldbc_after_any_number_of_rounds(graph, count, weight):
+def test_labels_match_the_results_of_ldbc_after_any_number_of_rounds(graph, count, weight):
     expected = propagated(graph, count, weight, list(range(graph.n)))
     labels = label_propagation(graph.matrix(), weight, max_iter=count)
     assert labels.dtype == "INT64"
@@ -76,7 +76,7 @@ def test_cliques_joined_by_one_edge_keep_their_own_labels():
 
 
 def test_labels_in_short_and_long_rows_match_the_definition():
-    """The neighbors of a hub have many distinct labels in the first rounds and few later."""
+    """A hub's neighbors have many distinct labels in the first rounds, but few in later ones."""
     A = gl.generators.kronecker(8, symmetric=True, seed=3)
     fifths = gl.binary.plus(gl.unary.one["FP32"](A), 0.2).new()
     for weight, B in ((False, A), (True, fifths)):
@@ -92,7 +92,7 @@ def test_without_edges_each_vertex_keeps_its_label(n):
     assert label_propagation(gl.Matrix(float, n, n), True, 5).to_dense().tolist() == list(range(n))
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="max_iter is -1, but must be at least 0"):
         label_propagation(A, max_iter=-1)

@@ -43,7 +43,7 @@ def test_any_number_of_sources_is_accepted(count):
     assert (table(bfs_levels(A, sources.tolist(), dtype="UINT8")) == expected).all()
 
 
-def test_a_level_above_254_is_refused_for_uint8():
+def test_a_level_above_254_is_rejected_for_uint8():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 1, nrows=n, ncols=n)
     assert table(bfs_levels(A, [n - 255], dtype="UINT8"))[0, -1] == 254
@@ -107,7 +107,7 @@ def test_relabeled_vertices_keep_their_results(algorithm, ordered):
 
 
 @pytest.mark.parametrize("name", ["bfs_levels", "all_pairs_lengths", "closeness", "eccentricity"])
-def test_invalid_vertices_are_refused(name):
+def test_invalid_vertices_are_rejected(name):
     algorithm, A = getattr(algorithms, name), gl.Matrix(int, 3, 3)
     with pytest.raises(gl.exceptions.IndexOutOfBound, match="has 3, but the vertices are 0 to 2"):
         algorithm(A, [0, 3])
@@ -117,7 +117,7 @@ def test_invalid_vertices_are_refused(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
-def test_a_mask_made_from_a_matrix_is_refused():
+def test_a_mask_made_from_a_matrix_is_rejected():
     A = gl.Matrix(int, 3, 3)
     reached = gl.Vector.from_coo([0], True, bool, size=3)
     assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]

@@ -65,7 +65,7 @@ def test_modularity_matches_networkx(labeled, resolution, weight):
         (gl.Vector(int, 3), "communities has 0 labels, but should have one for each of the 3"),
     ],
 )
-def test_communities_that_do_not_partition_the_vertices_are_refused(communities, message):
+def test_communities_that_do_not_partition_the_vertices_are_rejected(communities, message):
     A = gl.Matrix.from_coo([0], [1], True, nrows=3, ncols=3)
     with pytest.raises(ValueError, match=message):
         modularity(A, communities)
@@ -78,7 +78,7 @@ def test_modularity_accepts_negative_weights():
     assert modularity(A, [{0, 1}, {2}]) == pytest.approx(expected)
 
 
-def test_modularity_refuses_a_graph_without_edges():
+def test_modularity_rejects_a_graph_without_edges():
     with pytest.raises(ValueError, match="A has no edge of any weight, but modularity needs one"):
         modularity(gl.Matrix(bool, 2, 2), gl.Vector.from_dense([0, 1]))
 
@@ -273,7 +273,7 @@ def test_without_edges_each_vertex_is_a_community(n):
     assert louvain(loops).to_dense().tolist() == list(range(n))
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, -1.0])
     with pytest.raises(ValueError, match="resolution is -1, but must lie between 0 and inf"):
         louvain(A, resolution=-1)

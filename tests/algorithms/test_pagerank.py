@@ -64,7 +64,7 @@ def test_personalization_nstart_and_dangling_match_networkx(graph, data):
 
 @settings(max_examples=40)
 @given(graphs(), alphas)
-def test_ranks_in_single_precision_are_close_to_double_precision(graph, alpha):
+def test_ranks_in_single_precision_are_close_to_those_in_double_precision(graph, alpha):
     A = graph.matrix()
     # The error is at most alpha / (1 - alpha) * n * tol.
     rank = pagerank(A, alpha, tol=1e-6, max_iter=5000, dtype="FP32")
@@ -136,7 +136,7 @@ def test_without_jumps_pagerank_may_not_converge():
         ({"personalization": gl.Vector(float, 5)}, "personalization has size 5, but A has 3"),
     ],
 )
-def test_invalid_arguments_are_refused(options, message):
+def test_invalid_arguments_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         pagerank(gl.Matrix(bool, 3, 3), **options)
 
@@ -149,12 +149,12 @@ def test_invalid_arguments_are_refused(options, message):
         ({"personalization": [1, 2, 3]}, "personalization must be a Vector or a mapping"),
     ],
 )
-def test_arguments_of_the_wrong_type_are_refused(options, message):
+def test_arguments_of_the_wrong_type_are_rejected(options, message):
     with pytest.raises(TypeError, match=message):
         pagerank(gl.Matrix(bool, 3, 3), **options)
 
 
-def test_a_negative_weight_is_refused_if_weights_are_used():
+def test_a_negative_weight_is_rejected_if_weights_are_used():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, -3], nrows=3, ncols=3)
     assert pagerank(A, weight=None).nvals == 3
     with pytest.raises(ValueError, match="A has weight -3 on edge 1 -> 2, but"):
@@ -162,7 +162,7 @@ def test_a_negative_weight_is_refused_if_weights_are_used():
 
 
 @pytest.mark.parametrize("weights", [(1e308, 1e308), (float("inf"), 1.0)])
-def test_weights_that_add_up_to_infinity_are_refused_if_weights_are_used(weights):
+def test_weights_that_add_up_to_infinity_are_rejected_if_weights_are_used(weights):
     A = gl.Matrix.from_coo([1, 1], [0, 2], weights, nrows=3, ncols=3)
     assert pagerank(A, weight=None).nvals == 3
     with pytest.raises(ValueError, match="A has weights out of vertex 1 that add up to inf, but"):
@@ -172,7 +172,7 @@ def test_weights_that_add_up_to_infinity_are_refused_if_weights_are_used(weights
 @pytest.mark.parametrize(
     ("weight", "dtype"), [(5e-324, "FP64"), (1e-310, "FP64"), (1e-39, "FP32"), (1e39, "FP32")]
 )
-def test_weights_too_small_or_too_large_for_the_dtype_are_refused(weight, dtype):
+def test_weights_too_small_or_too_large_for_the_dtype_are_rejected(weight, dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1.0, weight], nrows=2, ncols=2)
     assert pagerank(A, weight=None, dtype=dtype).nvals == 2
     with pytest.raises(ValueError, match=r"A has weights out of vertex 1 that add up to .*, but"):

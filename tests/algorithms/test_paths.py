@@ -87,7 +87,7 @@ def test_reliabilities_are_fp64_for_weights_of_any_dtype(dtype):
 
 
 @pytest.mark.parametrize("weight", [1.25, -0.5, float("nan")])
-def test_an_error_names_the_edge_of_an_invalid_probability(weight):
+def test_an_error_names_the_edge_that_has_an_invalid_probability(weight):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [0.5, weight], nrows=3, ncols=3)
     with pytest.raises(ValueError, match=f"A has weight {weight} on edge 1 -> 2, but"):
         most_reliable_path(A, 0)

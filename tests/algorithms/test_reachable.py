@@ -78,7 +78,7 @@ def test_an_undirected_neighborhood_uses_the_smaller_weight_of_two_opposite_edge
 
 @few
 @given(graphs(), st.data())
-def test_the_neighborhood_of_several_vertices_is_the_union(graph, data):
+def test_the_neighborhood_of_several_vertices_is_the_union_of_their_neighborhoods(graph, data):
     A = graph.matrix()
     some = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=3, unique=True))
     each = {v for n in some for v in neighborhood(A, n, 2).to_dict()}
@@ -92,7 +92,7 @@ def test_an_infinite_radius_gives_all_reachable_vertices():
     assert neighborhood(A, 0, 1.5).to_dict() == {0: True, 1: True}
 
 
-def test_a_negative_radius_and_negative_weights_are_refused():
+def test_a_negative_radius_and_negative_weights_are_rejected():
     A = gl.Matrix.from_coo([0], [1], [-1], nrows=2, ncols=2)
     with pytest.raises(ValueError, match="radius is -1, but must lie between 0 and inf"):
         neighborhood(A, 0, -1)
@@ -164,7 +164,7 @@ def test_closures_of_graphs_with_at_most_one_vertex_are_correct(n):
     )
 
 
-def test_an_invalid_value_of_reflexive_is_refused():
+def test_an_invalid_value_of_reflexive_is_rejected():
     wrong: Any = "no"
     with pytest.raises(ValueError, match="reflexive must be True, False or None, not 'no'"):
         transitive_closure(gl.Matrix(bool, 2, 2), wrong)

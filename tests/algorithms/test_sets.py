@@ -52,14 +52,14 @@ def test_maximal_independent_set_is_independent_and_maximal(graph, seed, data):
         assert bool(near[v] & found) == (v not in found)
 
 
-def test_adjacent_nodes_are_refused():
+def test_required_vertices_that_are_adjacent_are_rejected():
     A = gl.generators.grid(2, 2)
     with pytest.raises(ValueError, match="nodes has 0 and 1, which an edge joins, but"):
         maximal_independent_set(A, [3, 1, 0])
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_the_set_has_all_vertices_and_the_matching_is_empty(n):
+def test_without_edges_the_independent_set_has_all_vertices_and_the_matching_is_empty(n):
     A = gl.Matrix(bool, n, n)
     assert maximal_independent_set(A).nvals == n
     assert greedy_color(A).to_dense().tolist() == [0] * n
@@ -149,7 +149,7 @@ def test_heavier_edges_are_matched_first():
     assert mates.to_dict() == {v: v ^ 1 for v in range(n)}
 
 
-def test_weights_that_differ_by_direction_are_refused_if_weights_are_used():
+def test_weights_that_differ_by_direction_are_rejected_if_weights_are_used():
     A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], [1.0, 1.0, 2.0, 3.0])
     assert maximal_matching(A).nvals == 2
     with pytest.raises(
@@ -194,7 +194,7 @@ def test_an_isolated_vertex_is_in_the_independent_set_and_unmatched_and_has_colo
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_directed_graphs_and_invalid_seeds_are_refused(algorithm):
+def test_directed_graphs_and_invalid_seeds_are_rejected(algorithm):
     with pytest.raises(ValueError, match="must be symmetric"):
         algorithm(gl.Matrix.from_coo([0, 1], [1, 2], True, nrows=3, ncols=3))
     with pytest.raises(ValueError, match="seed is -1, but must be at least 0"):
@@ -203,6 +203,6 @@ def test_directed_graphs_and_invalid_seeds_are_refused(algorithm):
         algorithm(gl.Matrix(bool, 3, 3), seed="chance")
 
 
-def test_an_unknown_strategy_is_refused():
+def test_an_unknown_strategy_is_rejected():
     with pytest.raises(ValueError, match="strategy is 'DSATUR', but must be largest_first or"):
         greedy_color(gl.Matrix(bool, 3, 3), "DSATUR")

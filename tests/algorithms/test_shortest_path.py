@@ -105,7 +105,7 @@ def test_a_search_that_stops_at_a_target_or_cutoff_gives_correct_distances(kind)
         assert sssp(A, 210, cutoff=cutoff).distances.isequal(distances.select("<=", cutoff).new())
 
 
-def test_shortest_path_refuses_invalid_arguments():
+def test_shortest_path_rejects_invalid_arguments():
     A = gl.Matrix.from_coo([0], [1], [-1], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight -1 on edge 0 -> 1"):
         shortest_path(A, 0, 1, weight=True)
@@ -218,7 +218,7 @@ DRIFTING = {
 }
 
 
-def test_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
+def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decreasing():
     A = gl.Matrix.from_dicts(DRIFTING)
     try:
         cycle = negative_cycle(A) or []
@@ -244,7 +244,7 @@ def nearly_balanced(draw: st.DrawFn) -> tuple[int, dict[tuple[int, int], int]]:
 
 
 def _refused_or_a_forest(A):
-    """Assert that parents lead back to the source, or that the cycle of parents is refused."""
+    """Assert that parents lead back to the source, or that a cycle of parents raises an error."""
     try:
         lengths, parents = bellman_ford(A, 0, parents=True)
     except gl.exceptions.InvalidValue as error:
@@ -295,7 +295,7 @@ def test_a_long_cycle_is_reported_only_if_its_weight_is_negative():
     assert sorted(cycle[1:]) == list(range(n))
 
 
-def test_nan_weights_are_refused():
+def test_nan_weights_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         bellman_ford(A, 0)
@@ -400,7 +400,7 @@ def test_counts_are_exact_up_to_the_largest_int64(weight):
     assert found[end].value == pytest.approx(3.0**40, rel=1e-12)
 
 
-def test_path_count_refuses_a_cycle_of_weight_zero():
+def test_path_count_rejects_a_cycle_of_weight_zero():
     A = Edges(3, ((0, 1), (1, 2), (2, 1), (2, 2)), (1, 0, 0, 0)).matrix()
     with pytest.raises(ValueError, match="A has a cycle of weight 0"):
         path_count(A, 0, weight=True)

@@ -85,7 +85,7 @@ def test_weights_may_have_any_dtype(dtype):
     assert F.dtype == dtype
 
 
-def test_nan_weights_are_refused_or_ignored():
+def test_nan_weights_are_rejected_or_ignored():
     ends = [0, 1, 1, 2], [1, 0, 2, 1]
     A = gl.Matrix.from_coo(*ends, [math.nan, math.nan, -math.inf, -math.inf], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 0 -> 1, but must have numbers"):
@@ -93,7 +93,7 @@ def test_nan_weights_are_refused_or_ignored():
     assert spanning_forest(A, ignore_nan=True).to_dicts() == {1: {2: -math.inf}, 2: {1: -math.inf}}
 
 
-def test_a_directed_graph_is_refused():
+def test_a_directed_graph_is_rejected():
     with pytest.raises(ValueError, match="A has an edge 0 -> 1 but none 1 -> 0"):
         spanning_forest(gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2))
 

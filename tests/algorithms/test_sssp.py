@@ -72,7 +72,7 @@ def test_integer_weights_give_exact_int64_distances(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["FP32", "FP64"])
-def test_floating_weights_add_up_in_fp64(dtype):
+def test_floating_point_weights_are_added_in_fp64(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [2.0**24, 1.0], dtype=dtype, nrows=3, ncols=3)
     assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 2.0**24, 2: 2.0**24 + 1}
 
@@ -84,7 +84,7 @@ def test_a_sum_that_overflows_does_not_count_as_a_short_path(dtype):
     assert sssp(A, 0).distances.to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}
 
 
-def test_a_distance_beyond_int64_is_refused():
+def test_a_distance_beyond_int64_is_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [BIG, BIG], nrows=3, ncols=3)
     with pytest.raises(OverflowError, match="which INT64 cannot hold"):
         sssp(A, 0)
@@ -98,19 +98,19 @@ def test_infinite_weights_are_accepted():
     assert sssp(B, 0).distances.to_dict() == {0: 0.0, 1: inf, 2: inf}
 
 
-def test_an_error_names_the_edge_of_a_negative_weight():
+def test_an_error_names_the_edge_that_has_a_negative_weight():
     A = gl.Matrix.from_coo([0, 2], [1, 1], [1, -3], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight -3 on edge 2 -> 1, but"):
         sssp(A, 0)
 
 
-def test_an_error_names_the_edge_of_a_nan_weight():
+def test_an_error_names_the_edge_that_has_a_nan_weight():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1.0, float("nan")], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 1 -> 2, but"):
         sssp(A, 0)
 
 
-def test_an_unsigned_weight_beyond_int64_is_refused():
+def test_an_unsigned_weight_beyond_int64_is_rejected():
     A = gl.Matrix.from_coo([0], [1], [2**63], dtype="UINT64", nrows=2, ncols=2)
     with pytest.raises(ValueError, match="A has weight 9223372036854775808 on edge 0 -> 1, but"):
         sssp(A, 0)
@@ -130,6 +130,6 @@ def test_the_source_has_distance_zero_despite_a_self_loop():
     assert sssp(A, 0).distances.to_dict() == {0: 0}
 
 
-def test_a_negative_delta_is_refused():
+def test_a_negative_delta_is_rejected():
     with pytest.raises(ValueError, match="delta is -1, but must lie between 0 and inf"):
         sssp(gl.Matrix(int, 2, 2), 0, delta=-1)

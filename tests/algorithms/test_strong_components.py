@@ -64,7 +64,7 @@ def test_a_cycle_is_one_component_and_each_vertex_of_a_path_is_its_own_component
 
 
 @pytest.mark.parametrize("find", [strong_components, definition])
-def test_each_pair_of_a_chain_of_pairs_is_a_component(find):
+def test_in_a_chain_of_pairs_each_pair_is_a_strong_component(find):
     n = 300
     i = np.arange(0, n, 2)
     ends = np.concatenate((i, i + 1, i[:-1] + 1)), np.concatenate((i + 1, i, i[1:]))

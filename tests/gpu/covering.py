@@ -28,11 +28,12 @@ def covering(
 ) -> list[Row]:
     """Return a list of valid rows that contains every pair of values that occurs in a valid row.
 
-    A row maps each factor to one of its values, and a pair has the values of two factors. A row is
-    valid if allows(row) is true. For a row in which factors are missing, `allows` must return false
-    if no values of these factors make it valid. The list need not contain the pairs of two factors
-    that are both in `apart`, but it contains each value of these factors. The same arguments give
-    the same list.
+    A row maps each factor to one of its values. A pair consists of the values of two factors in the
+    same row. A row is valid if allows(row) is true. `allows` is also called with rows in which
+    factors are missing. It must then return false if no values of these factors make the row valid.
+
+    If two factors are both in `apart`, the list may lack pairs of their values. It still contains
+    each value of these factors that occurs in a valid row. The same arguments give the same list.
     """
     factors = {name: list(values) for name, values in factors.items()}
     if len(factors) < 2:
@@ -53,7 +54,7 @@ def covering(
         found = [_fill(factors, dict(seed), left, allows, chance) for _ in range(TRIES)]
         filled = [place for place in found if place is not None]
         if not filled:
-            del left[seed]  # no valid row contains it
+            del left[seed]  # no valid row contains `seed`
             continue
         best = max(filled, key=lambda place: sum(pair in left for pair in _pairs(factors, place)))
         for pair in _pairs(factors, best):
@@ -104,7 +105,7 @@ def _row(factors: Mapping[str, list[Any]], place: Place) -> Row:
 
 
 def _pairs(factors: Mapping[str, list[Any]], place: Place) -> list[Any]:
-    """Return each pair of the row's values, and each value by itself."""
+    """Return all pairs of values of a row, and all single values."""
     values = [(name, place[name]) for name in factors]
     return [*itertools.combinations(values, 2), *((value,) for value in values)]
 

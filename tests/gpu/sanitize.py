@@ -61,7 +61,7 @@ FOUND = 9
 
 @dataclass(frozen=True)
 class Watch:
-    """Stages of the tour that run under one tool."""
+    """The stages of tour.py that one process runs under one tool."""
 
     tool: str
     stages: tuple[str, ...]
@@ -114,7 +114,7 @@ def _named(text: str) -> Counter[str]:
 
 
 def _ran(text: str) -> set[tuple[str, str]]:
-    """Return the kernels that ran, as the tour reports them."""
+    """Return the kernels that ran, as tour.py has printed them."""
     lines = [line for line in text.splitlines() if line.startswith(tour.RAN)]
     return {(file, name) for line in lines for file, name in json.loads(line[len(tour.RAN) :])}
 

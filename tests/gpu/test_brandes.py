@@ -50,7 +50,7 @@ def drawn(seed: int, both_ways: bool) -> gl.Matrix:
     st.sampled_from(("levels", "a full plan", "lengths")),
     st.sampled_from(((0, 0, 0), (2, 5, 40), (4, 1 << 20, 1 << 20))),
 )
-def test_dependencies_summed_by_teams_equal_the_algebraic_definition(
+def test_dependencies_summed_by_teams_of_threads_equal_the_algebraic_definition(
     seed, both_ways, of_edges, edges, blocks, tickets, way, alone
 ):
     A = drawn(seed, both_ways)
@@ -130,7 +130,7 @@ def test_fewer_teams_run_when_memory_is_short(there_is_room_for, monkeypatch):
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_pagerank_matches_the_host_with_any_number_of_blocks(most):
+def test_pagerank_matches_the_result_on_the_host_with_any_number_of_blocks(most):
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)

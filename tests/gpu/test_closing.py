@@ -43,7 +43,7 @@ No kernel recognizes the monoid as a minimum or maximum under some order.
 
 
 class Kind(NamedTuple):
-    """One instance of the kernel, with the ranges of its weights and of its start values."""
+    """One variant of the kernel, and the ranges of the weights and start values to test it with."""
 
     name: str
     weights: tuple[int, int]
@@ -267,14 +267,14 @@ def check_parents(case: Case, values: np.ndarray, present: np.ndarray, parents: 
 
 
 @given(cases(IMPROVING), thresholds)
-def test_the_improving_mode_reaches_the_fixed_point(drawn: Any, chosen: Any):
+def test_a_closure_in_the_improving_mode_reaches_the_fixed_point(drawn: Any, chosen: Any):
     kind, case = drawn
     with using(chosen):
         check(case, close(case, "improving", parents=kind.parents))
 
 
 @given(cases(NEAR_FAR), thresholds, st.sampled_from((None, 0.5, 3.0, 1e9)))
-def test_the_near_far_mode_reaches_the_same_fixed_point(
+def test_a_closure_in_the_near_far_mode_reaches_the_same_fixed_point(
     drawn: Any, chosen: Any, delta: float | None
 ):
     kind, case = drawn
@@ -389,7 +389,7 @@ def test_the_ticket_counter_of_a_closure_may_wrap_around(tickets: int):
         check(case, close(case, "near_far"))
 
 
-def test_near_far_falls_back_to_the_improving_mode_when_the_far_list_is_full(
+def test_a_near_far_closure_falls_back_to_the_improving_mode_when_the_far_list_is_full(
     monkeypatch: pytest.MonkeyPatch,
 ):
     case = path(20, np.ones(19, np.int32))

@@ -68,7 +68,9 @@ def test_the_campaign_lists_every_kernel_and_all_its_parameters():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_a_few_instances_of_each_kernel_compile_within_its_limits(toolkit: Nvrtc, kernel: Kernel):
+def test_a_few_instances_of_each_kernel_compile_within_the_resource_limits(
+    toolkit: Nvrtc, kernel: Kernel
+):
     _check(toolkit, kernel.few(), table())
 
 
@@ -94,7 +96,9 @@ def test_the_default_options_include_default_device():
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
-def test_every_pair_of_parameters_compiles_within_the_limits(toolkit: Nvrtc, kernel: Kernel):
+def test_instances_that_cover_every_pair_of_parameters_compile_within_the_limits(
+    toolkit: Nvrtc, kernel: Kernel
+):
     _check(toolkit, kernel.campaign(), table())
 
 
@@ -199,7 +203,7 @@ def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("probe", KINDS)
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_operator_struct_of_a_dtype_compiles(toolkit: Nvrtc, dtype: DataType, probe: str):
+def test_every_operator_struct_compiles_for_each_dtype(toolkit: Nvrtc, dtype: DataType, probe: str):
     specs = [spec for spec in _specs(dtype) if spec[0] in KINDS[probe]]
     text, instances = [PROBES, "namespace graphla {"], []
     for k, (write, *operators) in enumerate(specs):
@@ -226,5 +230,5 @@ def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrt
         assert re.search(words, str(caught.value))
 
 
-def test_all_binary_operators_of_the_campaign_exist():
+def test_all_binary_operators_of_the_compile_campaign_exist():
     assert set(BINARY) <= set(_names(binary))

@@ -55,7 +55,7 @@ def a_join(draw: Any, *, dtype: Any = "FP32") -> Any:
 
 
 @given(data)
-def test_a_union_matches_the_cpu(data: Any) -> None:
+def test_a_union_gives_the_same_result_as_on_the_cpu(data: Any) -> None:
     a, b = operands(data.draw, number=2)
     op = a_join(data.draw)
     fills = data.draw(st.sampled_from(((), (2, 3))))
@@ -66,7 +66,7 @@ def test_a_union_matches_the_cpu(data: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ["even", "skew", "few in a row", "all in a row", "unequal"])
-def test_a_union_of_many_tiles_matches_the_cpu(kind: str):
+def test_a_union_of_many_tiles_gives_the_same_result_as_on_the_cpu(kind: str):
     rng = np.random.default_rng(len(kind))
     shape = {"all in a row": (3, 20_000), "few in a row": (9000, 7)}.get(kind, (400, 500))
     shares = [0.05, 0.001 if kind == "unequal" else 0.06]
@@ -125,7 +125,9 @@ def test_operands_with_the_same_index_array_give_a_result_with_this_array(data: 
 
 
 @given(data)
-def test_unions_and_intersections_of_dense_vectors_match_the_cpu(data: Any) -> None:
+def test_unions_and_intersections_of_dense_vectors_give_the_same_results_as_on_the_cpu(
+    data: Any,
+) -> None:
     size = data.draw(SIZES)
     v = data.draw(dense_vectors(size, NUMBERS))
     w = data.draw(st.one_of(dense_vectors(size, NUMBERS), sparse_vectors(size, NUMBERS)))

@@ -1,4 +1,4 @@
-"""Errors on a GPU, or without one, tell the user what to do."""
+"""Test that errors on a GPU, or without one, tell the user what to do."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
 
 
 @simulated
-def test_a_permanently_failed_card_is_reported_once_and_refused_afterwards():
+def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
     from simulator import machine
 
     A, v = square(), gl.Vector.from_dense(np.ones(40))
@@ -76,7 +76,7 @@ def test_a_permanently_failed_card_is_reported_once_and_refused_afterwards():
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("debug", [False, True])
-def test_a_fault_on_a_real_card_is_reported(debug: bool):
+def test_a_fault_on_a_real_gpu_is_reported(debug: bool):
     said = run_apart(
         f"""
         import numpy as np, cupy, graphla as gl
@@ -149,7 +149,7 @@ def test_without_cupy_the_cpu_works_and_cuda_explains_how_to_install_it():
     assert 'pip install "graphla[cuda13]"' in said
 
 
-def test_importing_graphla_uses_neither_a_card_nor_cupy():
+def test_importing_graphla_uses_neither_a_gpu_nor_cupy():
     said = run_apart(
         """
         import sys, graphla as gl
@@ -162,7 +162,7 @@ def test_importing_graphla_uses_neither_a_card_nor_cupy():
 
 
 @pytest.mark.skipif(has_card(), reason="there is a card")
-def test_without_a_card_the_cpu_is_the_default_and_cuda_explains_what_is_missing():
+def test_without_a_gpu_the_cpu_is_the_default_and_cuda_explains_what_is_missing():
     said = run_apart(
         """
         import sys, graphla as gl
@@ -180,7 +180,7 @@ def test_without_a_card_the_cpu_is_the_default_and_cuda_explains_what_is_missing
 
 
 @pytest.mark.gpu
-def test_a_card_hidden_by_cuda_visible_devices_is_reported_as_hidden():
+def test_a_gpu_hidden_by_cuda_visible_devices_is_reported_as_hidden():
     said = run_apart(
         """
         import graphla as gl
@@ -196,6 +196,6 @@ def test_a_card_hidden_by_cuda_visible_devices_is_reported_as_hidden():
 
 
 @pytest.mark.gpu
-def test_cuda_is_the_default_if_there_is_a_card():
+def test_cuda_is_the_default_if_there_is_a_gpu():
     said = run_apart("import graphla as gl; print(gl.config.device, gl.Vector(int, 2).device)")
     assert said == "cuda cuda:0\n"

@@ -56,7 +56,8 @@ def matrix_of(entries: dict[tuple[int, int], int], n: int, dtype: Any) -> Csr:
 def test_the_fingerprint_is_the_signed_sum_of_the_hashes(data):
     n, dtype = 12, np.dtype(data.draw(st.sampled_from(["u1", "u2", "u4", "u8"])))
     values = st.integers(0, int(np.iinfo(dtype).max))
-    # The kernel stops early at 32 sampled entries, so the changed value must not be one of them.
+    # The kernel stops early if one of 32 sampled entries differs from its counterpart. So the
+    # changed values must not be at the sampled positions.
     looked_up = {divmod(n * n * lane // 32, n) for lane in range(32)}
     free = [(i, j) for i in range(n) for j in range(i) if not {(i, j), (j, i)} & looked_up]
     different = data.draw(st.dictionaries(st.sampled_from(free), values, max_size=12))
@@ -100,7 +101,7 @@ def test_grids_of_every_size_detect_symmetry_in_matrices_of_many_tiles(seed, gri
 
 
 @pytest.mark.parametrize("pattern_alone", [False, True])
-def test_arrays_used_by_another_stream_outlive_the_search_for_symmetry(pattern_alone):
+def test_arrays_that_another_stream_uses_outlive_the_symmetry_detection(pattern_alone):
     rng = np.random.default_rng(5)
     i, j = rng.integers(0, 50, (2, 400))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])

@@ -51,7 +51,7 @@ def by_definition(algorithm, A: gl.Matrix, *args, **options) -> gl.Vector:
     st.sampled_from(ROWS),
     st.sampled_from([64, 200, 1 << 25]),
 )
-def test_communities_match_the_host_in_every_row_class(given_, rows, slots):
+def test_communities_match_those_computed_on_the_host_in_every_row_class(given_, rows, slots):
     weight, A = given_
     with using(CommunitiesTuning(*rows, hub_slots=slots)):
         there = A.to("cuda")
@@ -63,7 +63,7 @@ def test_communities_match_the_host_in_every_row_class(given_, rows, slots):
 
 @settings(max_examples=25)
 @given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.integers(0, 9))
-def test_independent_sets_colors_and_matchings_match_the_host(given_, seed):
+def test_independent_sets_colors_and_matchings_match_those_computed_on_the_host(given_, seed):
     weight, A = given_
     there = A.to("cuda")
     for wide in (2, 1 << 11):

@@ -75,7 +75,7 @@ def test_an_array_that_does_not_own_its_memory_is_not_overwritten(values):
     assert take_in_place(Noun(VectorStore("cuda", INT64, FullVector(4, values())))) is None
 
 
-def test_a_search_writes_in_place_and_reads_no_count():
+def test_a_search_writes_in_place_without_reading_the_number_of_entries():
     n = 50
     reached, frontier = (Vector.from_coo([0], [0], int, size=n) for _ in range(2))
     reached, frontier = reached.to("cuda"), frontier.to("cuda")
@@ -130,7 +130,7 @@ def on_gpu() -> Iterator[None]:
 
 @pytest.mark.usefixtures("on_gpu")
 @pytest.mark.parametrize("size", [1, 2, 50])
-def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
+def test_writing_into_a_shared_array_of_equal_values_changes_no_other_vector(size):
     first, other = Vector("INT64", size), Vector("INT64", size)
     for w in (first, other):
         w << 5
@@ -147,7 +147,7 @@ def test_writing_a_shared_array_of_equal_values_changes_no_other_vector(size):
 
 
 @pytest.mark.usefixtures("on_gpu")
-def test_constants_differ_by_type_and_by_bits():
+def test_constants_with_different_dtypes_or_bits_are_distinguished():
     for value, dtype in ((0.0, "FP64"), (-0.0, "FP64"), (0, "INT64"), (False, "BOOL"), (0, "FP32")):
         w = Vector(dtype, 3)
         w << value

@@ -145,7 +145,7 @@ def test_includes_are_followed_recursively():
     assert names == {"scale.cu", "shared_by_tests.cuh", "device.cuh", "prelude.cuh"}
 
 
-def test_two_kernel_files_with_the_same_name_are_refused(folder: Path):
+def test_two_kernel_files_with_the_same_name_are_rejected(folder: Path):
     (folder / "spmspv.cu").write_text(ALONE)
     _forget()
     with pytest.raises(ValueError, match=r"two folders of kernels have a file spmspv\.cu"):
@@ -212,7 +212,7 @@ def test_an_enumeration_is_read_from_its_source():
         enumeration("steps.cuh", "Steps")
 
 
-def test_values_that_do_not_match_the_fields_of_a_struct_are_refused():
+def test_values_that_do_not_match_the_fields_of_a_struct_are_rejected():
     x, pack = cupy.zeros(2), Struct("shift.cu", "Pair")
     with pytest.raises(TypeError, match=r"Pair\(\) got an unexpected keyword argument 'y'"):
         pack(x=x, k=0, y=x, shift=x.dtype.type(0))
@@ -225,7 +225,7 @@ def test_values_that_do_not_match_the_fields_of_a_struct_are_refused():
 
 
 @pytest.mark.skipif(has_card(), reason="only the simulator compares arguments with parameters")
-def test_the_simulator_refuses_structs_that_a_kernel_would_misread():
+def test_the_simulator_rejects_structs_that_a_kernel_would_misread():
     from simulator import SimulatorFault
 
     x, pack = cupy.zeros(2), Struct("shift.cu", "Pair")

@@ -1,4 +1,4 @@
-"""Searches from many starts at once match separate searches on the host."""
+"""Test that simultaneous searches from many start vertices match separate searches on the host."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def search(
     limit: int = ENDLESS,
     **rest: Any,
 ) -> Any:
-    """Return the levels, or statistics of the levels."""
+    """Return the levels, or statistics of the levels if `levels` is None."""
     found = cuda.multi_source_bfs(
         MultiSearch(out, into, starts, rest.pop("mask", None), limit, levels, **rest)
     )
@@ -143,7 +143,7 @@ def thresholds(draw: Any) -> Iterator[None]:
 
 
 @given(st.data())
-def test_levels_match_separate_searches(data: Any):
+def test_levels_match_those_of_separate_searches(data: Any):
     case = arguments(data.draw)
     dtype = data.draw(st.sampled_from((BYTE, INT32)))
     direction = data.draw(st.sampled_from(("auto", "auto", "push", "pull")))
@@ -168,7 +168,7 @@ def test_the_statistics_of_a_search_match_its_levels(data: Any):
 
 @pytest.mark.parametrize("n", [255, 256, 300])
 @pytest.mark.parametrize("way", ["along", "against"])
-def test_levels_beyond_a_byte_are_refused_for_one_byte_results(n: int, way: str):
+def test_levels_beyond_a_byte_are_rejected_for_one_byte_results(n: int, way: str):
     order = np.arange(n) if way == "along" else np.arange(n)[::-1]
     out, into = csr(n, order[:-1], order[1:]), csr(n, order[1:], order[:-1])
     starts = cuda.asarray(np.array([order[0], order[n // 2]], np.int32))

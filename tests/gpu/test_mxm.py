@@ -78,7 +78,7 @@ def check(
 
 
 @given(st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS))
-def test_a_random_matrix_product_matches_the_cpu(
+def test_a_random_matrix_product_gives_the_same_result_as_on_the_cpu(
     data: Any, m: int, k: int, n: int, name: str
 ) -> None:
     semiring = typed(name)
@@ -93,7 +93,7 @@ def test_a_random_matrix_product_matches_the_cpu(
 @given(
     st.data(), SIZES, SIZES, SIZES, st.sampled_from(SEMIRINGS), st.sampled_from(("dots", "rows"))
 )
-def test_masked_products_by_rows_and_by_dot_products_match_the_cpu(
+def test_masked_products_by_rows_and_by_dot_products_give_the_same_results_as_on_the_cpu(
     data: Any, m: int, k: int, n: int, name: str, way: str
 ) -> None:
     semiring = typed(name)
@@ -182,7 +182,7 @@ def test_masked_products_of_skewed_rows_are_correct(with_rows: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["plus_times FP32", "any_pair BOOL"])
-def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str) -> None:
+def test_masked_products_search_long_rows_of_b_for_the_columns_of_the_mask(name: str) -> None:
     semiring, rng = typed(name), np.random.default_rng(6)
     dtype = own(semiring)[0]
     a = random_csr(rng, (4, 50), [50, 30, 0, 1], dtype)
@@ -195,7 +195,7 @@ def test_masked_products_search_long_rows_of_b_for_the_listed_columns(name: str)
     assert_same(to_host(found), wanted)
 
 
-def test_a_product_requests_rows_of_b_if_dot_products_would_be_too_slow() -> None:
+def test_a_masked_product_requests_b_by_rows_if_dot_products_would_be_too_slow() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)
@@ -220,7 +220,9 @@ def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: 
     "name", ["plus_times INT32", "min_plus FP64", "any_pair BOOL", "max_first INT8"]
 )
 @pytest.mark.parametrize("shape", [(3000, 2000, 4000), (300, 20000, 3_000_000), (40000, 500, 900)])
-def test_large_products_match_the_cpu(name: str, shape: tuple[int, int, int]) -> None:
+def test_large_products_give_the_same_results_as_on_the_cpu(
+    name: str, shape: tuple[int, int, int]
+) -> None:
     """The products take every code path: with each kind of mask, with and without B in CSC."""
     semiring, rng = typed(name), np.random.default_rng(sum(shape))
     m, k, n = shape

@@ -46,7 +46,7 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 
 
 @given(graphs(), st.data())
-def test_components_match_the_host_however_rows_are_split(both, data):
+def test_components_match_those_computed_on_the_host_however_rows_are_split(both, data):
     out, into = both
     expected = label_by_search(out, "weak")
     there = to_device(out)
@@ -135,7 +135,7 @@ def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
 
 
 @given(graphs(), st.data())
-def test_core_numbers_match_the_host_with_one_block_and_with_several(both, data):
+def test_core_numbers_match_those_computed_on_the_host_with_one_block_and_with_several(both, data):
     out, into = both
     is_symmetric = into is out
     out = without_loops(out)

@@ -127,7 +127,7 @@ def test_many_successive_launches_return_their_own_results(pass_round: Kernel):
     ] == [k % 5 + 1 for k in range(2 * persistent.TUNING.launches + 3)]
 
 
-def test_a_grid_has_as_many_blocks_as_the_card_can_run_at_once(pass_round: Kernel):
+def test_a_grid_has_as_many_blocks_as_the_gpu_can_run_at_once(pass_round: Kernel):
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
     assert persistent.grid(pass_round, 64, each=1) == multiprocessors
     most = persistent.grid(pass_round, 1024)
@@ -136,7 +136,7 @@ def test_a_grid_has_as_many_blocks_as_the_card_can_run_at_once(pass_round: Kerne
 
 
 @simulated
-def test_a_card_that_cannot_run_the_grid_is_refused(
+def test_a_gpu_that_cannot_run_the_grid_is_rejected(
     pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(Kernel, "resident", lambda kernel, block, shared: 0)
@@ -165,7 +165,9 @@ def test_an_interrupt_stops_the_kernel_and_is_raised(
 
 
 @simulated
-def test_a_failing_card_ends_the_wait(pass_round: Kernel, monkeypatch: pytest.MonkeyPatch):
+def test_a_gpu_failure_ends_the_wait_for_the_kernel(
+    pass_round: Kernel, monkeypatch: pytest.MonkeyPatch
+):
     from simulator import machine
 
     failure = cupy.cuda.runtime.CUDARuntimeError(700)

@@ -140,7 +140,7 @@ def check(ours: Any, theirs: Any, semiring: Any) -> None:
 def check_any(
     found: Any, a: Csr, u: np.ndarray, present: np.ndarray, semiring: Any, side: str
 ) -> None:
-    """Check that each value is one of the terms of its output."""
+    """Check that each value of the product is one of the terms from which it may be chosen."""
     op = semiring.binaryop
     for o, value in entries(found).items():
         places = [p for p in range(a.indptr[o], a.indptr[o + 1]) if present[a.indices[p]]]
@@ -199,7 +199,7 @@ LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
 
 @fewer(2)
 @given(case=cases(), large=st.booleans())
-def test_pull_matches_the_cpu(case: Case, large: bool) -> None:
+def test_a_product_that_pulls_gives_the_same_result_as_on_the_cpu(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
@@ -258,7 +258,9 @@ def test_each_stream_has_its_own_cache_of_hubs() -> None:
 @pytest.mark.parametrize("deterministic", [False, True])
 @fewer(2)
 @given(case=cases(), small=st.booleans())
-def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> None:
+def test_a_product_that_pushes_gives_the_same_result_as_on_the_cpu(
+    deterministic: bool, case: Case, small: bool
+) -> None:
     semiring, side, rows, u, present, mask = case
     a = backend("cpu").transpose(rows)
     indices = present.nonzero()[0].astype(np.int32)
@@ -277,10 +279,10 @@ def test_push_matches_the_cpu(deterministic: bool, case: Case, small: bool) -> N
 @pytest.mark.parametrize("name", ["plus_times FP32", "min_plus INT64", "lxor_land BOOL"])
 @pytest.mark.parametrize("full", [True, False])
 @given(seed=st.integers(0, 2**32), large=st.booleans(), masked=st.booleans())
-def test_pulled_rows_of_any_length_match_the_cpu(
+def test_pulled_rows_of_any_length_give_the_same_results_as_on_the_cpu(
     name: str, full: bool, seed: int, large: bool, masked: bool
 ) -> None:
-    """Row lengths: 0, a few, the longest unsplit length, and more than several chunks."""
+    """Row lengths: 0, a few, the longest unsplit length, and lengths of several chunks."""
     rng, semiring = np.random.default_rng(seed), typed(name)
     dtype = semiring.binaryop.type.np_type
     sizes = rng.choice(
@@ -372,7 +374,7 @@ def test_deterministic_products_are_bitwise_equal_on_any_grid(seed: int, sizes: 
 
 
 @given(seed=st.integers(0, 2**32))
-def test_a_deterministic_product_with_any_returns_the_first_entry(seed: int) -> None:
+def test_a_deterministic_product_with_the_any_monoid_returns_the_first_entry(seed: int) -> None:
     rng, semiring = np.random.default_rng(seed), catalog.any_secondi["FP32"]
     a = csr(rng, (40, 300), 0.2, np.float32, False, np.int32)
     present = rng.random(300) < 0.2

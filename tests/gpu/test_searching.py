@@ -80,7 +80,7 @@ def plan_of(graph: Pattern, tier: str) -> Plan | None:
 
 
 def search(graph: Pattern, starts: Any, tier: str = "none", **options: Any) -> BfsResult:
-    """Search for levels and any parents, unless the options request other results."""
+    """Search for levels and arbitrary parents, unless the options request other results."""
     out, into = graph
     if options.pop("rows_only", False):
         into = None
@@ -200,7 +200,7 @@ def test_vertices_outside_the_mask_are_neither_reached_nor_expanded(
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.integers(0, 4), st.data())
-def test_the_limit_bounds_the_levels(graph, tier, direction, constants, limit, data):
+def test_the_limit_bounds_the_number_of_levels(graph, tier, direction, constants, limit, data):
     starts = starts_of(data, graph[0].nrows)[:3]
     with settings(constants):
         tree = search(graph, starts, tier, direction=direction, limit=limit)
@@ -274,7 +274,7 @@ def a_card_that_takes(blocks: int, error: str) -> Any:
         yield grids
 
 
-def test_a_search_launches_as_many_cluster_blocks_as_the_card_accepts():
+def test_a_search_launches_as_many_cluster_blocks_as_the_gpu_accepts():
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     size = IN_CLUSTERS["cluster"]
@@ -285,7 +285,7 @@ def test_a_search_launches_as_many_cluster_blocks_as_the_card_accepts():
 
 
 @pytest.mark.parametrize("error", [TOO_LARGE, INVALID])
-def test_a_card_that_refuses_clusters_searches_without_them(error):
+def test_a_search_runs_without_clusters_if_the_gpu_refuses_them(error):
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     with a_card_that_takes(0, error) as grids:

@@ -31,7 +31,7 @@ def graph(seed: int) -> gl.Matrix:
 
 
 def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) -> list[float]:
-    """Run a random program and return its final values; without streams it runs on the CPU."""
+    """Run a random program and return its final values. Without `streams` it runs on the CPU."""
     rng = random.Random(seed)
     A = graph(seed)
     pool = [gl.Vector.from_dense(np.arange(float(N))), gl.Vector.from_coo([1, 5], [1.0, 2], size=N)]
@@ -71,7 +71,7 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_statements_on_three_streams_match_the_cpu(seed: int):
+def test_random_statements_on_three_streams_give_the_same_results_as_on_the_cpu(seed: int):
     # Each counter gets its own allocation (batch=1), as the simulator tracks whole allocations.
     with gl.config.set(device="cpu"):
         expected = statements(seed, 14, None)

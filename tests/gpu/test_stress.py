@@ -55,7 +55,9 @@ def some(n: int, share: float, dtype: Any, seed: int = 7) -> tuple[gl.Vector, gl
 
 
 @pytest.mark.parametrize(("name", "dtype"), SEMIRINGS)
-def test_large_products_with_vectors_of_every_density_match_the_cpu(graph, name, dtype):
+def test_large_products_with_vectors_of_every_density_give_the_same_results_as_on_the_cpu(
+    graph, name, dtype
+):
     (A, B), op = pair(graph, dtype), getattr(gl.semiring, name)
     for share in (0.0001, 0.01, 0.7, 1):
         u, v = some(A.nrows, share, dtype)
@@ -78,7 +80,7 @@ def test_deterministic_sums_of_floats_are_bitwise_reproducible(graph):
                     same(first.to("cpu"), gl.semiring.plus_times(B @ v).new())
 
 
-def test_large_elementwise_operations_match_the_cpu(graph):
+def test_large_elementwise_operations_give_the_same_results_as_on_the_cpu(graph):
     A, B = pair(graph, "INT64")
     C, D = A.T.new(), B.T.new()
     same(A.ewise_add(C, "plus").new(), B.ewise_add(D, "plus").new())
@@ -93,7 +95,7 @@ def test_large_elementwise_operations_match_the_cpu(graph):
         assert A.reduce_columnwise(fold).new().nvals == B.reduce_columnwise(fold).new().nvals
 
 
-def test_large_extracts_and_assigns_match_the_cpu(graph):
+def test_large_extracts_and_assigns_give_the_same_results_as_on_the_cpu(graph):
     A, B = pair(graph, "INT32")
     rng = np.random.default_rng(9)
     rows = rng.permutation(A.nrows)[:50_000]
@@ -107,7 +109,7 @@ def test_large_extracts_and_assigns_match_the_cpu(graph):
         same(X, Y)
 
 
-def test_large_matrix_products_match_the_cpu():
+def test_large_matrix_products_give_the_same_results_as_on_the_cpu():
     rng = np.random.default_rng(3)
     n, entries = 40_000, 400_000
     rows, columns = (n * rng.random((2, entries)) ** 1.5).astype(np.int64)

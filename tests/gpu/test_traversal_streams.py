@@ -64,7 +64,7 @@ def traversals(seed: int, steps: int, streams: list[Any] | None) -> list[float]:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_random_traversals_on_three_streams_match_the_cpu(seed: int):
+def test_random_traversals_on_three_streams_give_the_same_results_as_on_the_cpu(seed: int):
     # With batch=1, each counter is a separate allocation. The simulator detects reads of freed
     # memory only for whole allocations.
     with gl.config.set(device="cpu", compiled=False):

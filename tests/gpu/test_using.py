@@ -52,7 +52,7 @@ def square(n: int = 40) -> gl.Matrix:
 # --- devices ------------------------------------------------------------------------------------
 
 
-def test_a_new_object_is_on_the_current_card_and_reports_it():
+def test_a_new_object_is_on_the_current_gpu_and_reports_it():
     assert square().device == "cuda:0" and gl.Vector(int, 3).device == "cuda:0"
     assert (square() @ square()).new(dtype=float).device == "cuda:0"
     assert ", on cuda:0" in repr(square())
@@ -60,7 +60,7 @@ def test_a_new_object_is_on_the_current_card_and_reports_it():
         assert square().device == "cpu"
 
 
-def test_a_scalar_on_another_card_does_not_change_the_card_of_a_result(two_cards):
+def test_a_scalar_on_another_gpu_does_not_change_the_gpu_of_a_result(two_cards):
     with gl.config.set(device="cuda:1"):
         v = gl.Vector.from_coo([0, 2], [3, 4], size=5)
     seen = []
@@ -99,17 +99,17 @@ def test_a_symmetric_matrix_remains_symmetric_after_a_move():
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:", "cuda:x", "CPU", "", None, 0])
-def test_an_invalid_device_name_is_refused(device: Any):
+def test_an_invalid_device_name_is_rejected(device: Any):
     with pytest.raises(ValueError, match="must be"):
         square().to(device)
 
 
-def test_the_error_names_a_card_that_does_not_exist():
+def test_the_error_names_a_gpu_that_does_not_exist():
     with pytest.raises(DeviceUnavailable, match=r"cuda:99.* is not there"):
         square().to("cuda:99")
 
 
-def test_operands_on_different_devices_are_refused():
+def test_operands_on_different_devices_are_rejected():
     A = square()
     B, v = A.to("cpu"), gl.Vector.from_dense(np.ones(40))
     mask = v.to("cpu")
@@ -150,7 +150,7 @@ def test_an_algorithm_runs_on_the_device_of_its_graph():
         assert pagerank(A).device == "cuda:0"
 
 
-def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
+def test_each_operation_runs_on_the_gpu_of_its_operands(two_cards: None):
     A = square()
     B = A.to("cuda:1")
     assert B.device == "cuda:1" and cupy.cuda.runtime.getDevice() == 0
@@ -174,7 +174,7 @@ def test_each_operation_runs_on_the_card_of_its_operands(two_cards: None):
 # --- tests of input and output arrays -----------------------------------------------------------
 
 
-def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():
+def test_arrays_on_a_gpu_stay_there_regardless_of_the_default_device():
     i, j, x = cupy.asarray([2, 0, 1]), cupy.asarray([1, 0, 1]), cupy.asarray([3.0, 1.0, 2.0])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(i, j, x)
@@ -183,7 +183,7 @@ def test_arrays_on_a_card_stay_there_regardless_of_the_default_device():
         assert gl.Vector.from_coo(i, 1.5).to_dict() == {0: 1.5, 1: 1.5, 2: 1.5}
 
 
-def test_a_vector_shares_an_array_of_the_card_only_if_copy_is_false():
+def test_a_vector_shares_an_array_on_the_gpu_only_if_copy_is_false():
     x = cupy.arange(5.0)
     shared = gl.Vector.from_dense(x, copy=False)
     assert shared.to_dense(copy=False).data.ptr == x.data.ptr
@@ -230,12 +230,12 @@ def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
     ("indices", "error"),
     [([0, -1], IndexError), ([0, 9], IndexError), ([0.0, 1.0], TypeError), ([1, 1], ValueError)],
 )
-def test_invalid_indices_on_a_card_are_refused(indices: list[Any], error: type[Exception]):
+def test_invalid_indices_on_a_gpu_are_rejected(indices: list[Any], error: type[Exception]):
     with pytest.raises(error, match=r"indices|given more than once"):
         gl.Vector.from_coo(cupy.asarray(indices), cupy.asarray([1, 2]), size=4)
 
 
-def test_values_on_a_card_that_do_not_fit_the_dtype_are_refused():
+def test_values_on_a_gpu_that_do_not_fit_the_dtype_are_rejected():
     with pytest.raises(OverflowError, match="does not fit INT8"):
         gl.Vector.from_dense(cupy.asarray([1, 300]), dtype="INT8")
 
@@ -269,7 +269,7 @@ def test_arrays_with_the_cuda_array_interface_are_accepted():
     assert v.to_dense(copy=False).data.ptr == x.data.ptr
 
 
-def test_scipy_matrices_convert_to_the_card_and_back():
+def test_scipy_matrices_convert_to_the_gpu_and_back():
     from scipy import sparse
 
     S = sparse.random_array((20, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
@@ -303,14 +303,14 @@ def test_unpickling_uses_the_current_device():
         assert pickle.loads(pickle.dumps(A)).device == "cpu"
 
 
-def test_index_arrays_on_a_card_can_be_subscripts():
+def test_index_arrays_on_a_gpu_can_be_subscripts():
     v = gl.Vector.from_dense(np.arange(5.0))
     assert v[cupy.asarray([3, 1])].new().to_dense().tolist() == [3, 1]
     v[:2] = cupy.asarray([8.0, 9.0])
     assert v.to_dense().tolist() == [8, 9, 2, 3, 4]
 
 
-def test_strided_arrays_and_subnormal_values_on_a_card_are_read_exactly():
+def test_strided_arrays_and_subnormal_values_on_a_gpu_are_read_exactly():
     x = cupy.arange(10.0)[::3]
     assert gl.Vector.from_dense(x, copy=False).to_dense().tolist() == [0, 3, 6, 9]
     square = cupy.arange(6.0).reshape(2, 3)
@@ -331,7 +331,7 @@ def test_strided_arrays_and_subnormal_values_on_a_card_are_read_exactly():
         assert B.to_dicts() == {0: {1: 1}, 1: {1: 1}, 2: {1: 1}}
 
 
-def test_strided_arrays_stay_on_their_card(two_cards: None):
+def test_strided_arrays_stay_on_their_gpu(two_cards: None):
     with cupy.cuda.Device(1):
         x = cupy.arange(6.0)[::2]
     for copy in (False, True):

@@ -80,7 +80,7 @@ def shared(storage: Any, *others: Any) -> list[Any]:
 
 
 @given(st.data())
-def test_writing_a_vector_matches_the_cpu(data):
+def test_writing_a_vector_gives_the_same_result_as_on_the_cpu(data):
     size = data.draw(SIZES)
     c, t = data.draw(vectors(size)), data.draw(vectors(size))
     mask = data.draw(masks(size, t))
@@ -103,7 +103,9 @@ def test_writing_a_vector_matches_the_cpu(data):
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("accum", ACCUMS[:2])
-def test_a_bitmap_written_under_flags_matches_the_cpu(accum, replace, complement):
+def test_a_bitmap_written_under_flags_gives_the_same_result_as_on_the_cpu(
+    accum, replace, complement
+):
     rng, size = np.random.default_rng(3), 300
     flags = rng.random((3, size)) < 0.5
     c, t = (
@@ -138,7 +140,7 @@ def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting(is_dense):
 
 
 @given(st.data())
-def test_setting_one_element_matches_the_cpu(data):
+def test_setting_one_element_gives_the_same_result_as_on_the_cpu(data):
     size = data.draw(st.sampled_from((1, 5, 40)))
     v = data.draw(dense_vectors(size, DTYPES).filter(lambda v: not is_iso(v.values)))
     i = data.draw(st.integers(0, size - 1))
@@ -148,7 +150,7 @@ def test_setting_one_element_matches_the_cpu(data):
 
 
 @given(st.data())
-def test_writing_a_matrix_matches_the_cpu(data):
+def test_writing_a_matrix_gives_the_same_result_as_on_the_cpu(data):
     nrows, ncols = data.draw(st.sampled_from(((0, 3), (1, 1), (5, 7), (20, 30))))
     c, t, m = (data.draw(matrices(nrows, ncols, DTYPES)) for _ in range(3))
     m = data.draw(st.sampled_from((m, t, c)))
@@ -162,6 +164,6 @@ def test_writing_a_matrix_matches_the_cpu(data):
     assert_same(w, c)
 
 
-def test_a_vector_with_one_entry_matches_the_cpu():
+def test_a_vector_with_one_entry_gives_the_same_result_as_on_the_cpu():
     for value in (np.int64(-7), np.float32(2.5), np.bool_(True)):
         assert_same(cuda.one_entry(40, 7, value), cpu.one_entry(40, 7, value))

@@ -20,8 +20,8 @@ DIGITS = "0123456789"
 
 def test_the_command_prints_tables_for_a_dataset():
     text = succeeds("ladder", "karate", *HERE, "--sources", 3, "--seed", 5)
-    assert "graph    karate: 34 vertices, 156 entries; each edge leads both ways\n" in text
-    assert "sources  3, drawn by seed 5; every search found the same levels\n" in text
+    assert "graph    karate: 34 vertices, 156 entries; the edges are undirected\n" in text
+    assert "sources  3, drawn with seed 5; every search found the same levels\n" in text
     assert "TEPS     undirected edges of the source's component, each once, per second\n" in text
     assert [line.split()[0] for line in text.splitlines() if line.startswith(tuple(TWO))] == TWO * 2
     assert text.count(" fastest") == 1
@@ -34,7 +34,7 @@ def test_the_command_accepts_a_directed_graph_and_one_strategy(tmp_path):
     text = succeeds(
         "ladder", path, "--device", DEVICE, "--strategies", "sequential", "--chart", "-"
     )
-    assert "3 entries; edges are directed\n" in text
+    assert "3 entries; the edges are directed\n" in text
     assert "TEPS     edges out of the vertices that the source reaches, per second\n" in text
 
 
@@ -93,7 +93,7 @@ def test_a_chart_with_very_different_speeds_can_be_written(tmp_path):
 def test_the_tables_report_searches_that_did_not_finish_within_the_limit():
     rows = [Row("slow", [10], [0.5], [3], [3], [70], 80, 0.5, 300.0)]
     text = "\n".join(command.lines("g", Comparison("here", 9, 9, False, [0, 1], rows), 0))
-    assert "slow finished 1 of 2 sources within --limit: means of these" in text
+    assert "slow finished 1 of 2 sources within --limit; its values are averages over these" in text
     found = Comparison("here", 9, 9, False, [0, 1], rows, ["slower", "closure"])
     text = "\n".join(command.lines("g", found, 0))
     assert "slower, closure: no search finished within --limit" in text
@@ -125,7 +125,7 @@ def test_numbers_are_printed_in_engineering_units():
 
 
 @pytest.mark.cpu
-def test_invalid_options_are_refused(tmp_path, monkeypatch):
+def test_invalid_options_are_rejected(tmp_path, monkeypatch):
     assert "strategy is 'fast', but the rungs" in refused(
         "ladder", "karate", "--strategies", "fast"
     )

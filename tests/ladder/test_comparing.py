@@ -28,7 +28,7 @@ def row(name="queue", seconds=(1.0, 0.25), **told):
     return Row(name, [100, 100], seconds, **{**counts, **told})
 
 
-def test_a_row_computes_the_means_of_its_speeds():
+def test_a_row_of_a_comparison_computes_the_means_of_its_speeds():
     found = row(moved=[30, 20], watts=8.0)
     assert found.teps == [100, 400]
     assert (found.mean, found.minimum, found.maximum) == (250, 100, 400)
@@ -40,7 +40,7 @@ def test_a_row_computes_the_means_of_its_speeds():
     assert row().facts()["mean_levels"] == 3.5
 
 
-def test_the_fastest_row_has_the_largest_harmonic_mean():
+def test_the_fastest_strategy_has_the_largest_harmonic_mean_speed():
     rows = [row("even", (0.5, 0.5)), row("uneven", (0.05, 2.0))]
     assert rows[0].mean < rows[1].mean
     found = Comparison("here", 9, 9, True, [0, 1], rows)
@@ -53,14 +53,14 @@ def test_a_comparison_is_displayed_as_a_table():
     assert "<tr><td>even</td><td>500</td>" in shown
 
 
-def test_watts_are_measured_between_steps_of_the_energy_counter():
+def test_power_is_computed_between_steps_of_the_energy_counter():
     samples = [(0.0, 5.0), (0.1, 5.0), (0.2, 25.0), (0.3, 25.0), (0.4, 65.0), (0.5, 65.0)]
     assert energy.between_steps(samples) == pytest.approx(200)
     assert energy.between_steps(samples[:4]) is None
     assert energy.between_steps([]) is None
 
 
-def test_watts_are_measured_only_if_the_energy_counter_changes():
+def test_power_is_measured_only_if_the_energy_counter_changes():
     taken = iter(range(10**9))  # one joule more at each reading
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "REGION", 0.02)
@@ -71,7 +71,7 @@ def test_watts_are_measured_only_if_the_energy_counter_changes():
         assert energy.watts(lambda: None, lambda: 7.0) is None  # the counter does not change
 
 
-def test_watts_are_none_without_an_energy_counter():
+def test_power_is_none_without_an_energy_counter():
     assert energy.counter("cpu") is None
     assert energy.watts(pytest.fail, None) is None
     assert energy.watts(pytest.fail, lambda: None) is None
@@ -132,7 +132,7 @@ def test_a_seed_chooses_the_sources_from_vertices_with_an_edge():
     assert {few.count(source) for source in few} == {2, 3}
 
 
-def test_sources_that_reach_the_hub_are_preferred():
+def test_sources_that_reach_the_vertex_of_largest_degree_are_preferred():
     # Vertex 0 is a hub on the ring. Each ray is a path of two edges that starts at the hub.
     ring, rays = np.arange(40), np.arange(40, 400)
     rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
@@ -144,7 +144,7 @@ def test_sources_that_reach_the_hub_are_preferred():
     assert set(ladder.compare(A, ["sequential"], sources=60).sources) > set(range(40))
 
 
-def test_rows_have_the_same_sources_and_are_in_the_order_of_the_ladder():
+def test_strategies_are_compared_from_the_same_sources_and_in_the_order_of_the_ladder():
     A = gl.generators.grid(12, 9)
     found = ladder.compare(A, TWO[::-1], sources=7)
     assert [each.strategy for each in found] == TWO
@@ -237,7 +237,7 @@ def test_a_wrong_number_of_levels_is_detected(monkeypatch):
         ladder.compare(A, ["sequential", "wrong"])
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.generators.grid(3, 3)
     told: dict[str, Any]
     for wrong, told, says in (
@@ -256,7 +256,7 @@ def test_invalid_arguments_are_refused():
         ladder.compare(gl.Matrix(bool, 0, 0))
 
 
-def test_an_error_names_a_missing_row():
+def test_an_error_names_a_strategy_that_is_missing_from_a_comparison():
     found = ladder.compare(gl.generators.grid(4, 4), ["sequential"], sources=1)
     with pytest.raises(KeyError, match="'closure' has no row; those timed are sequential"):
         found["closure"]

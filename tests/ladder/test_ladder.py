@@ -27,7 +27,7 @@ def test_levels_are_the_lengths_of_shortest_paths(strategy, compiled, drawn):
     assert found.to_dict() == nx.single_source_shortest_path_length(edges.networkx(), source)
 
 
-def test_invalid_arguments_are_refused():
+def test_invalid_arguments_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     with pytest.raises(InvalidValue, match="strategy is 'fast', but the rungs are sequential, "):
         ladder.bfs(A, 0, strategy="fast")
@@ -44,7 +44,7 @@ def test_a_graph_without_vertices_has_no_source(strategy):
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="there is a GPU")
-def test_a_rung_that_needs_a_gpu_reports_it():
+def test_a_strategy_that_needs_a_gpu_raises_an_error_that_says_so():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     for name, strategy in ladder.STRATEGIES.items():
         if not strategy.runs_on("cpu"):

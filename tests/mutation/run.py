@@ -99,8 +99,8 @@ def run_tests(root: Path, words: str, profile: str, marks: str) -> str | None:
     """Run tests on the copy of the sources in `root`. Return the first test that fails, or None if
     all pass.
 
-    `words` are pytest arguments that select the tests; after the prefix "cuda:", they run on the
-    simulated GPU.
+    The string `words` contains the pytest arguments that select the tests. If it starts with
+    "cuda:", the tests run on the simulated GPU.
     """
     on_cuda = words.startswith("cuda:")
     environment = {

@@ -124,7 +124,7 @@ def random_values(rng: np.random.Generator, dtype: DataType, size: int) -> np.nd
 
 
 def cpp_source(chosen: Iterable[Case]) -> str:
-    """Return a C++ source with every operator and a loop over arrays for each."""
+    """Return a C++ source with each operator and a loop that applies it to arrays."""
     return "\n".join([cuda_prelude, _CPP_HEAD, *(_cpp_function(case) for case in chosen)])
 
 

@@ -108,7 +108,7 @@ def test_any_valid_pair_of_monoid_and_operator_is_a_semiring():
         assert found.binaryop is getattr(binary, name.split("_")[1])
 
 
-def test_an_unknown_operator_name_is_refused():
+def test_an_unknown_operator_name_is_rejected():
     with pytest.raises(AttributeError, match="plus_nothing"):
         _ = semiring.plus_nothing
     with pytest.raises(AttributeError, match="minus_times"):
@@ -145,14 +145,14 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_first_and_second_keep_the_dtype_of_their_operand():
+def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_they_return():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a
             assert binary.second[a, b].return_type == b
 
 
-def test_a_dtype_that_an_operator_does_not_support_is_refused():
+def test_a_dtype_that_an_operator_does_not_support_is_rejected():
     with pytest.raises(DomainMismatch, match=r"band.*FP64"):
         _ = binary.band["FP64"]
     assert "FP64" not in binary.band
@@ -184,7 +184,7 @@ class Recorded:
         return op, args, options
 
 
-def test_an_argument_may_intercept_the_operator():
+def test_an_argument_may_take_over_the_call_of_an_operator():
     x = Recorded()
     for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
         assert thing(x, 2) == (thing, (x, 2), {})
@@ -192,7 +192,7 @@ def test_an_argument_may_intercept_the_operator():
     assert binary.plus["INT64"](x) == (binary.plus["INT64"], (x,), {})
 
 
-def test_a_user_defines_each_kind_of_operator_in_one_line():
+def test_a_user_can_define_each_kind_of_operator_in_one_line():
     clip = unary.register_anonymous(lambda x: where(x > 1, 1, x), "clip")
     assert clip(5) == 1
     smaller = binary.register_anonymous(lambda x, y: where(x < y, x, y), "smaller")
@@ -216,7 +216,7 @@ def test_a_user_defines_each_kind_of_operator_in_one_line():
         (select, lambda x, i, j, thunk: i + j > thunk),
     ],
 )
-def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
+def test_register_new_adds_a_module_attribute_and_rejects_a_duplicate(
     module: ModuleType, function: Any
 ):
     name = f"of_a_test_{module.__name__.rpartition('.')[2]}"
@@ -234,7 +234,7 @@ def test_register_new_adds_a_module_attribute_and_refuses_a_duplicate(
             delattr(listed, name)
 
 
-def test_a_branch_on_a_traced_value_is_refused_with_advice_to_use_where():
+def test_a_branch_on_a_traced_value_is_rejected_with_advice_to_use_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 
@@ -254,20 +254,20 @@ def test_a_branch_on_a_traced_value_is_refused_with_advice_to_use_where():
             binary.register_anonymous(function)["INT64"]
 
 
-def test_conversion_of_a_traced_value_to_a_python_number_is_refused():
+def test_conversion_of_a_traced_value_to_a_python_number_is_rejected():
     for function in (lambda x: float(x), lambda x: int(x), lambda x: range(10)[x]):
         with pytest.raises((UdfParseError, TypeError)):
             unary.register_anonymous(function)["INT64"]
 
 
-def test_a_function_with_the_wrong_number_of_parameters_is_refused():
+def test_a_function_with_the_wrong_number_of_parameters_is_rejected():
     with pytest.raises((UdfParseError, TypeError, ValueError)):
         binary.register_anonymous(lambda x: x)["INT64"]
     with pytest.raises((TypeError, ValueError)):
         unary.register_anonymous(_anything(3))
 
 
-def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
+def test_a_monoid_needs_a_binary_operator_and_a_semiring_needs_a_monoid():
     with pytest.raises((TypeError, ValueError), match="binary"):
         monoid.register_anonymous(_anything(unary.abs), 0)
     with pytest.raises((TypeError, ValueError), match="monoid"):
@@ -275,7 +275,7 @@ def test_a_monoid_needs_a_binary_operator_and_a_semiring_a_monoid():
 
 
 @pytest.mark.parametrize("identity", [None, "0", 1j, [0], {"INT8": "0"}])
-def test_an_identity_that_is_not_a_number_is_refused_at_registration(identity):
+def test_an_identity_that_is_not_a_number_is_rejected_at_registration(identity):
     with pytest.raises(TypeError, match=r"identity is .*, but it should be a number"):
         monoid.register_anonymous(binary.hypot, identity)
     with pytest.raises(TypeError, match="terminal is "):
@@ -283,13 +283,13 @@ def test_an_identity_that_is_not_a_number_is_refused_at_registration(identity):
 
 
 @pytest.mark.parametrize("name", [3, None, "", "a b", "a..b"])
-def test_an_invalid_name_is_refused(name):
+def test_an_invalid_name_is_rejected(name):
     with pytest.raises(ValueError, match=f"name is {name!r}, but"):
         binary.register_new(name, lambda x, y: x - y)
 
 
 def _anything(x: Any) -> Any:
-    """Return x as Any, so that the type checker accepts a wrong argument."""
+    """Return x typed as Any, so that the type checker accepts it as an invalid argument."""
     return x
 
 
@@ -383,8 +383,8 @@ def theirs() -> Any:
 KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
 NUMBERS = (*SIGNED, "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
-# We do not adopt complex numbers, objects that are not operators or that only SuiteSparse has, or
-# the functions of select that take a whole expression.
+# Names that we leave out on purpose: operators on complex numbers, objects that are not operators,
+# and the functions of `select` that take a whole expression.
 NOT_TAKEN = {
     "unary": {"carg", "cimag", "conj", "creal"},
     "binary": {"cmplx"},
@@ -403,15 +403,15 @@ def test_every_operator_of_python_graphblas_exists(kind: str):
 
 
 def stated_difference(kind: str, name: str, dtype: str) -> bool:
-    """Return whether the dtype of a result differs from python-graphblas on purpose."""
+    """Return whether the dtype of a result intentionally differs from that in python-graphblas."""
     add, _, multiply = name.partition("_") if kind == "semiring" else ("", "", name)
-    # A position is an INT64 for every dtype of the values.
+    # A position is INT64, whatever the dtype of the values.
     if multiply.startswith(("first", "second")) and multiply[-1] in "ij1":
         return dtype == "INT32"
     # Bitwise results of signed integers stay signed; they are not cast to an unsigned dtype.
     if add in ("band", "bor", "bxor", "bxnor"):
         return dtype in SIGNED
-    # eq is a monoid on BOOL, and we do not cast numbers to BOOL implicitly.
+    # eq is a monoid only on BOOL, and we do not cast numbers to BOOL implicitly.
     return (
         add == "eq"
         and multiply in ("first", "second", "pair", "land", "lor", "lxor")
@@ -486,7 +486,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
         elif name in ("power", "mod", "remainder", "fmod", "floor_divide", "reciprocal"):
             kept = (arrays[-1] > 0) if not typed.type.is_float else np.ones(arrays[0].size, bool)
             given = [part[kept] for part in arrays]
-        # NumPy computes small integers in small floats; we use FP64.
+        # For small integers, NumPy computes such a function in FP16 or FP32; we compute it in FP64.
         is_floating = typed.return_type.is_float and not typed.type.is_float
         asked = [part.astype(np.float64) for part in given[:2]] if is_floating else given
         asked = [asked[0], given[1]] if name == "ldexp" else asked

@@ -169,7 +169,7 @@ def test_a_true_semiring_is_distributive_on_some_domain_of_every_dtype(name: str
         assert laws["right_distributive"] is not NOWHERE, dtype
 
 
-def test_holds_reports_the_laws_that_kernels_rely_on():
+def test_the_function_holds_reports_the_laws_that_kernels_rely_on():
     assert holds(monoid.plus, "associative", "INT64")
     assert not holds(monoid.plus, "associative", "FP64")
     assert holds(monoid.plus, "associative", "FP64", on=ROUNDED)
@@ -223,7 +223,7 @@ def test_check_finds_a_wrong_identity():
     ]
 
 
-def test_check_shrinks_a_counterexample_far_from_zero():
+def test_check_shrinks_a_counterexample_that_is_far_from_zero():
     odd = binary.register_anonymous(lambda x, y: where(x > 1000, x - y, x + y), "odd")
     report = check(odd, "INT64", laws=["commutative"])
     assert report.findings[0].counterexample == (1, 1001)
@@ -270,7 +270,7 @@ def test_check_accepts_names_and_checks_all_dtypes_by_default():
     assert str(report).startswith("lor")
 
 
-def test_check_refuses_an_unknown_law_and_an_unknown_name():
+def test_check_rejects_an_unknown_law_and_an_unknown_name():
     with pytest.raises(InvalidValue, match="laws has 'comutative', but should be among"):
         check(binary.plus, "INT64", laws=["comutative"])
     with pytest.raises(InvalidValue, match="should name"):
@@ -278,7 +278,7 @@ def test_check_refuses_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_check_refuses_an_object_without_laws(thing):
+def test_check_rejects_an_object_without_laws(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 

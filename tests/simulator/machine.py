@@ -70,11 +70,11 @@ class Machine:
         default_factory=lambda: float(os.environ.get("GRAPHLA_SIMULATOR_TIMEOUT", "120"))
     )
     faults: list[str] = field(default_factory=list)  # faults for which no exception could be raised
-    failure: Exception | None = None  # what a permanently failed GPU raises
-    fails_in: int = 0  # launches until the GPU fails; 0 stands for never
-    strict_streams: bool = True  # only events or the host may order the work of two streams
-    new_track: Any = None  # makes a Track for new memory; cupy/cuda/stream.py sets it
-    freed: Any = None  # checks the Track of freed memory; cupy/cuda/stream.py sets it
+    failure: Exception | None = None  # the exception that a permanently failed GPU raises
+    fails_in: int = 0  # number of launches until the GPU fails; 0 means that it never fails
+    strict_streams: bool = True  # if true, only events or the host may order two streams' work
+    new_track: Any = None  # function that makes a Track for new memory; stream.py sets it
+    freed: Any = None  # function that checks the Track of freed memory; stream.py sets it
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
         """Restore the initial state, with `devices` devices; arrays keep their memory."""
@@ -143,7 +143,7 @@ def launch(
     shared_limit: int,
     cooperative: bool,
 ) -> None:
-    """Run a grid to its end, or raise SimulatorFault.
+    """Run a grid until all its threads have ended, or raise SimulatorFault.
 
     The schedule depends on the machine's seed and on `salt`, a digest of the arguments, but not on
     earlier launches. A failing example of Hypothesis therefore fails again.

@@ -103,7 +103,9 @@ void prepare(Context &context, char *bottom, void (*entry)()) {
   // If all stacks began at the same offset of a page, they would compete for few cache lines.
   const size_t color = reinterpret_cast<size_t>(bottom) / (stack_bytes + page) * 7 % 48 * 64;
   void **top = reinterpret_cast<void **>(bottom + stack_bytes - color);
-  *--top = nullptr;  // return address of entry, which never returns; it keeps the stack aligned
+  // The return address of `entry`. It is not used, because `entry` never returns, but it keeps the
+  // stack aligned.
+  *--top = nullptr;
   *--top = reinterpret_cast<void *>(entry);
   for (int i = 0; i < 6; i++) *--top = nullptr;
   context.stack_pointer = top;
@@ -173,7 +175,8 @@ struct Block {
   uint64_t number = 0;  // linear index in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
-  char tokens[2];  // for the thread sanitizer: the barrier in even and in odd phases
+  // To the thread sanitizer, tokens[0] is the barrier in even phases, and tokens[1] in odd phases.
+  char tokens[2];
 };
 
 struct Launch {
@@ -560,7 +563,9 @@ constexpr size_t fence = 64;
 constexpr unsigned char fence_byte = 0xc5;
 
 #ifdef SIMULATOR_TSAN
-std::vector<char *> arenas;  // not reused within a launch, because blocks are not ordered
+// Memory for shared arrays. It is not reused within a launch: blocks are not ordered, so the thread
+// sanitizer would report a race if two of them used the same memory.
+std::vector<char *> arenas;
 size_t arena_left;
 #endif
 
@@ -1022,7 +1027,7 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
 
 unsigned simulator_activemask(const char *file, int line) {
   Fiber *f = self();
-  if (below(4) == 0) return 1u << lane_of(f);  // a GPU may return this mask at any time
+  if (below(4) == 0) return 1u << lane_of(f);  // a GPU, too, may return only this lane
   f->file = file;
   f->line = line;
   f->state = AT_ACTIVEMASK;

@@ -79,7 +79,7 @@ def test_lanes_at_two_different_collectives_are_detected():
     assert "__all_sync" in text
 
 
-def test_lanes_with_two_different_masks_are_detected():
+def test_lanes_that_pass_different_masks_to_a_collective_are_detected():
     text = fault_of("out[t] = __ballot_sync(t % 32 ? 0xffffffffu : 0x0fffffffu, a);")
     assert "divergent collective" in text
 

@@ -121,7 +121,7 @@ def test_lanes_that_are_active_together_get_the_same_activemask(seed, predicate)
         assert all(result[j] == mask for j in LANES[lanes(mask)])
 
 
-def test_activemask_returns_masks_of_different_sizes():
+def test_activemask_returns_masks_with_different_numbers_of_lanes():
     seen = set()
     for seed in range(20):
         machine.seed = seed

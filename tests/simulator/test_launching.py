@@ -37,7 +37,7 @@ def test_a_kernel_with_barriers_shuffles_and_atomics_computes_correctly(seed, dt
     assert (turned.get().reshape(5, 256) == np.arange(n).reshape(5, 256)[:, ::-1]).all()
 
 
-def test_a_wrong_argument_is_refused():
+def test_a_wrong_argument_is_rejected():
     turn = kernel(TURN_AND_SUM, "example::turn<int>")
     x = cupy.arange(8, dtype=np.int32)
     with pytest.raises(SimulatorFault, match="4 parameters, but 3"):

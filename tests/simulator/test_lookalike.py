@@ -1,4 +1,4 @@
-"""Verify that the look-alike accepts and refuses the same calls as CuPy."""
+"""Verify that the look-alike of CuPy accepts and rejects the same calls as CuPy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def one_device():
     machine.reset()
 
 
-# --- refusals -----------------------------------------------------------------------------------
+# --- rejections -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def one_device():
         lambda x: iter(x[0]),
     ],
 )
-def test_calls_that_cupy_refuses_raise_a_type_error(call):
+def test_calls_that_cupy_rejects_raise_a_type_error(call):
     with pytest.raises(TypeError):
         call(cupy.asarray(X))
 
@@ -113,7 +113,7 @@ def test_views_share_memory_and_copies_do_not():
     assert int(x[0]) == 0
 
 
-def test_numpy_functions_dispatch_to_the_look_alike():
+def test_numpy_functions_dispatch_to_the_simulated_cupy():
     x = cupy.asarray(X)
     assert isinstance(np.sqrt(x), cupy.ndarray)
     assert isinstance(np.int32(2) * x, cupy.ndarray)
@@ -182,7 +182,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
         machine.failure, machine.fails_in = None, 0
 
 
-# --- devices and memory -------------------------------------------------------------------------
+# --- tests of devices and memory ----------------------------------------------------------------
 
 
 class Filling(IntEnum):
@@ -191,7 +191,7 @@ class Filling(IntEnum):
     ONE = 1
 
 
-def test_filling_an_array_with_an_enumeration_is_refused():
+def test_filling_an_array_with_an_enumeration_is_rejected():
     for fill in (
         lambda: cupy.full(3, Filling.ONE, np.int32),
         lambda: cupy.copyto(cupy.zeros(3), Filling.ONE),
@@ -254,7 +254,7 @@ print(json.dumps(missing))
 
 
 @pytest.mark.skipif(PathFinder.find_spec("cupy") is None, reason="CuPy is not installed")
-def test_cupy_has_everything_that_the_look_alike_has():
+def test_cupy_has_everything_that_the_simulated_cupy_has():
     lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
     signatures = dict(functions._signature(line) for line in lines if line)
     variadic = {"matmul"}

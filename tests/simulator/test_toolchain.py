@@ -55,7 +55,7 @@ def test_a_program_may_use_header_texts_and_defined_macros():
         assert filled(image, name) == [40 + number] * 3
 
 
-def test_headers_in_folders_are_found_and_part_of_the_cache_key(tmp_path: Path):
+def test_headers_in_folders_are_found_and_are_part_of_the_cache_key(tmp_path: Path):
     for number in (5, 6):
         (tmp_path / "number.cuh").write_text(HEADER.replace("NUMBER", str(number)))
         assert filled(*compiled(TEXT, "fill<1>", f"-I{tmp_path}")) == [1 + number] * 3
@@ -88,12 +88,12 @@ def test_a_compile_error_is_reported_with_its_line():
         "surfaces();",
     ],
 )
-def test_code_outside_the_supported_dialect_of_cuda_is_refused(body):
+def test_code_outside_the_supported_dialect_of_cuda_is_rejected(body):
     with pytest.raises(nvrtc.NVRTCError):
         compiled(f"template <int> __global__ void f() {{ {body} }}", "f<0>")
 
 
-def test_an_unknown_option_is_refused():
+def test_an_unknown_option_is_rejected():
     with pytest.raises(nvrtc.NVRTCError, match="INVALID_OPTION") as caught:
         compiled("template <int> __global__ void f() {}", "f<0>", "--no-such-option")
     assert "unrecognized option --no-such-option" in caught.value.__notes__[0]
@@ -110,7 +110,7 @@ def test_loading_invalid_code_raises_an_error():
         module.get_function("g")
 
 
-def test_launches_that_a_gpu_refuses_raise_errors():
+def test_launches_that_a_gpu_rejects_raise_errors():
     text = "template <int> __global__ void f(int *x) { SHARED_BYTES(all); x[0] = all[0]; }"
     image, name = compiled(text, "f<0>")
     module = Module()

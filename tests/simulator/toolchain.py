@@ -1,4 +1,4 @@
-"""Compile programs with g++ instead of NVRTC into shared objects, which are cached on disk."""
+"""Compile programs with g++ instead of NVRTC, and cache the shared objects on disk."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMMON = (
 
 
 class CompileError(Exception):
-    """Raised if g++ refuses a program; contains the message of g++."""
+    """Raised if g++ cannot compile a program; contains the message of g++."""
 
 
 def mode() -> str:
@@ -79,7 +79,8 @@ def folder() -> Path:
     user = os.getuid()
     base = Path(given) if given else Path(tempfile.gettempdir()) / f"graphla-simulator-{user}"
     base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not given and base.stat().st_uid != user:  # its files are executed, so it must be ours
+    # The code in the folder is executed, so the folder must belong to this user.
+    if not given and base.stat().st_uid != user:
         base = Path(tempfile.mkdtemp(prefix="graphla-simulator-"))
     path = base / f"{mode()}-{digest()}"
     path.mkdir(exist_ok=True)
@@ -177,7 +178,7 @@ def file_of(image: bytes) -> Path:
 
 
 def environment(mode: str) -> dict[str, str]:
-    """Return the environment variables with which Python can load code compiled in a mode."""
+    """Return the environment variables that Python needs to load code compiled in this mode."""
     libraries = {"plain": [], "asan": ["libasan.so", "libubsan.so"], "tsan": ["libtsan.so"]}[mode]
     return {
         "GRAPHLA_SIMULATOR": mode,

@@ -64,7 +64,7 @@ def test_closures_with_infinities_and_nan_converge(case, cutoff):
 
 
 @given(cases(), st.data())
-def test_parents_lead_to_a_start_and_explain_each_value(case, data):
+def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     try:
@@ -99,7 +99,9 @@ def test_parents_lead_to_a_start_and_explain_each_value(case, data):
     ],
 )
 @given(data=st.data())
-def test_a_cycle_that_keeps_improving_is_refused_and_one_of_its_vertices_named(name, dtype, data):
+def test_a_cycle_that_keeps_improving_is_rejected_and_one_of_its_vertices_is_named(
+    name, dtype, data
+):
     weights = st.integers(-2, 5) if name != "max_plus" else st.integers(-5, 2)
     graph = data.draw(graphs(weights=weights, dtype=dtype))
     starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(-3, 3), max_size=3))
@@ -132,7 +134,7 @@ def test_with_a_cutoff_a_cycle_that_keeps_improving_has_a_closure(cutoff):
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT64", "FP32", "FP64"])
-def test_a_cycle_that_keeps_improving_is_refused(dtype):
+def test_a_cycle_that_keeps_improving_is_rejected(dtype):
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 1], [5, 2, -4, 1], dtype, nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [0], dtype, size=5)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"through vertex [123] that goes on"):
@@ -140,7 +142,7 @@ def test_a_cycle_that_keeps_improving_is_refused(dtype):
 
 
 @pytest.mark.parametrize("product", [1.001, 2.0, 1e200])
-def test_a_cycle_with_a_product_above_one_is_refused(product):
+def test_a_cycle_with_a_product_above_one_is_rejected(product):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [product, 1.0, 1.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [1.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
@@ -148,7 +150,7 @@ def test_a_cycle_with_a_product_above_one_is_refused(product):
 
 
 @pytest.mark.parametrize("weight", [-1e307, -1.0, -1e-3])
-def test_a_cycle_that_decreases_to_minus_infinity_is_refused_even_if_it_decreases_slowly(weight):
+def test_a_cycle_that_decreases_to_minus_infinity_is_rejected_even_if_it_decreases_slowly(weight):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [weight, 0.0, 0.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
@@ -161,7 +163,7 @@ def test_a_sum_may_be_infinite_if_there_is_no_cycle():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0.0, 1: -1.5e308, 2: -np.inf}
 
 
-def test_a_cycle_that_no_start_reaches_is_not_refused():
+def test_a_cycle_that_no_start_vertex_reaches_is_not_rejected():
     A = gl.Matrix.from_coo([0, 2, 3], [1, 3, 2], [1, -4, 1], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 1}
@@ -173,7 +175,7 @@ def test_negative_weights_are_allowed_without_negative_cycles():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
 
 
-def test_an_overflow_is_refused_unless_a_better_path_fits():
+def test_an_overflow_is_rejected_unless_a_better_path_fits():
     edges = ([0, 1, 0, 3], [1, 2, 3, 2], [100, 100, 60, 60])
     A = gl.Matrix.from_coo(*edges, "INT8", nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [0], "INT8", size=5)
@@ -185,7 +187,7 @@ def test_an_overflow_is_refused_unless_a_better_path_fits():
 
 
 @pytest.mark.parametrize(("weight", "last"), [(1, 127), (2, 63)])
-def test_values_that_do_not_fit_the_dtype_are_refused(weight, last):
+def test_values_that_do_not_fit_the_dtype_are_rejected(weight, last):
     n = 200
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.int8(weight), nrows=n, ncols=n)
     x = gl.Vector.from_coo([0], [0], "INT8", size=n)
@@ -269,14 +271,14 @@ def test_a_min_plus_closure_of_a_pattern_gives_levels():
     assert parents.to_dict() == {1: 1, 2: 1, 0: 2}
 
 
-def test_a_start_outside_the_mask_is_kept_and_expanded():
+def test_a_start_vertex_outside_the_mask_is_kept_and_expanded():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [5, 5, -9], nrows=3, ncols=3)
     x = gl.Vector.from_coo([0, 1], [3, 3], size=3)
     mask = gl.Vector.from_coo([2], [1], size=3).S
     assert gl.closure(x, A, "min_plus", mask=mask).values.to_dict() == {0: 3, 1: 3, 2: 8}
 
 
-def test_without_edges_or_starts_nothing_is_reached():
+def test_without_edges_or_start_vertices_nothing_is_reached():
     x = gl.Vector.from_coo([1], [2], size=3)
     assert gl.closure(x, gl.Matrix(int, 3, 3), "min_plus").values.to_dict() == {1: 2}
     A = gl.Matrix.from_coo([0], [1], [1], nrows=3, ncols=3)
@@ -363,7 +365,7 @@ def test_a_product_that_overflows_is_not_reported_as_a_cycle():
         gl.closure(x, A, "max_rminus")
 
 
-def test_an_overflow_in_a_user_defined_multiply_is_refused():
+def test_an_overflow_in_a_user_defined_multiply_is_rejected():
     twice = binary.register_anonymous(lambda x, y: 2 * x + y, "twice")
     op = semiring.register_anonymous(monoid.min, twice)["INT8"]
     n = 8
@@ -401,7 +403,7 @@ def test_a_masked_closure_whose_terms_may_overflow_equals_its_definition():
 
 
 def check_masked_closure(name, dtype, most):
-    """Compare a closure over a random graph with its definition; weights are below `most`."""
+    """Compare a closure over a random graph with its definition; weights are less than `most`."""
     rng = np.random.default_rng(most)
     n = 700
     ends = np.unique(rng.integers(0, n, (2500, 2)), axis=0)
@@ -422,7 +424,7 @@ def check_masked_closure(name, dtype, most):
     assert parents.nvals == got.nvals
 
 
-def test_a_self_loop_of_weight_zero_is_not_refused():
+def test_a_self_loop_of_weight_zero_is_not_rejected():
     n = 1500  # long enough that the parents are searched for cycles before the end
     path = np.arange(n - 1)
     rows, columns = np.append(0, path), np.append(0, path + 1)

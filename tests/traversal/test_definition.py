@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_the_definition_agrees_with_rounds_over_all_edges(case, data):
+def test_the_definition_agrees_with_multiplying_all_edges_in_each_round(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
@@ -52,7 +52,7 @@ def test_closures_with_infinities_and_nan_converge(case):
 
 
 @given(cases())
-def test_parents_lead_back_to_a_start_and_explain_each_value(case):
+def test_parents_lead_back_to_a_start_vertex_and_explain_each_value(case):
     values, parents, *_ = run(case, parents=True)
     assert parents is not None
     values, parents = values.to_dict(), parents.to_dict()
@@ -112,7 +112,7 @@ def test_the_definition_of_bfs_gives_a_valid_search(rooted, limit):
 
 
 @given(graphs(), st.data())
-def test_a_search_from_several_vertices_avoids_those_outside_the_mask(graph, data):
+def test_a_search_from_several_vertices_avoids_vertices_outside_the_mask(graph, data):
     starts = data.draw(st.sets(st.integers(0, graph.n - 1)))
     allowed = data.draw(masks(graph.n))
     x = gl.Vector.from_coo(sorted(starts), 0, size=graph.n)

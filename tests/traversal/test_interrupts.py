@@ -9,7 +9,6 @@ from interrupting import run
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_an_interrupt_ends_a_traversal(name: str):
-    pytest.importorskip(
-        "numba"
-    )  # without Numba a traversal is Python code, which handles Ctrl-C itself
+    # Without Numba, a traversal is Python code, which handles Ctrl-C itself.
+    pytest.importorskip("numba")
     assert run("cpu", 4_000_000, name).split() == ["stopped", "done"]

@@ -21,17 +21,17 @@ def refused(kind, message, *args, **options):
         gl.closure(*args, **options)
 
 
-def test_a_matrix_that_is_not_square_is_refused():
+def test_a_matrix_that_is_not_square_is_rejected():
     refused(
         DimensionMismatch, "A has 2 rows and 3 columns, but", x, gl.Matrix(int, 2, 3), "min_plus"
     )
 
 
-def test_a_start_vector_of_the_wrong_size_is_refused():
+def test_a_start_vector_of_the_wrong_size_is_rejected():
     refused(DimensionMismatch, "x has size 2, but A has 3 rows", gl.Vector(int, 2), A, "min_plus")
 
 
-def test_arguments_that_are_not_a_vector_or_a_matrix_are_refused():
+def test_arguments_that_are_not_a_vector_or_a_matrix_are_rejected():
     refused(TypeError, "x must be a graphla.Vector, not a list", [0], A, "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a numpy.ndarray", x, np.eye(3), "min_plus")
     refused(TypeError, "A must be a graphla.Matrix, not a Vector", x, x, "min_plus")
@@ -40,17 +40,17 @@ def test_arguments_that_are_not_a_vector_or_a_matrix_are_refused():
     refused(TypeError, "not a Graph; A.matrix is one", x, gl.Graph(A), "min_plus")
 
 
-def test_an_operator_that_is_not_a_semiring_is_refused():
+def test_an_operator_that_is_not_a_semiring_is_rejected():
     refused(TypeError, "op must be a semiring", x, A, monoid.min)
     refused(InvalidValue, "nonsense", x, A, "nonsense")
 
 
-def test_semirings_over_any_are_refused():
+def test_semirings_over_any_are_rejected():
     refused(InvalidValue, "the monoid any, under which a closure has no least", x, A, "any_plus")
 
 
 @pytest.mark.parametrize("name", ["plus_times", "bor_band", "lxor_land", "times_first"])
-def test_a_monoid_that_does_not_return_an_operand_is_refused(name):
+def test_a_monoid_that_does_not_return_an_operand_is_rejected(name):
     refused(InvalidValue, "a closure needs one that picks one of its operands", x, A, name)
 
 
@@ -60,7 +60,7 @@ def test_a_user_defined_monoid_must_be_declared_idempotent():
     refused(InvalidValue, "registered with is_idempotent=True", x, A, op)
 
 
-def test_a_semiring_whose_products_are_not_valid_operands_is_refused():
+def test_a_semiring_whose_products_are_not_valid_operands_is_rejected():
     refused(
         DomainMismatch, "whose products are BOOL but whose first operand is INT64", x, A, "max_eq"
     )
@@ -69,11 +69,11 @@ def test_a_semiring_whose_products_are_not_valid_operands_is_refused():
 @pytest.mark.parametrize(
     ("cutoff", "kind"), [(-1, ValueError), (1.5, TypeError), (True, TypeError), ("2", TypeError)]
 )
-def test_an_invalid_cutoff_is_refused(cutoff, kind):
+def test_an_invalid_cutoff_is_rejected(cutoff, kind):
     refused(kind, "cutoff", x, A, "min_plus", cutoff=cutoff)
 
 
-def test_limit_is_the_former_name_of_cutoff():
+def test_limit_is_accepted_as_the_former_name_of_cutoff():
     with pytest.warns(FutureWarning, match="limit is now called cutoff"):
         found = gl.closure(x, A, "min_plus", limit=1).values
     assert found.isequal(gl.closure(x, A, "min_plus", cutoff=1).values)
@@ -81,13 +81,13 @@ def test_limit_is_the_former_name_of_cutoff():
         gl.closure(x, A, "min_plus", cutoff=1, limit=1)
 
 
-def test_parents_must_be_true_or_false():
+def test_the_argument_parents_must_be_true_or_false():
     refused(
         TypeError, "parents must be True or False, not 'least'", x, A, "min_plus", parents="least"
     )
 
 
-def test_masks_of_the_wrong_size_or_type_are_refused():
+def test_masks_of_the_wrong_size_or_type_are_rejected():
     wide = gl.Vector(bool, 4)
     refused(DimensionMismatch, "the mask has", x, A, "min_plus", mask=wide.S)
     refused(TypeError, "mask is that of a Matrix", x, A, "min_plus", mask=A.S)
@@ -101,7 +101,7 @@ def test_a_boolean_vector_is_accepted_as_a_mask():
 
 
 @pytest.mark.skipif(DEVICE != "cuda", reason="needs a CPU and a GPU")
-def test_operands_on_two_devices_are_refused():
+def test_operands_on_two_devices_are_rejected():
     with pytest.raises(gl.exceptions.DeviceMismatch, match="x and A are on"):
         gl.closure(x.to("cpu"), A, "min_plus")
     with pytest.raises(gl.exceptions.DeviceMismatch, match="mask"):
@@ -149,14 +149,15 @@ def test_the_laws_of_a_semiring_determine_the_evaluation_method(name, weights, e
     assert how(name, weights) == expected
 
 
-def test_a_start_outside_the_domain_of_a_law_changes_the_evaluation_method():
+def test_a_start_value_outside_the_domain_of_a_law_changes_the_evaluation_method():
     assert how("max_times", [0.5, 1.0], start=(-1.0, 1.0)) == ("rounds", False)
     assert how("min_plus", [0.5, 1.0], start=(-INF, 1.0)) == ("rounds", False)
     assert how("min_truediv", [0.5, 2.0], start=(1.0, 1.0)) == ("improving", False)
 
 
 def test_a_recorder_records_each_round():
-    with gl.Recorder() as recorder, gl.config.set(compiled=False):  # compiled loops may run instead
+    # A compiled loop may divide the work into other rounds.
+    with gl.Recorder() as recorder, gl.config.set(compiled=False):
         gl.closure(x, A, "min_plus")
     heard = [event for event in recorder.events if event.operation == "closure"]
     assert len(heard) >= 2

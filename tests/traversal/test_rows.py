@@ -71,7 +71,9 @@ def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
 
 
 @given(cases(["min_plus", "lor_land", "max_min", "min_first"], iso=True), cutoffs, st.data())
-def test_rows_with_one_start_each_have_the_same_closures_as_separate_vectors(case, cutoff, data):
+def test_rows_with_one_start_vertex_each_have_the_same_closures_as_separate_vectors(
+    case, cutoff, data
+):
     n = case.graph.n
     value = next(iter(case.starts.values()), 0)
     sources = data.draw(st.lists(st.none() | st.integers(0, n - 1), max_size=70))
@@ -80,14 +82,14 @@ def test_rows_with_one_start_each_have_the_same_closures_as_separate_vectors(cas
     assert_row_by_row(stacked(starts, case.op, n), case, cutoff=cutoff, mask=mask)
 
 
-def test_a_row_may_have_two_starts_with_the_same_value():
+def test_a_row_may_have_two_start_vertices_with_the_same_value():
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 4], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 0, 1], [0, 3, 1], 0, nrows=2, ncols=5)
     found = gl.closure(X, A, semiring.min_plus).values
     assert found.to_dense(-1).tolist() == [[0, 1, 2, 0, 1], [-1, 0, 1, 2, 3]]
 
 
-def test_rows_with_one_start_each_are_searched_together(monkeypatch):
+def test_rows_with_one_start_vertex_each_are_searched_together(monkeypatch):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=5, ncols=5)
     X = gl.Matrix.from_coo([0, 2], [0, 2], 0, nrows=3, ncols=5)
     monkeypatch.setattr(rows, "evaluate", None)
@@ -115,19 +117,19 @@ def test_parents_explain_the_values_of_each_row(case, data):
             assert case.op.monoid(term, row[v]) == row[v] == term
 
 
-def test_rows_of_the_wrong_length_are_refused():
+def test_rows_of_the_wrong_length_are_rejected():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(gl.exceptions.DimensionMismatch, match="x has 4 columns, but A has 3 rows"):
         gl.closure(gl.Matrix(int, 2, 4), A, semiring.min_plus)
 
 
 @given(graphs(), st.data())
-def test_a_matrix_mask_is_refused(graph, data):
+def test_a_matrix_mask_is_rejected(graph, data):
     A = graph.matrix()
     if A.nvals:
         with pytest.raises(TypeError, match="must be that of a Vector"):
             gl.closure(A, A, semiring.min_plus, mask=A.S)
 
 
-def test_reach_has_the_fields_count_total_and_farthest():
+def test_the_type_reach_has_the_fields_count_total_and_farthest():
     assert backends.Reach._fields == ("count", "total", "farthest")

@@ -368,7 +368,10 @@ def _scatter(
     dtype: Any,
     in_place: bool,
 ) -> BitmapVector:
-    """Write a sparse t into w without removing entries; O(entries of t) time if `in_place`."""
+    """Write a sparse t into w without removing entries.
+
+    With `in_place`, this takes time proportional to the number of entries of t.
+    """
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=_dtype_of_reads(accum, dtype))
     allowed, mask_step, forbidden = allowed_by(mask)

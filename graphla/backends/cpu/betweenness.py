@@ -1,7 +1,7 @@
 """Betweenness centrality on the CPU, computed by a loop that Numba compiles.
 
-The sources are divided among threads. For each source, the loop adds up the dependencies of
-vertices and edges (U. Brandes) along the shortest paths from this source.
+The algorithm is due to U. Brandes (2001). The sources are divided among threads. For each source,
+the loop adds up the dependencies of vertices and edges along the shortest paths from this source.
 """
 
 from __future__ import annotations

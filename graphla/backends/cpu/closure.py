@@ -42,7 +42,7 @@ class ClosureTuning:
     # initially the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    # Initial delta if ⊗ multiplies floats. It is then a fraction of the best pending value.
+    # Initial delta if ⊗ multiplies floats, as a fraction of the best pending value.
     relative: float = 0.5
     # Each time the loop has multiplied this many entries, it reads the stop flag and may change
     # delta.

@@ -12,7 +12,7 @@ from graphla.formats import Array, Csr
 
 
 def color(a: Csr, numbers: Array) -> Array | None:
-    """Return colors as int32[n], or None without a compiled loop.
+    """Return the colors as int32[n], or None if no compiled loop is used.
 
     Each vertex gets the smallest color that no neighbor with a larger number has.
     """

@@ -26,7 +26,7 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     if not compiles(links.nvals, size=n):
         return None
     stop = np.zeros(1, np.int64)
-    if is_iso(links.values):  # equal weights are counted, not added
+    if is_iso(links.values):  # with equal weights, count edges
         values, step, sums = np.ones(1, np.int64), 0, np.int64
     else:
         (values, step), sums = values_of(links.values), np.float64

@@ -23,7 +23,7 @@ ready: set[tuple] = set()
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
-    """Return the number of threads of a compiled loop over `entries` entries; 0 means NumPy."""
+    """Return the number of threads for a compiled loop over `entries` entries, or 0 for NumPy."""
     settings = current()
     wanted = settings.compiled
     if wanted is False:

@@ -49,7 +49,7 @@ def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) where both have an entry."""
+    """Return op(x, y) wherever a has an entry x and b has an entry y."""
     if a.indices is not b.indices and compiles((a.nvals + b.nvals) // SIMPLE, op):
         return _intersection_numba(a, b, op, config.threads)
     return _intersection_numpy(a, b, op)
@@ -120,7 +120,7 @@ def merge(
 
 
 def _intersection_numpy(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) where both have an entry."""
+    """Return op(x, y) wherever a has an entry x and b has an entry y."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
@@ -225,7 +225,7 @@ def _alone(
 
 
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
-    """Return op(x, y) where both have an entry, by compiled loops."""
+    """Return op(x, y) wherever a has an entry x and b has an entry y, by compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     indptr, room = FROM_ZERO, min(a.nvals, b.nvals)
     if not _is_short(a, b, parts):

@@ -34,7 +34,7 @@ def compress(values: Array, flags: Array, count: int) -> Array:
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values cast to a dtype, iso if the values are, without warnings."""
+    """Return the values cast to a dtype, without warnings. Iso values remain iso."""
     have = values.dtype
     if have == dtype:
         return values

@@ -1,6 +1,4 @@
-"""Search breadth first from many start vertices.
-
-A compiled loop runs up to 64 searches together. NumPy runs one search after another.
+"""Breadth-first searches from many start vertices: up to 64 in one loop, or one by one in NumPy.
 
 Searches that run together read an edge only once if they reach it at the same level. In a deep
 graph this is rare. There each search runs alone, and the threads share the searches.
@@ -36,7 +34,7 @@ from graphla.formats import Array
 from graphla.settings import config
 
 UNREACHED = {1: 255, 4: -1}
-"""The level of an unreached vertex, keyed by the number of bytes of a level."""
+"""The value that marks a vertex as unreached, keyed by the size of a level in bytes."""
 
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
@@ -165,7 +163,7 @@ class _Searches:
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
-        """Run the search from start vertex number k in this thread."""
+        """Run the search from the start vertex at index k, in this thread."""
         start = self.request.starts[k : k + 1]
         return bfs_numba(_search(self.request, start, levels), 1, self.stop)
 

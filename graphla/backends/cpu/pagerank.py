@@ -15,7 +15,7 @@ from graphla.settings import config
 
 
 def pagerank(request: PageRank) -> Ranks | None:
-    """Return the ranks after the last round; None without a compiled loop."""
+    """Return the ranks after the last round, or None if no compiled loop is used."""
     into, dtype = request.into, request.share.dtype
     if not compiles(into.nvals, size=into.nrows):
         return None

@@ -32,7 +32,8 @@ class SpmspvTuning:
     """Limits that decide how a push is computed, and in which form it returns its result."""
 
     lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
-    sparse: float = 4  # a compiled push over more than size / sparse edges returns a bitmap
+    # A compiled push returns a bitmap if it reads more than `size / sparse` edges.
+    sparse: float = 4
     parallel: int = 1 << 17  # with at least this many edges a push is split among threads
     small: int = 1 << 11  # maximum number of outputs for `_push_small`
 

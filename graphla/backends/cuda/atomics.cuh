@@ -15,7 +15,7 @@ enum Race {
   RACE_OR = 4,
   RACE_AND = 5,
   RACE_XOR = 6,
-  RACE_FLAG = 7,  // booleans: plain stores, because threads store only the terminal value
+  RACE_FLAG = 7,  // for BOOL: plain stores suffice, because only the terminal value is ever stored
   RACE_ANY = 8,   // plain stores; the element keeps one of the values
 };
 

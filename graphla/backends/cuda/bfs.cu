@@ -60,7 +60,7 @@ template <class Slot> struct BlockMemory {
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
   u64 *place;         // position of the block's vertices in the queue
-  i32 *far;           // in a pull: vertices whose rows the whole block reads
+  i32 *far;           // in a pull: vertices whose rows are read by the whole block together
   u32 *far_count, *buffered;
 };
 
@@ -356,7 +356,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     ++p.level, ++p.records;
   }
 
-  /// Queues the frontier, which consists of the vertices whose bits differ between the two maps.
+  /// Queues the frontier: the vertices whose bits differ between `map` and `other_map`.
   DEVICE void queue_frontier() {
     Sums sums{};
     search.collect(other_map, map);

@@ -46,12 +46,12 @@ enum BfsControl {
   QUEUED = 1,
   // FOUND to INTO_LEFT are the five sums that a block first adds up in `totals`.
   FOUND = 2,         // number of vertices found by pulls
-  OUT_OF_FOUND = 3,  // edges out of the vertices found by pulls, in a directed graph
-  INTO_FOUND = 4,    // edges into the vertices found by pushes, in a directed graph
-  LEFT = 5,          // vertices that pulls have not found
-  INTO_LEFT = 6,     // edges into the vertices that pulls have not found
+  OUT_OF_FOUND = 3,  // number of edges out of the vertices found by pulls, in a directed graph
+  INTO_FOUND = 4,    // number of edges into the vertices found by pushes, in a directed graph
+  LEFT = 5,          // number of vertices that pulls have not found
+  INTO_LEFT = 6,     // number of edges into the vertices that pulls have not found
   IDLE_STARTS = 7,   // number of start vertices without edges
-  SAMPLED = 8,       // unreached vertices that were sampled to choose the direction
+  SAMPLED = 8,       // number of unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
   // After block 0 has worked alone, it passes its state to all blocks in ALONE_LEVEL to
   // ALONE_EDGES.
@@ -139,7 +139,7 @@ template <class Offset> struct Graph {
 
 /// What the caller requests. Vertices have the numbers that the user gave them.
 struct Query {
-  const i32 *starts;  // null if there is one start vertex
+  const i32 *starts;  // null if there is only one start vertex
   i64 starts_count;
   const bool *flags;  // flags of the mask, or null
   i64 limit;          // maximum level
@@ -166,13 +166,13 @@ template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
   u32 *map, *other_map;  // bits of the reached vertices; two maps because a pull writes a new one
   u32 *masked;           // bits of the vertices that must never be reached
-  Slot *queue_begin;     // the queue: see Search
+  Slot *queue_begin;     // the queue; `Search` describes its four arrays
   u32 *queue_slot;
   i32 *queue_vertex;
   u32 *queue_degree;
   i32 *spill;    // n vertices
   u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP
-  i32 *deep;     // in a relabeled graph: the level of a vertex whose byte is DEEP
+  i32 *deep;     // in a relabeled graph: the level of each vertex whose entry in `bytes` is DEEP
   i32 *parents;  // in a relabeled graph: the parent of each vertex
 };
 
@@ -206,7 +206,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
 
   // the queue
   Slot *queue_begin;  // per entry: add this to the slot of an edge to get its index in the graph
-  u32 *queue_slot;    // per entry: the slot of its first edge, in units
+  u32 *queue_slot;    // per entry: the slot of its first edge, in units of 2^unit
   i32 *queue_vertex;
   u32 *queue_degree;  // degree of each entry; only if PADDED
   i32 *spill;         // vertices that do not fit in the queue of one block

@@ -26,22 +26,21 @@ namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
 constexpr u32 CLUSTER_LONG = 512;  // maximum number of longer rows that a block lists
-constexpr u32 CLUSTER_LONG_EDGES =
-    4096;  // maximum number of edges in longer rows that a block follows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these longer rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
 struct __align__(16) Letter {
-  u32 ends;   // number of ends sent to the receiver
-  u32 edges;  // number of all edges that the sender followed
-  u32 found;  // number of new vertices in this level that belong to the sender
+  u32 ends;   // number of end vertices sent to the receiver
+  u32 edges;  // total number of edges that the sender followed
+  u32 found;  // number of new vertices in this level that the sender owns
   u32 flags;
 };
 
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges that were followed in all of these levels except the first
+  u64 into;  // number of edges followed from the vertices of these levels, except the first level
   bool fails, stops;
 };
 
@@ -58,8 +57,8 @@ template <class S, int SIZE> struct Together {
   // boxes for even levels, then those for odd levels. If parents are computed, as many boxes follow
   // for the sources of the edges that lead to these vertices.
   i32 *boxes;
-  // In shared memory: the number of ends sent to each block, then the words FOUND_HERE, FAILURE and
-  // LONG_ROWS.
+  // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
+  // FAILURE and LONG_ROWS.
   u32 *sent;
   i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
   u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
@@ -67,7 +66,7 @@ template <class S, int SIZE> struct Together {
   u32 room;        // number of vertices that fit in a box
   u32 rank;        // number of this block in the cluster
 
-  /// Indices in `sent` after the SIZE counts of sent ends.
+  /// Indices in `sent`. The first SIZE words count the end vertices sent to each block.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
@@ -96,8 +95,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// For each lane whose `has` is true, sends the ends of the edges of its vertex v, or lists v if
-  /// its row is long.
+  /// For each lane whose `has` is true, sends the end vertices of all edges in row v, or adds v to
+  /// `long_list` if the row is long.
   DEVICE void follow(bool has, i32 v, Offset p, Offset end, i32 *box) const {
     constexpr int K = 4;
     if (!has) return;
@@ -187,8 +186,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Appends the vertices of a failed level to the queue in global memory. These are the received
-  /// vertices in the boxes that `look` has not replaced by -1.
+  /// Appends the vertices of a failed level to the queue in global memory. In the boxes, `look` has
+  /// replaced all other received vertices by -1.
   DEVICE void give_back(const Letter &letter, const i32 *box) const {
     const u32 through = warp_inclusive_sum(letter.ends), before = through - letter.ends;
     const u32 count = shuffle(through, WARP - 1);

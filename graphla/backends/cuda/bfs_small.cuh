@@ -60,11 +60,11 @@ struct SmallMemory {
   u32 *far_begin;  // the first entries of long rows; `read_far` subtracts the lengths of earlier
                    // rows
   u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
-  // For each thread, whose warp reads one row per thread: the reached neighbor that a pull has
-  // found in the thread's row, or -1.
+  // In a pull, each warp reads 32 rows at a time, one for each of its threads. For each thread: the
+  // reached neighbor found in the row of this thread, or -1.
   i32 *row_by;
   u32 *scratch;  // scratch memory for block scans: WARP + 1 words
-  u32 *totals;   // five counts of this block for even levels, then five counts for odd levels
+  u32 *totals;   // five counts (see SmallSums) of this block for even levels, then five for odd
   u32 *far_count, *listed;
 };
 
@@ -216,8 +216,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
 
   // --- push -------------------------------------------------------------------------------------
 
-  /// Returns a mask for one word of the frontier, the word with the index `word`. Its bits select
-  /// the vertices whose edges this block follows in a push. For hubs all bits are set, because each
+  /// Returns a mask for the word of the frontier with the index `word`. The mask selects the
+  /// vertices whose edges this block follows in a push. For hubs all bits are set, because each
   /// block follows a part of a hub's edges.
   DEVICE u32 share_of(u32 word) const {
     u32 each = 0;
@@ -411,8 +411,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the new vertices in one of the words that this block owns, the word with the index
-  /// `at`. A bit is set if any block has found the vertex.
+  /// Returns the new vertices in word `at`, counted among the words that this block owns. A bit is
+  /// set if any block has found the vertex.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8

@@ -50,7 +50,7 @@ template <class Work> struct Course {
   i64 *leads;
 
   u32 rounds = 0;
-  // The number of rounds and the number of turns until no value improved any more.
+  // The numbers of rounds and of turns that ran before the values stopped improving.
   u32 rounds_told = 0, turns_told = 0;
   bool is_first = true;  // whether this is the first turn
   bool is_alone = false, wants_stop = false, is_stopped = false, is_settled = false;
@@ -107,7 +107,9 @@ template <class Work> struct Course {
     work.split(state[2], before, is_first, thread(), threads());
     is_first = false;
   }
-  /// Multiplies the near lists. Returns the number of rounds that this took.
+
+  /// Multiplies the entries in the near lists by the matrix. Returns the number of rounds that this
+  /// took.
   DEVICE u32 take_step() {
     auto &lists = work.lists;
     const Limits &most = work.limits;

@@ -149,7 +149,8 @@ struct Closing {
     for (int i = 0; i < SLOTS; ++i) {
       begin[i] = 0;
       degree[i] = 0;
-      // A fused step can hide only one memory latency, so row bounds are loaded in advance.
+      // A fused step can hide the latency of only one memory access, so row bounds are loaded in
+      // advance.
       if (lists.is_fused && ((there | is_new) >> i & 1)) lists.find_row(o[i], begin[i], degree[i]);
       if (!(there >> i & 1)) continue;
       if (lists.is_fused || cells.improves(o[i], key[i], seen[i])) is_better |= 1u << i;
@@ -391,8 +392,8 @@ struct Closing {
       lists.push(o, keys, begin, degree, u32(is_due), u32(is_near), lists.turn + 1);
     }
   }
-  /// Adds the numbers of edges that the threads have read to the counter W_EDGES, from which the
-  /// trace of the traversal is recorded. Then sets the threads' numbers to 0.
+  /// Adds each thread's number of edges read to the counter W_EDGES, which the trace of the
+  /// traversal uses. Then resets the number of each thread to 0.
   DEVICE void tell_edges() {
     warp_add(&lists.control[W_EDGES], edges_read);
     edges_read = 0;

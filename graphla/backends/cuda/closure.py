@@ -70,7 +70,7 @@ class ClosureTuning:
     # The first time is after turns / first_rounds^2 rounds, but not before first_rounds rounds.
     # Here `turns` is the maximum number of rounds in the request.
     first_rounds: int = 8
-    few: int = 64  # maximum number of starts whose values the host reads
+    few: int = 64  # maximum number of start vertices whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
 
     def limits(self, is_rounds: bool) -> Packed:
@@ -215,7 +215,7 @@ class _Problem:
         return replace(closed, settled=closed.settled or limit <= turns)
 
     def _take(self, how: Any, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
-        """Run without a far list, which is the only list that can become full."""
+        """Run without a far list. Only a far list can become full, so there is always a result."""
         found = self._run(how, parents, math.inf, turns)
         assert found is not None
         return found
@@ -265,8 +265,10 @@ class _Problem:
         return closed, bool(orphans)
 
     def _state(self, is_rounds: bool, parents: Array | None) -> Packed:
-        """Return memory for the vertices: one word per vertex if keys have 32 bits, otherwise
-        two."""
+        """Return memory for the state of the vertices.
+
+        It has one word per vertex if keys have 32 bits, otherwise two.
+        """
         n, itemsize = self.n, self.semiring.return_type.np_type.itemsize
         is_packed = self.order and itemsize <= 4
         key_size = 8 if itemsize == 8 else 4 if self.order else itemsize

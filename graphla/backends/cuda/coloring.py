@@ -25,8 +25,8 @@ class ColoringTuning:
     """Tuning constants: how many vertices a warp takes at a time, and how it waits for colors."""
 
     block: int = 256  # threads per block
-    # Warps take this many vertices one at a time: those at the start of the order, whose rows are
-    # the longest.
+    # A warp takes the first `alone` vertices in the order one at a time. In the default order, by
+    # descending degree, these vertices have the longest rows.
     alone: int = 1 << 16
     together: int = 4  # number of vertices that a warp takes at a time after the first `alone` ones
     held: int = 8  # number of neighbors without a color that a lane can hold

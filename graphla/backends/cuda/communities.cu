@@ -177,13 +177,13 @@ struct Tally {
 struct Hubs {
   const i64 *first_parts;  // row r consists of the parts first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
-  i32 *names;              // the labels of all tables
-  u64 *sums;               // the sums of these labels, as u32 or double
+  i32 *names;              // the labels in all tables
+  u64 *sums;               // the sum of weights for each of these labels, as u32 or double
   i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
   Tally *tallies;          // the progress of each row
-  i32 *best;               // the choice of each part
-  u64 *scores;             // the score of that choice
-  u64 *own;                // per row: the weight that links its vertex to its own community
+  i32 *best;               // the best label of each part
+  u64 *scores;             // the score of each label in `best`
+  u64 *own;                // for each row, the weight that links its vertex to its own community
 
   template <class Row> DEVICE Table<typename Row::Sum> table(const Row &row, i64 r) const {
     return {names + first_slots[r], (typename Row::Sum *)sums + first_slots[r],

@@ -1,4 +1,4 @@
-"""Weak components by union-find. Kernels: components.cu. Waits: none."""
+"""Weak components by union-find, with the kernels in components.cu. The host never waits."""
 
 from __future__ import annotations
 

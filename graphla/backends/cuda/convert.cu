@@ -68,7 +68,7 @@ template <class Offset> DEVICE void begin_row(Offset *sizes, i64 before, i64 row
 
 /// Processes each run of equal keys in the sorted array `keys`. Writes the column of the key to
 /// `indices`. Unless `starts` is null, writes the position of the first key of the run to `starts`.
-/// Unless `sizes` is null, also computes the number of runs in each row there (see begin_row).
+/// Unless `sizes` is null, stores the number of runs in each row in `sizes` (see begin_row).
 template <class Op, class Key, class Offset>
 __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bits, i64 runs,
                             i32 *indices, i64 *starts, Offset *sizes) {

@@ -40,7 +40,7 @@ struct RowsOfVertex {
   DEVICE u32 count() const { return (a_entries != 0) + (b_entries != 0); }
 };
 
-/// A graph, the degrees, and the queue.
+/// The graph, the remaining degrees of its vertices, and the queue of vertices to remove.
 template <class Offset> struct Peeling {
   i64 n;
   // The arrays a_indptr and a_indices hold the rows of the matrix, and b_indptr and b_indices its

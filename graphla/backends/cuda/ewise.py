@@ -104,7 +104,7 @@ def merge(
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) where both have an entry."""
+    """Return op(x, y) wherever a has an entry x and b has an entry y."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -191,7 +191,10 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
 
 
 def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
-    """Return op of a's values and `y_values`, which belong to entries at the same positions."""
+    """Return op(x, y) for each value x of `a` and the value y of `y_values` at the same position.
+
+    If `op` is None, return `y_values` as `dtype`.
+    """
     if op is None:
         return cast_values(y_values, dtype)
     x, x_stored, x_kept = read(a.values, op.reads_x)

@@ -85,7 +85,7 @@ __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count
   if (WHERE == BY_ROWS && new_indices) put_offsets(flagged, indptr, nrows, new_indptr);
 }
 
-/// Computes z[k] = x[k] (.) y[k] for entries at the same positions.
+/// Computes z[k] = op(x[k], y[k]) for entries at the same positions.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int WHERE, class Offset>
 __global__ void pair_entries(const Offset *indptr, i64 nrows, const i32 *indices, const A *a_values,
                              const B *b_values, typename Op::Z *__restrict__ z, i64 count) {

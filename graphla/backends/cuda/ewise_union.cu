@@ -20,10 +20,10 @@ namespace graphla {
 
 constexpr int MERGE_THREADS = BLOCK_THREADS;
 enum MergeShape {
-  MERGE_TILE = 4096,  // items of a tile; a position in a tile fits in 16 bits
+  MERGE_TILE = 4096,  // number of items in a tile; a position in a tile fits in 16 bits
   MOVES = 2           // number of items that a thread copies to the result per step
 };
-constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // items of a tile per thread
+constexpr int ITEMS = MERGE_TILE / MERGE_THREADS;  // number of items of a tile per thread
 constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept in shared memory
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
@@ -164,10 +164,10 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
   SHARED(Cut, cuts, 2);
   SHARED(u32, padded, MOST + MOST / WARP);
   SHARED(int, scratch, MERGE_THREADS / WARP + 1);
-  // The array `padded` has three parts: the index of a that precedes the tile (or NO_INDEX, if that
-  // index is in another row), the indices of a in the tile, and the indices of b in the tile. For
-  // vectors, unused elements are inserted, so that the accesses of adjacent threads, which are
-  // ITEMS elements apart, use different banks of shared memory.
+  // The array `padded` has three parts: the last index of `a` before the tile (or NO_INDEX, if that
+  // index belongs to another row), the indices of `a` in the tile, and the indices of `b` in the
+  // tile. Adjacent threads access elements that are ITEMS elements apart. For vectors, unused
+  // elements are inserted, so that these accesses use different banks of shared memory.
   const auto index = [&](int n) -> u32 & { return padded[WHERE == BY_ROWS ? n : n + n / WARP]; };
   SHARED(u32, kept, WHERE == BY_ROWS ? PARTS + 1 : 1);
   const i64 stride = i64(gridDim.x) * MERGE_TILE;
@@ -253,8 +253,8 @@ DEVICE typename Op::Z alone_right(typename Op::X left, B y, i64 i, i64 j) {
   else return convert<typename Op::Z>(y);
 }
 
-/// Writes the union from the record of the merge. `new_indices` is null if the pattern is already
-/// known.
+/// Writes the union, using the positions that `walk_path` has recorded. `new_indices` is null if
+/// the pattern is already known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, int FILL, int WHERE, class Offset,
           class NewOffset>
 __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_values,

@@ -24,7 +24,8 @@ template <class U> struct Hubs {
   const u16 *tags = nullptr;
   int bits = 0;  // slots == 1 << bits
 
-  /// Copies the values from u. Every thread of the block must call this.
+  /// Fills the slots in `room` with values of u; `wanted` holds the tag of each slot. Every thread
+  /// of the block must call this.
   DEVICE void gather(unsigned char *room, const u16 *__restrict__ wanted, const U *__restrict__ u,
                      int log_slots) {
     U *to = (U *)room;
@@ -216,7 +217,7 @@ struct Rows {
       bool is_mine = false;
 #pragma unroll
       for (int g = 0; g < ROWS; ++g) {
-        owner[g] = __ffs(int(owners)) - 1;  // -1 if there are no more
+        owner[g] = __ffs(int(owners)) - 1;  // -1 if no rows are left
         owners &= owners - 1;
         if (g == lane() / GROUP) mine = owner[g] & (WARP - 1), is_mine = owner[g] >= 0;
       }
@@ -241,7 +242,7 @@ struct Rows {
   }
 
   /// Folds a segment of a row with a warp. Every lane must call this and gets the result. If ENDS
-  /// is not AT_LAST, the result is the first term in order.
+  /// is not AT_LAST, the result is the first term alone.
   DEVICE Fold<Op> fold_by_warp(Offset begin, int length, i64 row) const {
     Fold<Op> mine;
 #pragma unroll 1

@@ -30,7 +30,7 @@ class HotColumnsTuning:
     slots: int = 1 << 15
     """Maximum number of columns, if shared memory has room for them; a power of two."""
     entries: int = 1 << 26
-    """Minimum number of entries of A for which keeping the values saves time."""
+    """Minimum number of entries of A for which keeping values of u in shared memory saves time."""
     samples: int = 1 << 21
     """Number of entries of A in the sample."""
     share: float = 1 / 8
@@ -58,7 +58,10 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array) -> Hubs | None:
-    """Return the hubs of a matrix for values of u's dtype, or None if they save no time."""
+    """Return the hubs of a matrix, or None if they save no time.
+
+    `values` are the values of u. Only their dtype matters: it limits the number of hubs.
+    """
     tuning = current(TUNING)
     if a.nvals < tuning.entries or a.ncols > a.nvals:
         return None

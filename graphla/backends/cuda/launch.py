@@ -91,7 +91,10 @@ def blocks(items: int, block: int = BLOCK) -> int:
 
 
 def tiles(entries: int) -> int:
-    """Return the number of blocks for one block per tile of entries, limited as in `blocks`."""
+    """Return the number of blocks for a launch with one block per tile.
+
+    The number is limited as in `blocks`.
+    """
     return blocks(-(-entries // STEPS))
 
 
@@ -228,7 +231,7 @@ class Answer:
 
 
 class _Answers(local):
-    """The answers of one thread, reused in round-robin order."""
+    """The `Answer` objects of one thread, which the thread reuses in round-robin order."""
 
     def __init__(self) -> None:
         # With unified addressing, pinned memory has one address for the host and every GPU.

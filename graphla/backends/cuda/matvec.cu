@@ -6,7 +6,7 @@
 
 namespace graphla {
 
-constexpr int ROWS = 4;  // number of consecutive rows that a thread counts
+constexpr int ROWS = 4;  // number of consecutive rows whose lengths a thread sums
 
 /// Computes running sums of the lengths of the `count` listed rows. The list is divided into parts
 /// of `length` rows, and each block sums one part. ends[i] is set to the number of entries in the

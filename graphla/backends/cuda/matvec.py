@@ -84,7 +84,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
     is_exact: bool  # whether a fold returns the same bits for every order of the terms
-    may_be_constant: bool  # whether all terms, and so their fold, are equal if the operands are iso
+    may_be_constant: bool  # whether all terms and their fold are equal if the operands are iso
 
 
 @lru_cache(maxsize=4096)
@@ -157,7 +157,7 @@ class _Counted:
     length: int
 
     def join(self) -> Array:
-        """Return the running sums over all rows."""
+        """Return the running sums, adding to each the sum of all parts before its own."""
         count = self.rows.size
         if count > self.length:
             kernel = load("matvec.cu", "join_parts", NOTHING)

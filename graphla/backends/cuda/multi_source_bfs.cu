@@ -53,7 +53,7 @@ DEVICE Vertex<Offset> load_merged(const Graph<Offset> &graph, const Words &words
   return vertex;
 }
 
-/// The counts of this warp. Each lane counts the searches `lane` and 32 + lane.
+/// The counts of one warp. Lane i holds the counts of searches i and 32 + i.
 struct WarpCounts {
   u32 vertices[2];
   float edges[2];
@@ -244,7 +244,7 @@ template <class Offset> struct Course {
   StopFlag flag;
   const Records &records;
   Grid &grid;
-  u64 wanted;  // the bits of all searches
+  u64 wanted;  // a word in which the bit of each search is set
 
   i32 level = 0;
   i32 depth = 0;

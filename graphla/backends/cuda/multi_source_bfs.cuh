@@ -54,7 +54,7 @@ struct Words {
   // Per group: one bit per vertex, set if a pull may still reach the vertex. Such a vertex has
   // in-edges, the mask allows it, and at least one search has not reached it.
   u32 *open;
-  u8 *touched;  // per group: whether any of its words of `next` has new bits; initially zero
+  u8 *touched;  // per group: whether a vertex of the group has new bits in `next`; initially 0
   // Per group: the searches that reached one of its vertices at this level. If there are none, the
   // words of `fresh` for this group are out of date.
   u64 *had;

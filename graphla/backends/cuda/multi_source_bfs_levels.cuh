@@ -19,10 +19,11 @@ DEVICE u32 code_of(i32 level) { return u32(level ^ (level >> 1)) ^ CENTER; }
 /// Returns the number of planes that hold the levels up to `level`.
 DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 
-/// Returns whether `level` needs one plane more than the level before it.
+/// Returns whether `level` needs one plane more than the level before it. A plane is an array for
+/// one bit of the codes of levels.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// Stores the level in the planes of one vertex.
+/// Stores in the planes that the searches in `fresh` have reached vertex v at this level.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
@@ -66,13 +67,13 @@ DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen
   return quad;
 }
 
-constexpr int FEW_PLANES = 4;  // number of planes that the levels 0 to 15 need
+constexpr int FEW_PLANES = 4;  // number of planes (bits of a code) for the levels 0 to 15
 
-/// The bits of the levels of one vertex, one word per plane.
+/// The levels of one vertex in all searches, as bit planes: word k holds bit k of every level.
 struct Planes {
   u64 bits[FEW_PLANES];
 
-  /// Loads the first `used` planes; the others are zero.
+  /// Loads the vertex's words of the first `used` planes. The other words become zero.
   DEVICE void load(const u64 *planes, i64 stride, int used) {
 #pragma unroll
     for (int b = 0; b < FEW_PLANES; ++b) bits[b] = b < used ? planes[b * stride] : 0;

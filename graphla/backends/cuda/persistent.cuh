@@ -88,8 +88,8 @@ struct Grid {
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
 
-  /// Tells this struct the value that the ticket counter had at the launch. All threads must call
-  /// this before the first barrier.
+  /// Stores the value of the ticket counter at the launch. All threads must call this before the
+  /// first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.

@@ -41,9 +41,10 @@ use the other words for any purpose."""
 class PersistentTuning:
     """How the host waits for launches, and the maximum size of a grid."""
 
-    tickets: int = 0  # first value of the ticket counter, which wraps around at 2^32
-    patience: int = 1 << 19  # clock ticks (a third of a ms) between two reads of the host's word
-    most_blocks: int = 1 << 16  # maximum number of blocks in a grid, even if the card holds more
+    tickets: int = 0  # initial value of the ticket counter, which wraps around at 2^32
+    # number of clock ticks (about a third of a millisecond) between two reads of the host's word
+    patience: int = 1 << 19
+    most_blocks: int = 1 << 16  # maximum number of blocks in a grid, even if the GPU can hold more
     launches: int = 128  # number of launches whose counters are zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
     nap: float = 20e-6  # seconds between two polls after `spin` seconds
@@ -59,7 +60,7 @@ class _Words:
 
     def __init__(self) -> None:
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
-        # With unified addressing, pinned memory has one address for the host and every card.
+        # With unified addressing, pinned memory has one address for the host and every GPU.
         self.pointer = np.uint64(self.memory.ptr)
         self.words = np.frombuffer(self.memory, np.uint64, WORDS)
         self.words[:] = 0
@@ -181,7 +182,7 @@ the kernel and the number of bytes of shared memory."""
 
 
 def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
-    """Launch all blocks as one cluster; the card guarantees that they run at the same time."""
+    """Launch all blocks as one cluster; the GPU guarantees that they run at the same time."""
     try:
         kernel(blocks, block, *args, shared=shared)
     except xp.cuda.driver.CUDADriverError as error:
@@ -230,8 +231,8 @@ def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
 
 
 def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
-    """Raise the card's error, or an error if the launch has ended without a report."""
+    """Raise the GPU's error, or an error if the launch has ended without a report."""
     if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
-        stream.synchronize()  # raises the card's error
+        stream.synchronize()  # raises the GPU's error
         if any(view[k] >> 32 != launch for k in told):
             raise RuntimeError("a traversal ended and told nothing")

@@ -17,11 +17,11 @@
 
 namespace graphla {
 
-enum PlanShape { CLASSES = 32 };  // number of classes of degrees
+enum PlanShape { CLASSES = 32 };  // number of degree classes
 constexpr int CLASS_BITS = 5;
 constexpr u32 NO_CLASS = 32;
 
-/// Returns the class of a degree, which is below 2^32; degree 0 has class 32.
+/// Returns the class of a degree. The degree must be below 2^32; degree 0 has class 32.
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
 /// Returns the degree of v: the number of entries in row v of `out`. If `into` is not null, the
@@ -41,7 +41,7 @@ struct Classes {
     for (int b = 0; b < CLASS_BITS; b++) bits[b] = __ballot_sync(ALL_LANES, mine >> b & 1);
     none = __ballot_sync(ALL_LANES, mine == NO_CLASS);
   }
-  /// Returns the lanes that hold class c.
+  /// Returns a mask of the lanes that hold class c.
   DEVICE u32 lanes_of(u32 c) const {
     u32 lanes = ~none;
 #pragma unroll

@@ -48,7 +48,8 @@ class ReduceTuning:
     """Number of values per block (32 per thread). More blocks with fewer values each would not be
     faster."""
     parts: int = 1024
-    """Maximum number of blocks. Each step of their loops reads at least 8 MiB in total."""
+    """Maximum number of blocks. In each step of the loop, this many blocks together read 8 MiB of
+    8-byte values, or 4 MiB of smaller values."""
 
 
 TUNING = ReduceTuning()

@@ -43,7 +43,10 @@ class SortTuning:
     This kernel restores the original order if the comparison contradicted itself, which is rare.
     """
     slack: int = 8
-    """A matrix tile reserves tile / slack positions for the end of a row that would be cut."""
+    """For a matrix, 1 / slack of each tile is reserved.
+
+    The last row of the tile may extend into this part, so that short rows are never cut.
+    """
 
     def tile_shape(self, dtype: np.dtype[Any]) -> tuple[int, int]:
         """Return the number of threads per tile, and the number of keys per thread."""

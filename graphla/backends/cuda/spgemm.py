@@ -170,7 +170,8 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     tile_count = -(-b.ncols // (1 << tile_bits))
     zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
     ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
-    of_rows = zeros[a.nrows + 1 :]  # the number of terms of each row, then the counts of `Lists`
+    # the number of terms of each row of C, followed by the counts of `Lists`
+    of_rows = zeros[a.nrows + 1 :]
     lists = _list_rows(a, b, tile_count, of_rows)
     made = _few_at_once(operands, lists, sizes)
     if made is None:
@@ -304,7 +305,7 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
     kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *made, _made(c))
 
 
-# --- rows with many terms, by tiles -------------------------------------------------------------
+# --- rows with many terms, computed by tiles ----------------------------------------------------
 
 
 def _count_tiles(
@@ -351,7 +352,7 @@ def _make_tiles(
     )
 
 
-# --- rows with many terms, by sorting -----------------------------------------------------------
+# --- rows with many terms, computed by sorting --------------------------------------------------
 
 
 class _Runs(NamedTuple):

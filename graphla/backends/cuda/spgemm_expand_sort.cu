@@ -1,10 +1,10 @@
-// Computes those rows of C = A B that have many terms and very many columns: expands the terms,
-// sorts them, and adds up each run of terms that belong to the same entry of C.
+// Computes rows of C = A B with many terms, if C has very many columns: expands the terms, sorts
+// them, and adds up each run of terms that belong to the same entry of C.
 //
-// A kernel writes the terms of some listed rows one after the other. The key of a term is row *
+// A kernel writes the terms of the rows in a list, row after row. The key of a term is row *
 // 2^BITS + column, where `row` is the position of the row in the list. A stable sort brings equal
-// keys together in the order of k; a thread then adds the terms of one run of equal keys in that
-// order. Terms that a mask drops (OUTSIDE) get the largest key, NOWHERE.
+// keys together, ordered by the inner index k; a thread then adds the terms of one run of equal
+// keys in that order. Terms that a mask drops (OUTSIDE) get the largest key, NOWHERE.
 #include "spgemm.cuh"
 
 namespace graphla {

@@ -91,7 +91,8 @@ DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
   return taken;
 }
 
-/// Sorts the first `count` pairs by their keys, with a bitonic network over a power of two.
+/// Sorts the first `count` pairs by their keys, with a bitonic sorting network. The size of the
+/// network is a power of two.
 template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, int count) {
   int size = 2;
   while (size < count) size *= 2;

@@ -18,7 +18,7 @@ namespace graphla {
 
 constexpr int ROWS_WARPS = SpgemmMaskedTuning::warps;
 constexpr int MOST_LISTED = SpgemmMaskedTuning::rows_tile;
-constexpr int LISTED_BITS = 10;  // log2 of the slots in the table of listed columns
+constexpr int LISTED_BITS = 10;  // log2 of the number of slots in the table of listed columns
 /// A row of B is searched if it has more than LONGER times as many entries as the list of columns.
 constexpr i32 LONGER = 16;
 static_assert(2 * MOST_LISTED <= 1 << LISTED_BITS, "a table is at most half full");

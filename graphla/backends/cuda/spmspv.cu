@@ -5,9 +5,9 @@
 // of the entries of u. If the columns are short, a few threads read each column (`push_columns`).
 // Otherwise the edges are divided into tiles of equal size, regardless of the columns, and each
 // block reads one tile after another (`push_tiles`). The enum `Way` lists what a kernel may do with
-// an edge. There is one bit per output. The thread that sets the bit of an output first claims the
-// output, and appends it to the list of outputs. The terms of an output are combined by an atomic
-// operation of the monoid.
+// an edge. There is one bit per output. The first thread to set the bit of an output claims the
+// output: it appends the output to the list of outputs. The terms of an output are combined by an
+// atomic operation of the monoid.
 #include "collectives.cuh"
 
 namespace graphla {
@@ -38,8 +38,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   bool complement;
   u32 *claimed;   // one bit per output: set if a thread has claimed the output
   bool *present;  // presence flags of the result, which only FOLD_DENSE uses
-  // The indices of the listed outputs. With EXPAND instead one index per edge: the output to which
-  // the edge leads, or `size` if the mask forbids that output.
+  // The indices of the listed outputs. If WAY is EXPAND, the array instead has one index per edge:
+  // the output to which the edge leads, or `size` if the mask forbids that output.
   i32 *indices;
   // The values: one per listed output (CLAIM), one per edge (EXPAND), or one per output of the
   // whole result (all other ways).
@@ -177,13 +177,13 @@ constexpr int TILE = SpmspvTuning::tile;
 /// numbers.
 struct Tile {
   i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
-  i32 *ends;    // for each entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // for each entry of u: edge number n of its column is entry n + shift of A
+  i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
+  i64 *shifts;  // per entry of u: if edge n is in its column, the edge is entry n + shift of A
 
-  /// Finds the range of entries of u whose columns contain the edges of the tile, and describes it
-  /// in the three arrays. Returns false if the range is too long for the arrays `ends` and
-  /// `shifts`. This happens only if the range includes entries of u whose columns are empty. Every
-  /// thread of the block must call this.
+  /// Finds the range of entries of u whose columns contain the edges of the tile. Writes it to
+  /// `range`, and fills `ends` and `shifts` for the entries in this range. Returns false if the
+  /// range is too long for `ends` and `shifts`. This happens only if the range includes entries of
+  /// u whose columns are empty. Every thread of the block must call this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
@@ -228,8 +228,8 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
     // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    // For each edge, the entry of u to whose column the edge belongs, counted from the first entry
-    // of u in the tile.
+    // Each edge is in the column of one entry of u. `found` has the number of this entry, counted
+    // from the first entry of u in the tile.
     int found[EACH_THREAD];
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;
@@ -265,8 +265,9 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     }
     counted += u32(__popc(is_first));
     if constexpr (outputs.LISTS) {
-      // The block reserves positions in the list with one atomic addition per tile. With one
-      // addition per claimed output, the counter would become the bottleneck.
+      // The block reserves positions in the list of outputs with one atomic addition to
+      // `outputs.count` per tile. One addition per claimed output would be much slower, because all
+      // threads use the same counter.
       u32 total;
       u64 place = block_exclusive_sum(u32(__popc(is_first)), scratch, total);
       if (threadIdx.x == 0) listed[0] = total ? atomicAdd(outputs.count, u64(total)) : 0;

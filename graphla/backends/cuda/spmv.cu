@@ -48,7 +48,7 @@ struct Queue {
   i32 *chunk_rows;  // per chunk: the long row to which it belongs
 };
 
-/// The folds of the chunks.
+/// The folded value of each chunk, and whether the chunk has a term.
 template <class Z> struct Chunks {
   bool *has;
   Z *sums;

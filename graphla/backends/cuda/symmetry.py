@@ -41,9 +41,10 @@ def find_symmetry(a: Csr) -> Symmetry:
 
 
 def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
-    """Return whether the matrix equals its transpose, and whether a missing counterpart was seen.
+    """Return whether the matrix equals its transpose, and whether an entry lacks a counterpart.
 
-    If an entry lacks its counterpart, the first is False, but the second may be False by chance.
+    The counterpart of an entry (i, j) is the entry (j, i). If one is missing, the first result is
+    False, but the second may also be False, by chance.
     """
     bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
     dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)

@@ -50,12 +50,14 @@ CENTRALITY = (
         ),
         words={
             "alpha": "the probability that the walker follows an edge",
-            "tol": "stop when a round changes the value of a vertex by less than this on average",
+            "tol": "stop when a round changes the values by less than this per vertex, on average",
         },
         tell=_pagerank,
     ),
     Algorithm(
-        "hits", "hubs and authorities: good hubs point to good authorities", ("hub", "authority")
+        "hits",
+        "hub and authority scores: good hubs point to good authorities",
+        ("hub", "authority"),
     ),
     Algorithm(
         "katz",
@@ -63,15 +65,15 @@ CENTRALITY = (
         ("katz",),
         words={
             "alpha": "the factor that each edge contributes to the weight of a walk",
-            "tol": "stop when a round changes the value of a vertex by less than this on average",
+            "tol": "stop when a round changes the values by less than this per vertex, on average",
         },
     ),
     Algorithm(
         "eigenvector",
-        "the importance of each vertex, from the importance of its neighbors",
+        "the importance of each vertex, computed from the importance of its neighbors",
         ("eigenvector",),
         words={
-            "tol": "stop when a round changes the value of a vertex by less than this on average"
+            "tol": "stop when a round changes the values by less than this per vertex, on average"
         },
     ),
     Algorithm(
@@ -95,13 +97,17 @@ CENTRALITY = (
             "The closeness of a vertex is the inverse of the mean distance from the vertices that "
             "reach it, times the fraction of vertices that reach it. In an unweighted graph, this "
             "takes a breadth-first search from each vertex; 64 searches run at the same time, "
-            "each with one bit of a word."
+            "and each search uses one bit of a 64-bit word."
         ),
         formula="c(v) = (r - 1)² / ((n - 1) Σ d(u, v)),  over the r vertices u that reach v",
         examples=("graphla closeness friends.txt --undirected --top 20",),
         tell=_closeness,
     ),
-    Algorithm("harmonic", "the sum of 1 / distance from all others", ("harmonic",)),
+    Algorithm(
+        "harmonic",
+        "for each vertex, the sum of 1 / distance from every other vertex",
+        ("harmonic",),
+    ),
     Algorithm(
         "betweenness",
         "the fraction of shortest paths that pass through each vertex",

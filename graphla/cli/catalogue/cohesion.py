@@ -44,11 +44,13 @@ COHESION = (
         command="triangles-per-vertex",
     ),
     Algorithm(
-        "clustering", "the fraction of pairs of neighbors that are adjacent", ("clustering",)
+        "clustering",
+        "for each vertex, the fraction of its pairs of neighbors that are adjacent",
+        ("clustering",),
     ),
     Algorithm(
         "average_clustering",
-        "the mean fraction of pairs of neighbors that are adjacent",
+        "the clustering coefficient, averaged over all vertices",
         ("clustering",),
     ),
     Algorithm(
@@ -56,14 +58,14 @@ COHESION = (
     ),
     Algorithm(
         "square_clustering",
-        "the fraction of possible squares at each vertex that exist",
+        "for each vertex, the fraction of its possible squares that exist",
         ("clustering",),
     ),
     Algorithm(
         "k_truss",
         "the largest subgraph in which each edge is in at least k - 2 triangles",
         ("weight",),
-        words={"k": "each edge is in at least k - 2 triangles"},
+        words={"k": "each edge of the result is in at least k - 2 triangles"},
         bench={"k": 4},
     ),
     Algorithm(
@@ -71,19 +73,19 @@ COHESION = (
     ),
     Algorithm(
         "jaccard",
-        "the number of common neighbors, divided by the number of all neighbors",
+        "for each pair of vertices, the number of common neighbors / the number of all neighbors",
         ("jaccard",),
         fills="neighbors",
     ),
     Algorithm(
         "overlap",
-        "the number of common neighbors, divided by the smaller degree",
+        "for each pair of vertices, the number of common neighbors / the smaller degree",
         ("overlap",),
         fills="neighbors",
     ),
     Algorithm(
         "cosine",
-        "the cosine between the neighborhoods of two vertices",
+        "for each pair of vertices, the cosine similarity of their neighborhoods",
         ("cosine",),
         fills="neighbors",
     ),

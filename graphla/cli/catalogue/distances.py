@@ -27,13 +27,13 @@ def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer
 DISTANCES = (
     Algorithm(
         "eccentricity",
-        "the number of edges from each vertex to the farthest one",
+        "the number of edges from each vertex to the vertex farthest from it",
         ("eccentricity",),
         story=(
             "The minimum eccentricity is the radius of the graph, and the maximum is its diameter. "
             "Each search bounds the eccentricities of all vertices, so a few searches may suffice. "
-            "For the remaining vertices, 64 searches run at the same time, each with one bit of a "
-            "word. A vertex that does not reach all others has no eccentricity."
+            "For the remaining vertices, 64 searches run at the same time, and each search uses "
+            "one bit of a 64-bit word. A vertex that does not reach all others has no eccentricity."
         ),
         formula="e(v) = max over u of d(v, u)",
         examples=("graphla eccentricity friends.txt --undirected --output eccentricities.csv",),

@@ -37,7 +37,7 @@ class Algorithm:
     examples: tuple[str, ...] = ()
     # The function that turns a result into an answer to print; None stands for findings.answer.
     tell: Teller | None = None
-    words: dict[str, str] = field(default_factory=dict)  # help texts that replace the usual ones
+    words: dict[str, str] = field(default_factory=dict)  # help texts that override the defaults
     hides: tuple[str, ...] = ()  # parameters that do not become options
     # Arguments that are passed to the function in every call.
     fixed: dict[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Algorithm:
 
     @property
     def run(self) -> Callable[..., Any]:
-        """The function of graphla.algorithms."""
+        """The function in graphla.algorithms that the subcommand calls."""
         return getattr(algorithms, self.function)
 
     @property

@@ -28,7 +28,9 @@ GROUPS = (
         ("community",),
     ),
     Algorithm(
-        "louvain", "communities with high modularity, found by moving vertices", ("community",)
+        "louvain",
+        "communities with high modularity, found by moving vertices between communities",
+        ("community",),
     ),
     Algorithm(
         "modularity",
@@ -37,7 +39,7 @@ GROUPS = (
     ),
     Algorithm(
         "maximal_independent_set",
-        "a set of pairwise nonadjacent vertices that cannot be extended",
+        "a set of pairwise nonadjacent vertices to which no vertex can be added",
         ("independent",),
         words={"nodes": "vertices that the set must contain: u,v,..."},
     ),
@@ -49,7 +51,7 @@ GROUPS = (
     ),
     Algorithm(
         "maximal_matching",
-        "a set of edges without common vertices that cannot be extended",
+        "a set of edges that share no vertices; no further edge can be added to the set",
         ("mate",),
         tell=_matching,
     ),

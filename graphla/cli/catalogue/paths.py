@@ -117,7 +117,7 @@ PATHS = (
     ),
     Algorithm(
         "bellman_ford",
-        "the minimum total weight of a path from a source; weights may be negative",
+        "the minimum weight of a path from a source to each vertex; weights may be negative",
         ("distance",),
         hides=("parents",),
         tell=_distances,
@@ -171,7 +171,7 @@ PATHS = (
         "all_pairs_lengths",
         "the distances between all pairs of vertices",
         ("length",),
-        words={"sources": "only from these vertices: u,v,..."},
+        words={"sources": "compute distances from these vertices only: u,v,..."},
         fills="pairs",
     ),
     Algorithm(

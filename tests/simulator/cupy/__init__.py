@@ -1,4 +1,4 @@
-"""A look-alike of the part of CuPy that graphla uses, based on NumPy arrays.
+"""A stand-in for the part of CuPy that graphla uses, based on NumPy arrays.
 
 Access to any other part of CuPy raises an AttributeError.
 """

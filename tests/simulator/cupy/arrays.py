@@ -1,6 +1,6 @@
-"""The look-alike of cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
+"""The stand-in for cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
-It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it refuses CuPy's arrays.
+It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it rejects CuPy's arrays.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """Return the NumPy array inside; refuse the arguments that CuPy refuses."""
+    """Return the NumPy array inside; reject the arguments that CuPy rejects."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)
@@ -100,7 +100,7 @@ def _index(key: Any) -> Any:
 
 
 def _refuse_out_of_bounds(array: np.ndarray, key: Any) -> None:
-    """Refuse an index out of bounds, which CuPy silently wraps around."""
+    """Reject an index out of bounds, which CuPy silently wraps around."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(each is Ellipsis for each in keys):
         return
@@ -376,7 +376,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """Return a copy on the current device, from any device."""
+        """Return a copy on the current device, whichever device the array is on."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 

@@ -1,4 +1,4 @@
-"""The table of CuPy functions in the look-alike. To add a missing function, add a line.
+"""The table of CuPy functions in the stand-in. To add a missing function, add a line.
 
 Each line is a signature of CuPy. The NumPy function with that name does the work; CuPy functions
 that differ from NumPy's functions are in `special.py`.
@@ -151,7 +151,7 @@ def _lift(name: str, signature: inspect.Signature) -> Any:
     function = getattr(np, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(*args, **kwargs).arguments  # refuses arguments unknown to CuPy
+        given = signature.bind(*args, **kwargs).arguments  # rejects arguments unknown to CuPy
         out = given.get("out")
         if name in NO_OUT and out is not None:
             raise TypeError(f"{name}: CuPy 14.2 fails with `out` on a card")
@@ -194,7 +194,7 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
 
 def refuse_subclass(value: Any) -> None:
-    """Refuse an instance of a subclass such as `IntEnum`, as CuPy's `copyto` does."""
+    """Reject an instance of a subclass such as `IntEnum`, as CuPy's `copyto` does."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and type(value) not in (bool, int, float):
         raise TypeError("can_cast() does not support Python ints, floats, and complex")

@@ -3,7 +3,7 @@
 Rules for these files:
 - operators and constants come from `placeholder_ops`; the loader replaces that import with the
   typed operators that a call needs;
-- parameters are arrays first, then integers; a loop writes only to arrays named `out_*` or
+- array parameters come before integer parameters; a loop writes only to arrays named `out_*` or
   `kept_*`; `kept_*` arrays are scratch memory: a loop restores their initial contents before it
   ends;
 - if all values are equal, they are passed as one element and a step of 0: element p is `values[p *

@@ -257,7 +257,7 @@ def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
 
 
 def edges_of(indptr, queue, head, tail):
-    """Count the entries of the rows queue[head:tail]."""
+    """Count the entries of the rows whose numbers are in `queue[head:tail]`."""
     edges = 0
     for t in range(np.uint64(head), np.uint64(tail)):
         v = np.uint64(queue[t])

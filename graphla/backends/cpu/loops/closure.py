@@ -31,7 +31,7 @@ class Edges(NamedTuple):
     indices: Any
     values: Any
     mask: Any
-    step: Any  # the step of the values: 0 if all values are equal
+    step: Any  # 0 if `values` holds one value for all entries, otherwise 1
     mask_step: Any
     forbidden: Any
 
@@ -68,7 +68,10 @@ class NearFar(NamedTuple):
 
 
 def improve(present, old, new):
-    """Return whether `new` changes the entry `old` (if present), and the resulting value."""
+    """Return whether adding `new` changes an entry of x, and the resulting value.
+
+    The value of the entry is `old`. If `present` is False, there is no entry yet.
+    """
     if not present:
         return True, new
     total = add(old, new)

@@ -47,7 +47,10 @@ def label(
 ):
     """Label each vertex with the smallest vertex of its component.
 
-    If `both` is set, the second pass also reads the columns of the matrix.
+    The first pass joins the trees at both ends of the first SAMPLED edges of each row. The second
+    pass does the same for all edges. If `both` is set, the second pass reads the columns of the
+    matrix in addition to the rows. If `skips` is set, it skips the vertices in the tree that is the
+    largest in a sample.
     """
     n = a_indptr.size - 1
     for place in range(SAMPLED):

@@ -35,9 +35,9 @@ class Results(NamedTuple):
 class Words(NamedTuple):
     """One 64-bit word per vertex, with one bit per search."""
 
-    seen: Any  # searches that reached v so far; all bits are set if v is masked out
-    now: Any  # searches that reached v at this level
-    next: Any  # searches that reach v at the next level
+    seen: Any  # bits of the searches that reached v so far; all ones if v is masked out
+    now: Any  # bits of the searches that reached v at this level
+    next: Any  # bits of the searches that reach v at the next level
     # Two lists of vertices, one per half, which swap roles after each level: the vertices whose
     # word in `now` is not 0, and those whose word in `next` is not 0.
     queue: Any

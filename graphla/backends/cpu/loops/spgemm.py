@@ -44,7 +44,7 @@ def saxpy(
     start,
     stop,
 ):
-    """Compute rows start..stop at the entries of P; return how many entries have a value."""
+    """Compute C at the entries in rows start..stop of P; return how many of them have a value."""
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0

@@ -8,7 +8,10 @@ from ...machine import machine
 
 
 class CUDADriverError(RuntimeError):
-    """An error like that of CuPy, with the driver's name for it and its meaning."""
+    """A stand-in for CuPy's error of the same name.
+
+    The message gives the driver's name of the error, and its meaning.
+    """
 
     words: ClassVar = {
         "CUDA_ERROR_INVALID_VALUE": (1, "invalid argument"),

@@ -12,7 +12,7 @@ from ... import toolchain
 
 
 class NVRTCError(RuntimeError):
-    """An error like that of CuPy."""
+    """Replaces the exception of the same name in CuPy."""
 
     names: ClassVar = {5: "NVRTC_ERROR_INVALID_OPTION", 6: "NVRTC_ERROR_COMPILATION"}
 

@@ -61,7 +61,7 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """Return 0, since all work is done, or the status of a failed GPU; raise no exception."""
+    """Return the status of a failed GPU, otherwise 0: all work is always done. Raise no error."""
     if machine.failure is not None and machine.fails_in < 0:
         return getattr(machine.failure, "status", 999)
     return 0

@@ -26,7 +26,7 @@ class _Local(threading.local):
 
 _local = _Local()
 _clocks: dict[Place, dict[Place, int]] = {}
-_host: dict[Place, int] = {}  # the progress up to which the host has waited for each stream
+_host: dict[Place, int] = {}  # for each stream, the clock value that the host has waited for
 _apart: set[int] = set()  # pointers of streams that do not wait for the null stream
 
 
@@ -143,7 +143,7 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
 
 
 def host_waits(stream: Any) -> None:
-    """Record that the host has waited for all work of a stream so far."""
+    """Record that the host has waited for all work submitted to a stream so far."""
     with lock:
         _merge(_host, _clock(_place(stream)))
 
@@ -206,7 +206,7 @@ def writes(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def kernel_runs(pairs: Any, stream: Any, kernel: str) -> None:
-    """Check a launch; a kernel reads through pointers to const and may write through others."""
+    """Check the accesses of a kernel. A pointer to const is only read; others may be written."""
     with lock:
         for argument, parameter in pairs:
             memory = getattr(argument, "_memory", None) or getattr(argument, "mem", None)
