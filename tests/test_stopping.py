@@ -244,6 +244,29 @@ def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
 
 
 @pytest.mark.cpu
+@pytest.mark.parametrize("loop", ["spgemm.saxpy", "spgemm.dot"])
+def test_an_interrupt_ends_a_matrix_product_of_one_thread_before_its_last_part(
+    loop: str, interrupter: Interrupter
+) -> None:
+    A, C = gl.generators.uniform(64, 300, seed=1, symmetric=True), gl.Matrix("FP64", 64, 64)
+    mask = gl.select.tril(A).new().S if loop == "spgemm.dot" else None
+
+    def run() -> None:
+        C(mask=mask) << gl.semiring.plus_times(A @ A.T)
+
+    with gl.config.set(threads=1), using(SpgemmTuning(small=0, room=64)):
+        run()
+        interrupter.begin(None)
+        run()
+        parts = interrupter.calls.count(loop)
+        assert parts > 2
+        interrupter.begin(interrupter.calls.index(loop))
+        with pytest.raises(KeyboardInterrupt):
+            run()
+        assert interrupter.calls.count(loop) == 1
+
+
+@pytest.mark.cpu
 @pytest.mark.parametrize("name", ["sort.segments", "sort.pairs"])
 def test_a_sort_writes_nothing_if_the_stop_flag_is_set(name: str) -> None:
     pytest.importorskip("numba")

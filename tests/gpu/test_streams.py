@@ -171,6 +171,25 @@ def test_a_result_outlives_the_matrix_of_another_stream_whose_memory_it_shares()
 
 
 @pytest.mark.usefixtures("on_cuda")
+def test_the_host_does_not_wait_if_two_streams_assign_a_new_scalar(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def refuse(_: object) -> None:
+        pytest.fail("the host waits")
+
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
+    vectors = [gl.Vector(float, N) for _ in streams]
+    with monkeypatch.context() as patch:
+        patch.setattr(cupy.cuda.Stream, "synchronize", refuse)
+        patch.setattr(cupy.cuda.Event, "synchronize", refuse)
+        for stream, v in zip(streams, vectors, strict=True):
+            with stream:
+                v << 0.8125  # no other test assigns this value
+                v += 1
+    assert [v.to_dense().tolist() for v in vectors] == [[1.8125] * N] * 2
+
+
+@pytest.mark.usefixtures("on_cuda")
 def test_work_on_one_stream_needs_no_event():
     A = square()
     A.T.new()

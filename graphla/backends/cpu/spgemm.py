@@ -429,9 +429,10 @@ def _compress(
 ) -> Csr:
     """Return the entries of a pattern for which `compute` finds a value."""
     parts = [(0, pattern.nrows)]
-    if threads > 1:
-        weights = products + np.diff(pattern.indptr)
-        parts = cut(weights, count_parts(int(weights.sum()), threads))
+    # One thread, too, computes a long product in parts, because Ctrl-C stops it only between them.
+    count = count_parts(int(products.sum()) + pattern.nvals, threads)
+    if count > 1:
+        parts = cut(products + np.diff(pattern.indptr), count)
     found = sum(run(compute, parts, threads))
     indptr, indices = pattern.indptr, pattern.indices
     if found < indices.size:

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphla.backends.cuda.launch import BLOCK, NULL, WARP, blocks, repeat_value, size
 from graphla.backends.cuda.select import add_up, scan_and_count
+from graphla.backends.cuda.streams import Stamp, add_stamp, wait_for
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import enumeration
 from graphla.formats import AnyVector, Array, BitmapVector, FullVector, SparseVector, is_iso, known
@@ -46,9 +47,9 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     return array
 
 
-_constants: dict[tuple[int, str, bytes], Array] = {}
-"""One-element arrays for `repeat`, keyed by GPU, dtype and bytes of the value. They are never
-freed, because any stream may be reading them."""
+_constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...]]] = {}
+"""One-element arrays for `repeat` and their stamps, keyed by GPU, dtype and bytes of the value. The
+arrays are never freed, because any stream may be reading them."""
 
 MOST_CONSTANTS = 1024
 
@@ -63,13 +64,16 @@ def repeat(value: Any, size: int) -> Array:
     if size == 1:
         return full(1, value, value.dtype)
     key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())
-    one = _constants.get(key)
-    if one is None:
+    found = _constants.get(key)
+    if found is None:
         one = full(1, value, value.dtype)
-        if len(_constants) < MOST_CONSTANTS:
-            # Once the element is in the cache, any stream may read it, so it must be complete.
-            xp.cuda.get_current_stream().synchronize()
-            _constants[key] = one
+        if len(_constants) >= MOST_CONSTANTS:
+            return repeat_value(one, size)
+        # The stamp has an event already, so it stays valid after its stream has been destroyed.
+        # Keep the array of another thread that was faster, because any stream may be reading it.
+        found = _constants.setdefault(key, (one, add_stamp(())))
+    one, stamps = found
+    wait_for(stamps)
     return repeat_value(one, size)
 
 
