@@ -488,7 +488,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # the constructor of the monoid of the same name sets this
+        self.monoid: Any = None  # the monoid of the same name; its constructor sets this
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})

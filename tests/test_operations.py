@@ -104,7 +104,7 @@ def check(
     *inputs: Operand,
     kind: str = "matrix",
 ) -> None:
-    """Assert that `make()` computes `expected` and that writing it obeys the write rule."""
+    """Assert that `make()` computes `expected`, and that writes of it obey the write rule."""
     same(make().new(), expected)
     C = draw_output(draw, expected.shape, kind, inputs)
     mask, view, accum, replace = draw_write(draw, expected.shape, kind, (C, *inputs))

@@ -514,7 +514,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 def _infix(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
-        return NotImplemented  # Python then calls the method of the mask
+        return NotImplemented  # Python then tries the same operator of the Mask
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         left, right = a._store or operand_forms(a), b._store or operand_forms(b)

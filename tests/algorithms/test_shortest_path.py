@@ -224,7 +224,7 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # depending on the order of the edges, a negative cycle is found before this error
+    else:  # for some orders of the edges, a negative cycle is found, and there is no error
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 

@@ -270,7 +270,7 @@ def differences(
 
 
 def ulps_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the distance in ulps: 0 for two NaN, infinite if special values differ."""
+    """Return the distance in ulps: 0 for two NaNs, infinite if other special values differ."""
     if x.dtype.kind != "f":
         return np.where(x == y, 0.0, np.inf)
     steps = np.abs(_rank(x) - _rank(y)).astype(np.float64)

@@ -27,7 +27,9 @@
 #undef gridDim
 
 #if defined(__x86_64__) && !defined(SIMULATOR_UCONTEXT)
-#define SIMULATOR_SWITCH  // our own switch; swapcontext makes a system call and is 10 times slower
+// Our own code switches between fibers, because swapcontext makes a system call and is 10 times
+// slower.
+#define SIMULATOR_SWITCH
 #else
 #include <ucontext.h>
 #endif
@@ -202,7 +204,7 @@ std::vector<std::unique_ptr<Block>> blocks;
 std::map<uint64_t, Block *> working;  // the blocks that are running, keyed by their `number`
 std::vector<char> ended;              // whether each block has ended, indexed by number
 std::vector<Cluster> clusters;
-unsigned cluster_size;  // as declared by the kernel; 0 before that
+unsigned cluster_size;  // blocks per cluster; 0 until the kernel has declared it
 std::vector<Fiber *> ready;
 std::string message;
 bool failed;
@@ -213,7 +215,7 @@ int bias;
 #ifdef SIMULATOR_TSAN
 char start_token, end_token;
 // Sanitizer fibers are slow to create, so each is kept with its stack for later launches. Within a
-// launch, each runs one thread of the kernel as long as there are fewer than `most_fibers`.
+// launch, each thread of the kernel gets a fiber of its own until there are `most_fibers` fibers.
 std::vector<Context> kept, spare;
 size_t made;
 constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
@@ -291,13 +293,19 @@ void make_ready(Fiber *f) {
 std::string place_of(const Fiber *f) {
   std::string text;
   switch (f->state) {
-    case AT_BARRIER: append(text, "%s", barrier_names[f->kind]); break;
-    case AT_CLUSTER: text = "the barrier of a cluster"; break;
+    case AT_BARRIER:
+      append(text, "%s", barrier_names[f->kind]);
+      break;
+    case AT_CLUSTER:
+      text = "the barrier of a cluster";
+      break;
     case AT_COLLECTIVE:
       append(text, "%s with mask 0x%08x", collective_names[f->kind], f->mask);
       break;
-    case AT_ACTIVEMASK: return "__activemask";
-    default: return "nothing";
+    case AT_ACTIVEMASK:
+      return "__activemask";
+    default:
+      return "nothing";
   }
   append(text, " (%s:%d)", f->file, f->line);
   return text;
@@ -333,13 +341,13 @@ void release_barrier(Block &block) {
     if (f.state != AT_BARRIER) continue;
     if (!first) first = &f;
     if (f.kind != first->kind || f.line != first->line || strcmp(f.file, first->file))
-      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) +
-                   ", " + name_of(&f) + " at " + place_of(&f));
+      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) + ", " +
+                   name_of(&f) + " at " + place_of(&f));
     count += f.value != 0;
     any |= f.value != 0;
     all &= f.value != 0;
   }
-  const unsigned result = !first                            ? 0
+  const unsigned result = !first                           ? 0
                           : first->kind == SYNCTHREADS_OR  ? any
                           : first->kind == SYNCTHREADS_AND ? all
                                                            : count;
@@ -397,9 +405,12 @@ unsigned source_of(const Fiber *f) {
   const unsigned lane = lane_of(f), width = unsigned(f->width), argument = unsigned(f->argument);
   const unsigned begin = lane & ~(width - 1), end = begin + width;
   switch (f->kind) {
-    case SHFL: return begin | (argument & (width - 1));
-    case SHFL_UP: return lane - begin >= argument ? lane - argument : lane;
-    case SHFL_DOWN: return argument < end - lane ? lane + argument : lane;
+    case SHFL:
+      return begin | (argument & (width - 1));
+    case SHFL_UP:
+      return lane - begin >= argument ? lane - argument : lane;
+    case SHFL_DOWN:
+      return argument < end - lane ? lane + argument : lane;
     default: {
       const unsigned source = lane ^ argument;
       return source < end ? source : lane;
@@ -425,10 +436,18 @@ void try_collective(Fiber *f) {
     if (!(here >> k & 1)) continue;
     Fiber &lane = warp[k];
     switch (lane.kind) {
-      case BALLOT: lane.result = ballot; break;
-      case ANY: lane.result = ballot != 0; break;
-      case ALL: lane.result = ballot == here; break;
-      case REDUCE_ADD: lane.result = sum; break;
+      case BALLOT:
+        lane.result = ballot;
+        break;
+      case ANY:
+        lane.result = ballot != 0;
+        break;
+      case ALL:
+        lane.result = ballot == here;
+        break;
+      case REDUCE_ADD:
+        lane.result = sum;
+        break;
       case MATCH_ANY: {
         unsigned same = 0;
         for (unsigned j = 0; j < lanes; j++)
@@ -436,7 +455,8 @@ void try_collective(Fiber *f) {
         lane.result = same;
         break;
       }
-      case SYNCWARP: break;
+      case SYNCWARP:
+        break;
       default: {
         const unsigned source = source_of(&lane);
         if (!(here >> source & 1)) {
@@ -500,8 +520,7 @@ void declare_cluster(const Fiber *f, int size) {
   if (size < 1 || total % unsigned(size) || (cluster_size && cluster_size != unsigned(size)))
     append(text, ": a cluster of %d blocks, in a grid of %llu and clusters of %u", size,
            (unsigned long long)total, cluster_size);
-  else if (launch.resident < total)
-    text = ": clusters in a launch that is not cooperative";
+  else if (launch.resident < total) text = ": clusters in a launch that is not cooperative";
   if (!text.empty()) fault(name_of(f) + text);
   if (cluster_size) return;
   cluster_size = unsigned(size);
@@ -587,8 +606,8 @@ void *take_shared(Block &block, size_t bytes, size_t alignment, const char *name
   (void)aligned;
   if (arenas.empty() || arena_left < whole) {
     arena_left = std::max<size_t>(whole, 1 << 20);
-    arenas.push_back(static_cast<char *>(mmap(nullptr, arena_left, PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+    arenas.push_back(static_cast<char *>(
+        mmap(nullptr, arena_left, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
   }
   arena_left -= whole;
   memory = arenas.back() + arena_left;
@@ -637,7 +656,7 @@ void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
-  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that do not exist
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes without a thread
   block.live = threads;
   block.number = number;
   working[number] = &block;
@@ -864,7 +883,7 @@ void leave_signals() {
 
 // --- device memory -------------------------------------------------------------------------------
 
-constexpr size_t device_alignment = 256;  // as in CUDA
+constexpr size_t device_alignment = 256;  // in bytes, as for memory from cudaMalloc
 struct Allocation {
   size_t bytes;
 };
@@ -1027,7 +1046,7 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
 
 unsigned simulator_activemask(const char *file, int line) {
   Fiber *f = self();
-  if (below(4) == 0) return 1u << lane_of(f);  // a GPU, too, may return only this lane
+  if (below(4) == 0) return 1u << lane_of(f);  // a GPU, too, may return a mask of only this lane
   f->file = file;
   f->line = line;
   f->state = AT_ACTIVEMASK;

@@ -55,7 +55,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
     if (!was) atomicOr(found + place / WARP, bit);
     return was;
   }
-  /// Adds a term to the sum at a position in the list.
+  /// Adds the product of x and y to the sum of the column at position `place` in the list of
+  /// columns.
   DEVICE void add(int place, typename Op::X x, typename Op::Y y, i64 i, i32 k, i32 j) const {
     bool has = mark(place);
     if (Op::IS_ANY && has) return;
