@@ -344,7 +344,7 @@ def apply_index(A: Table, name: str, thunk: int) -> Table:
 
 
 def select(A: Table, name: str, thunk: Any) -> Table:
-    """T = the entries of A where f(A(i, j), i, j, s) holds."""
+    """T = the entries A(i, j) for which the operator f is true: f(A(i, j), i, j, thunk)."""
     held = {k: x for k, x in A.entries.items() if SELECT[name](x, *k, thunk)}
     return Table(A.shape, A.dtype, held)
 

@@ -20,7 +20,7 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store on `device` with the entries of the store `forms`.
+    """Return storage on `device` with the same entries as the storage `forms`.
 
     If `forms` is already on this device, return `forms` itself.
     """

@@ -278,7 +278,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         return expressions.select_by(self, what)
 
     def _other(self, x: Any, name: str) -> Any:
-        """Return the storage of the other operand of an ewise operation."""
+        """Return the storage of x, the second operand of an element-wise operation."""
         if isinstance(x, Operand) and (x.ndim > 0) == (self.ndim > 0):
             return x._read()
         if self.ndim == 0 and is_scalar(x):

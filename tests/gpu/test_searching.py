@@ -54,8 +54,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # the last two settings use only one cluster: with the default values, and with pulls as early
-    # as possible
+    # The last two settings use only one cluster. The first of them has otherwise default values,
+    # and the second pulls as early as possible.
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )

@@ -293,19 +293,13 @@ void make_ready(Fiber *f) {
 std::string place_of(const Fiber *f) {
   std::string text;
   switch (f->state) {
-    case AT_BARRIER:
-      append(text, "%s", barrier_names[f->kind]);
-      break;
-    case AT_CLUSTER:
-      text = "the barrier of a cluster";
-      break;
+    case AT_BARRIER: append(text, "%s", barrier_names[f->kind]); break;
+    case AT_CLUSTER: text = "the barrier of a cluster"; break;
     case AT_COLLECTIVE:
       append(text, "%s with mask 0x%08x", collective_names[f->kind], f->mask);
       break;
-    case AT_ACTIVEMASK:
-      return "__activemask";
-    default:
-      return "nothing";
+    case AT_ACTIVEMASK: return "__activemask";
+    default: return "nothing";
   }
   append(text, " (%s:%d)", f->file, f->line);
   return text;
@@ -341,13 +335,13 @@ void release_barrier(Block &block) {
     if (f.state != AT_BARRIER) continue;
     if (!first) first = &f;
     if (f.kind != first->kind || f.line != first->line || strcmp(f.file, first->file))
-      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) + ", " +
-                   name_of(&f) + " at " + place_of(&f));
+      return fault("divergent barrier: " + name_of(first) + " waits at " + place_of(first) +
+                   ", " + name_of(&f) + " at " + place_of(&f));
     count += f.value != 0;
     any |= f.value != 0;
     all &= f.value != 0;
   }
-  const unsigned result = !first                           ? 0
+  const unsigned result = !first                            ? 0
                           : first->kind == SYNCTHREADS_OR  ? any
                           : first->kind == SYNCTHREADS_AND ? all
                                                            : count;
@@ -405,12 +399,9 @@ unsigned source_of(const Fiber *f) {
   const unsigned lane = lane_of(f), width = unsigned(f->width), argument = unsigned(f->argument);
   const unsigned begin = lane & ~(width - 1), end = begin + width;
   switch (f->kind) {
-    case SHFL:
-      return begin | (argument & (width - 1));
-    case SHFL_UP:
-      return lane - begin >= argument ? lane - argument : lane;
-    case SHFL_DOWN:
-      return argument < end - lane ? lane + argument : lane;
+    case SHFL: return begin | (argument & (width - 1));
+    case SHFL_UP: return lane - begin >= argument ? lane - argument : lane;
+    case SHFL_DOWN: return argument < end - lane ? lane + argument : lane;
     default: {
       const unsigned source = lane ^ argument;
       return source < end ? source : lane;
@@ -436,18 +427,10 @@ void try_collective(Fiber *f) {
     if (!(here >> k & 1)) continue;
     Fiber &lane = warp[k];
     switch (lane.kind) {
-      case BALLOT:
-        lane.result = ballot;
-        break;
-      case ANY:
-        lane.result = ballot != 0;
-        break;
-      case ALL:
-        lane.result = ballot == here;
-        break;
-      case REDUCE_ADD:
-        lane.result = sum;
-        break;
+      case BALLOT: lane.result = ballot; break;
+      case ANY: lane.result = ballot != 0; break;
+      case ALL: lane.result = ballot == here; break;
+      case REDUCE_ADD: lane.result = sum; break;
       case MATCH_ANY: {
         unsigned same = 0;
         for (unsigned j = 0; j < lanes; j++)
@@ -455,8 +438,7 @@ void try_collective(Fiber *f) {
         lane.result = same;
         break;
       }
-      case SYNCWARP:
-        break;
+      case SYNCWARP: break;
       default: {
         const unsigned source = source_of(&lane);
         if (!(here >> source & 1)) {
@@ -520,7 +502,8 @@ void declare_cluster(const Fiber *f, int size) {
   if (size < 1 || total % unsigned(size) || (cluster_size && cluster_size != unsigned(size)))
     append(text, ": a cluster of %d blocks, in a grid of %llu and clusters of %u", size,
            (unsigned long long)total, cluster_size);
-  else if (launch.resident < total) text = ": clusters in a launch that is not cooperative";
+  else if (launch.resident < total)
+    text = ": clusters in a launch that is not cooperative";
   if (!text.empty()) fault(name_of(f) + text);
   if (cluster_size) return;
   cluster_size = unsigned(size);
@@ -606,8 +589,8 @@ void *take_shared(Block &block, size_t bytes, size_t alignment, const char *name
   (void)aligned;
   if (arenas.empty() || arena_left < whole) {
     arena_left = std::max<size_t>(whole, 1 << 20);
-    arenas.push_back(static_cast<char *>(
-        mmap(nullptr, arena_left, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
+    arenas.push_back(static_cast<char *>(mmap(nullptr, arena_left, PROT_READ | PROT_WRITE,
+                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)));
   }
   arena_left -= whole;
   memory = arenas.back() + arena_left;

@@ -30,7 +30,7 @@ template <class S> struct Pull {
   bool queues;  // whether to buffer the found vertices for the queue
   i32 chunk;    // number of words that a warp takes at a time from the bitmap of reached vertices:
                 // 4, or 32 if few vertices are unreached
-  u32 several;  // vertices with this number or a higher one have at most one neighbor
+  u32 several;  // vertices numbered `several` or higher have at most one neighbor
   i32 *list;    // in shared memory: vertices whose rows this warp must read
   int room;     // capacity of the list, at least PULL_GROUP
   i32 *far;     // shared: PULL_FAR

@@ -19,9 +19,10 @@ constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights 
 /// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
 /// is the same array as `out`, and `intos` the same as `outs`.
 struct Gain {
-  const double *out, *into;  // weights of the edges out of and into each vertex
-  const double *outs,
-      *intos;  // weights of the edges out of and into the vertices of each community
+  // `out` and `into`: weights of the edges out of and into each vertex. `outs` and `intos`: the
+  // sums of these weights over the vertices of each community.
+  const double *out, *into;
+  const double *outs, *intos;
   double factor;
   double margin;  // the gain of a move must exceed this times (out(v) + into(v))
 };

@@ -48,9 +48,9 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The columns whose values a kernel keeps in shared memory, and the launch shape of the kernel.
+    """The hubs of a matrix A: the kernel of a product A u keeps u(k) in shared memory for each hub k.
 
-    Slot s of shared memory belongs to column tags[s] * 2^bits + s.
+    Slot s of shared memory belongs to the hub tags[s] * 2^bits + s.
     """
 
     tags: Array
