@@ -337,7 +337,7 @@ classes: list[Any] = []
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
-    """Store the expression classes in `classes`."""
+    """Store the classes of scalar, vector and matrix expressions in the list `classes`."""
     classes[:] = [scalar, vector, matrix]
 
 

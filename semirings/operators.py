@@ -141,7 +141,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with this kind and name. Pickle calls this to load an operator."""
+    """Return the operator of this kind with this name. Pickle calls this to load an operator."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)

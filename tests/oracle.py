@@ -398,7 +398,7 @@ def diagonal(A: Table, k: int) -> Table:
 
 
 def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
-    """T(i + rows, j + columns) = A(i, j), wherever the new position lies inside `shape`."""
+    """T(i + rows, j + columns) = A(i, j), if this position of T is inside `shape`."""
     moved = {(i + rows, j + columns): x for (i, j), x in A.entries.items()}
     inside = set(product(*map(range, shape)))
     return Table(shape, A.dtype, {key: x for key, x in moved.items() if key in inside})

@@ -168,7 +168,7 @@ def _find_communities(
 
 
 def contract(L: Matrix, S: Matrix) -> Matrix:
-    """``SᵀLS``: add each entry of L to the entry between the communities of its row and column."""
+    """``SᵀLS``: add each entry of L to the entry for the communities of its row and column."""
     return plus_first(plus_second(S.T @ L).new() @ S).new()
 
 

@@ -203,7 +203,7 @@ def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
 
 
 def describe(spec: tuple, arrays: Sequence[Array]) -> str:
-    """Return the operators of a spec and the dtypes of its arrays, for an error message."""
+    """Return the operators in `spec` and the dtypes of the arrays, as text for an error message."""
     operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "name")]
     dtypes = ", ".join(str(array.dtype) for array in arrays)
     return f"{' and '.join(operators) or 'patterns'} on arrays of {dtypes}"

@@ -476,7 +476,7 @@ def _both(a: Any, b: Any, op: Any) -> Any:
 
 
 def _compare(a: Any, b: Any, op: Any) -> Any:
-    """Return the expression that compares two operands entrywise; for two scalars, a bool."""
+    """Return an expression that compares two operands entrywise, or a bool for two scalars."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
     return _both(a, b, op)

@@ -206,7 +206,7 @@ def test_bellman_ford_equals_sssp_if_no_weight_is_negative(rooted):
     assert negative_cycle(A) is None
 
 
-# The exact length of each cycle is about 0, but rounded distances keep decreasing.
+# The length of each cycle is 0 or nearly 0, but because of rounding, distances keep decreasing.
 DRIFTING = {
     0: {1: -1.3, 2: -1.1, 4: -1.0, 5: 1.1999999999999997},
     1: {0: 1.4000000000000001, 2: 0.30000000000000004, 6: 1.0},

@@ -187,7 +187,7 @@ class Library:
         return kept[-1]
 
     def undefined(self) -> list[str]:
-        """Return the source lines with undefined behavior since the last call."""
+        """Return the source lines whose behavior was undefined since the last call."""
         count = ctypes.c_uint.in_dll(self.loaded, "undefined_count")
         lines = (ctypes.c_uint * 256).in_dll(self.loaded, "undefined_lines")
         text = self.source.splitlines()

@@ -74,8 +74,8 @@ template <class Span> struct Waiting {
 template <class Key> struct Held {
   i32 *ids;   // the block's two lists, of HELD vertices each
   u64 *rows;  // the rows of the vertices in `ids`: begin << 8 | number of edges
-  // Three lengths of the block's list and three flags, one of each per round, used in rotation. A
-  // flag is set if the block has written to a list that all blocks share.
+  // Three lengths of the block's list and three flags. Each round uses one length and one flag, in
+  // rotation. A flag is set if the block has written to a list that all blocks share.
   u32 *counts;
   u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new (see `push`)
   Key *gathered_keys;

@@ -48,9 +48,10 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The hubs of a matrix A: the kernel of a product A u keeps u(k) in shared memory for each hub k.
+    """The hubs of a matrix A, which are some of its columns.
 
-    Slot s of shared memory belongs to the hub tags[s] * 2^bits + s.
+    In a product A u, the kernel keeps u(k) in shared memory for each hub k. Slot s of shared memory
+    belongs to the hub tags[s] * 2^bits + s.
     """
 
     tags: Array
