@@ -34,7 +34,8 @@ from graphla.algorithms import (
 )
 from graphla.algorithms.distances import definition
 
-few = settings(max_examples=settings().max_examples // 3)  # each example runs many loops
+# Run fewer examples, because each of them runs many loops.
+few = settings(max_examples=settings().max_examples // 3)
 
 signed = st.integers(-3, 9)
 signed_halves = signed.map(lambda k: k / 2)

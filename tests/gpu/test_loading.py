@@ -14,7 +14,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-import graphla.backends.cuda  # this import registers its kernels
+import graphla.backends.cuda  # importing this package registers its kernels
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration, fields

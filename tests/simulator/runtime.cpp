@@ -52,7 +52,7 @@ namespace {
 // --- switching fibers ----------------------------------------------------------------------------
 
 #if defined(SIMULATOR_ASAN) || defined(SIMULATOR_TSAN)
-constexpr size_t stack_bytes = 256 << 10;  // sanitizers need larger stack frames
+constexpr size_t stack_bytes = 256 << 10;  // large, because sanitizers need large stack frames
 #else
 constexpr size_t stack_bytes = 64 << 10;
 #endif
@@ -174,7 +174,7 @@ struct Block {
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
-  uint64_t number = 0;  // linear index in the grid
+  uint64_t number = 0;  // linear index of the block in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
   // To the thread sanitizer, tokens[0] is the barrier in even phases, and tokens[1] in odd phases.
@@ -878,7 +878,7 @@ std::map<unsigned char *, Allocation> allocations;
   if (before && after) return true;
   append(text, "a store out of bounds, just %s an array of %zu bytes", before ? "after" : "before",
          bytes);
-  // Restore the fences, so that the fault is reported only once.
+  // Restore the fence bytes around the array, so that the fault is reported only once.
   memset(memory - device_alignment, fence_byte, device_alignment);
   memset(memory + bytes, fence_byte, device_alignment);
   return false;
@@ -901,7 +901,7 @@ int tell(const std::string &text, char *into, size_t size) {
 
 }  // namespace
 
-// --- called by kernels ---------------------------------------------------------------------------
+// --- variables and functions that kernels use ----------------------------------------------------
 
 namespace simulator {
 extern "C" {
@@ -1091,7 +1091,7 @@ unsigned char *simulator_dynamic_shared() {
   return static_cast<unsigned char *>(self()->home->dynamic);
 }
 
-// --- called by Python ----------------------------------------------------------------------------
+// --- functions that Python calls -----------------------------------------------------------------
 
 /// Runs a grid. Returns 0, or 1 with a description of the fault in `text`.
 int simulator_launch(const Launch *what, char *text, size_t size) {
@@ -1142,7 +1142,8 @@ int simulator_launch(const Launch *what, char *text, size_t size) {
 
 /// Returns uninitialized device memory, or null if the host is out of memory.
 void *simulator_allocate(size_t bytes, uint64_t noise) {
-  const size_t whole = (bytes + 3) & ~size_t(3);  // atomics on small types use a whole word
+  // Round up, because atomics on small types use a whole word.
+  const size_t whole = (bytes + 3) & ~size_t(3);
   unsigned char *memory = nullptr;
 #if defined(SIMULATOR_ASAN)
   if (posix_memalign(reinterpret_cast<void **>(&memory), device_alignment, whole)) return nullptr;

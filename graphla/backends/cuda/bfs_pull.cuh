@@ -289,7 +289,8 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk come from distant parts of the map.
+    // If each warp has at most one chunk, the words of a chunk come from distant parts of the
+    // bitmap.
     // Vertices with many edges have adjacent numbers, so otherwise one warp would get many of them.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;

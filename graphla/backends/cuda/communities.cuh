@@ -136,7 +136,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return 1;
     else return all.links.values[p];
   }
-  /// Converts a sum to a weight.
+  /// Converts a sum to a weight. If all weights are equal, the sum is a number of entries.
   DEVICE double weight_of(Sum sum) const {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;

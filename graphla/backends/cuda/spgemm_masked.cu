@@ -47,8 +47,8 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Records that the column at a position in the list has a term. Returns whether this had already
-  /// been recorded.
+  /// Records that the column at position `place` in the list of columns has a term. Returns whether
+  /// this had already been recorded.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
