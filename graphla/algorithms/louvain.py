@@ -42,7 +42,9 @@ MARGIN = 1e-12
 ROUNDS = 100
 """The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
-"""A level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
+"""Limits that end a level of the Louvain method.
+
+The level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
 by at most SHARE times the total gain on the level.
 """
 
