@@ -80,7 +80,7 @@ class Row:
         return "met" if far * self.figure <= far * self.bar.at_most else "MISSED"
 
 
-# --- the public calls -----------------------------------------------------------------------------
+# --- functions that make the measured calls -------------------------------------------------------
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
@@ -297,7 +297,10 @@ class Bench:
 
 
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
-    """Return the number of rounds, the number of bucket changes and the mean time per round."""
+    """Return the number of rounds, the number of turns and the mean time per round.
+
+    In a turn, the horizon moves and the entries that are no longer beyond it leave the far list.
+    """
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns
     each = 1e6 * sum(event.seconds for event in events) / max(rounds, 1)

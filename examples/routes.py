@@ -11,7 +11,7 @@ from math import inf
 from graphla import Matrix, Vector, binary, closure, semiring
 
 PLACES = ["depot", "mill", "market", "bridge", "school", "harbour"]
-STREETS = [  # from, to, length, height, slope, chance
+STREETS = [  # from, to, length (m), bridge height (m), slope (%), probability of being open
     (0, 1, 400, 3.0, 2, 0.99), (0, 2, 250, 2.5, 8, 0.90), (1, 3, 300, 3.9, 3, 0.95),
     (2, 3, 200, 2.5, 6, 0.80), (2, 4, 600, 3.8, 1, 0.99), (3, 5, 350, 2.8, 9, 0.70),
     (4, 5, 300, 3.6, 4, 0.98), (1, 4, 900, 4.2, 5, 0.97),
@@ -32,7 +32,7 @@ for what, unit, k, op, nowhere in BEST:
     A << binary.any(A | A.T)
     start = Vector.from_coo([depot], [nowhere], size=n)
 
-    # the least solution of x = x ⊕ xA above the start, and the parent of each entry
+    # the least solution x of x = start ⊕ x A, and the parent of each entry of x
     best, parent = closure(start, A, op, parents=True)
 
     way = [harbour]

@@ -337,7 +337,7 @@ classes: list[Any] = []
 
 
 def hand_in(scalar: type[Expression], vector: type[Expression], matrix: type[Expression]) -> None:
-    """Store the expression classes in `classes`."""
+    """Store the classes of scalar, vector and matrix expressions in the list `classes`."""
     classes[:] = [scalar, vector, matrix]
 
 
@@ -521,10 +521,10 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         if forms is None and pending._operation is None:
             pending._resolve()
         device = pending._device if forms is None else forms.device
-        del forms  # a reference would prevent the write in place below
+        del forms  # another reference to this storage would prevent the write in place below
         if device != target._store.device:
             refuse_mixed(target.device, device, "the output and the expression")
-    # The parent of the mask is computed first, because it may be x itself.
+    # The parent of the mask is computed first, because it may be the expression x itself.
     parent = () if mask is None else (mask.parent._store or mask.parent._read(),)
     for is_last_try in (False, True):
         t, lowered, device = x._store, None, target._store.device

@@ -191,7 +191,8 @@ def _yields(scalar: DataType, other: DataType) -> bool:
     """Return whether an operation on a Python scalar uses the dtype of its other operand.
 
     `scalar` is the dtype of the Python type. A float uses the other dtype only if that is a
-    floating-point dtype. An int uses it unless it is BOOL, and a bool always uses it.
+    floating-point dtype. An int uses the other dtype unless that is BOOL. A bool always
+    uses it.
     """
     if scalar.kind == "f":
         return other.kind == "f"

@@ -141,7 +141,7 @@ def _remake(cls: type, recipe: dict[str, Any]) -> Any:
 
 
 def named(kind: str, name: str) -> Any:
-    """Return the operator with this kind and name. Pickle calls this to load an operator."""
+    """Return the operator of this kind with this name. Pickle calls this to load an operator."""
     found: Any = importlib.import_module(f"semirings.{kind}")
     for part in name.split("."):
         found = getattr(found, part)
@@ -488,7 +488,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # the constructor of the monoid of the same name sets this
+        self.monoid: Any = None  # the monoid of the same name; its constructor sets this
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})

@@ -274,7 +274,7 @@ def filled(shape: Key, value: Any, dtype: Any) -> Table:
     return Table(shape, np.dtype(dtype), entries)
 
 
-# --- operations, without the write rule ----------------------------------------------
+# --- operations that compute a result T; the write rule is not applied ----------------
 def mxm(A: Table, B: Table, semiring: str) -> Table:
     """T(i, j) = ⊕ₖ A(i, k) ⊗ B(k, j)."""
     add, mult = semiring.split("_")
@@ -304,14 +304,14 @@ def ewise_mult(A: Table, B: Table, name: str) -> Table:
 
 
 def ewise_add(A: Table, B: Table, name: str) -> Table:
-    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; an entry on one side only is copied."""
+    """T(i, j) = A(i, j) ⊕ B(i, j) where both have an entry; any other entry is copied."""
     T = ewise_mult(A, B, name)
     alone = {k: cast(x, T.dtype) for k, x in {**A.entries, **B.entries}.items()}
     return Table(A.shape, T.dtype, {**alone, **T.entries})
 
 
 def ewise_union(A: Table, B: Table, name: str, alpha: Any, beta: Any) -> Table:
-    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; alpha and beta replace missing A and B."""
+    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; alpha replaces a missing A(i, j), beta B(i, j)."""
     op = binary(name, A.dtype, B.dtype)
     either = A.entries.keys() | B.entries.keys()
     entries = {k: op(A.entries.get(k, alpha), B.entries.get(k, beta), *k, *k) for k in either}
@@ -344,7 +344,7 @@ def apply_index(A: Table, name: str, thunk: int) -> Table:
 
 
 def select(A: Table, name: str, thunk: Any) -> Table:
-    """T = the entries of A where f(A(i, j), i, j, s) holds."""
+    """T = the entries A(i, j) for which the operator f is true: f(A(i, j), i, j, thunk)."""
     held = {k: x for k, x in A.entries.items() if SELECT[name](x, *k, thunk)}
     return Table(A.shape, A.dtype, held)
 
@@ -398,7 +398,7 @@ def diagonal(A: Table, k: int) -> Table:
 
 
 def reposition(A: Table, rows: int, columns: int, shape: Key) -> Table:
-    """T(i + rows, j + columns) = A(i, j), wherever the new position lies inside `shape`."""
+    """T(i + rows, j + columns) = A(i, j), if this position of T is inside `shape`."""
     moved = {(i + rows, j + columns): x for (i, j), x in A.entries.items()}
     inside = set(product(*map(range, shape)))
     return Table(shape, A.dtype, {key: x for key, x in moved.items() if key in inside})

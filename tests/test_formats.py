@@ -439,7 +439,8 @@ def test_the_format_argument_overrides_the_file_extension(tmp_path):
 def test_a_table_with_one_damaged_byte_is_either_read_or_rejected(format, damage):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1, 2]})
-    if format == "feather":  # without compression, because decompression would detect the damage
+    # Write a Feather file without compression, because decompression would detect the damage.
+    if format == "feather":
         file = io.BytesIO()
         import_module("pyarrow.feather").write_feather(table, file, compression="uncompressed")
         whole = file.getvalue()

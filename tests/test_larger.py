@@ -113,7 +113,7 @@ def product(A: Dense, B: Dense, semiring: str) -> Dense:
 
 
 def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: bool) -> Dense:
-    """C⟨mask, replace⟩ = T, or C + T."""
+    """C⟨mask, replace⟩ = T, or C⟨mask, replace⟩ = C + T if `accum` is True."""
     (there, x), (here, y) = C, T
     present = there | here if accum else here
     values = np.where(there & here, x + y, np.where(there, x, y)) if accum else y

@@ -104,7 +104,7 @@ def check(
     *inputs: Operand,
     kind: str = "matrix",
 ) -> None:
-    """Assert that `make()` computes `expected` and that writing it obeys the write rule."""
+    """Assert that `make()` computes `expected`, and that writes of it obey the write rule."""
     same(make().new(), expected)
     C = draw_output(draw, expected.shape, kind, inputs)
     mask, view, accum, replace = draw_write(draw, expected.shape, kind, (C, *inputs))
@@ -578,7 +578,8 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
     (i, I), (j, J) = (data.draw(selections(n, duplicates=True)) for n in shape)
     where = (i, j) if kind == "matrix" else i
     J = J if kind == "matrix" else [0]
-    # The mask of the extracted part allows an entry where `mask` allows its position in A.
+    # `mask` has the shape of A. The mask `drawn` of the extracted part allows an entry if `mask`
+    # allows the position of the entry in A.
     spots = product(enumerate(I), enumerate(J))
     allowed = {(p, q): True for (p, r), (q, c) in spots if mask.allows((r, c))}
     part = oracle.extract(A, I, J)

@@ -42,7 +42,9 @@ MARGIN = 1e-12
 ROUNDS = 100
 """The maximum number of rounds on one level."""
 PATIENCE, RISE, SHARE = 2, 1e-4, 2e-3
-"""A level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
+"""Limits that end a level of the Louvain method.
+
+The level ends after PATIENCE consecutive rounds that each raise the modularity by at most RISE, or
 by at most SHARE times the total gain on the level.
 """
 
@@ -168,7 +170,7 @@ def _find_communities(
 
 
 def contract(L: Matrix, S: Matrix) -> Matrix:
-    """``SᵀLS``: add each entry of L to the entry between the communities of its row and column."""
+    """``SᵀLS``: add each entry of L to the entry for the communities of its row and column."""
     return plus_first(plus_second(S.T @ L).new() @ S).new()
 
 
@@ -199,7 +201,8 @@ def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: in
         wished = wishes(G, S, (out, into), (outs, intos), factor)
         if not gains.patience or not wished.nvals:
             break
-        # c⟨wished ∧ coin⟩ = wished, where coin(i) is a random bit for each vertex i
+        # Vertex i moves to community wished(i) if wished has an entry i and the random bit of i
+        # is true.
         moves = wished.dup(mask=hashed_random.coins(L, first).V)
         community = community.dup()
         community(moves.S) << moves
@@ -233,7 +236,8 @@ def wishes(
     to_outs = binary.times(into & binary.second(away & outs).new()).new()
     shares = binary.times(binary.plus(to_intos & to_outs).new(), factor).new()
     gain = binary.minus(away & shares).new()
-    # wished(i) = the first c with the largest gain(i, c), if that exceeds stay(i) by a margin
+    # wished(i) = the first community c with the largest gain(i, c), if this gain exceeds stay(i)
+    # by a margin
     least = binary.plus(stay & binary.times(binary.plus(out & into).new(), MARGIN).new()).new()
     better = binary.gt(gain.reduce_rowwise(monoid.max).new() & least).new()
     return gain.reduce_rowwise(agg.argmax).new("INT32", mask=better.V)
@@ -264,7 +268,10 @@ def _links_and_degrees(
 
 
 def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
-    """Return Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity times the sum of all weights."""
+    """Return Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity times the sum of all weights.
+
+    Both sums run over the vertices c of the matrix L, each of which stands for a community.
+    """
     inside = L.diag().reduce(monoid.plus).get(0)
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 

@@ -76,7 +76,8 @@ def neighborhood(
     weighs = validation.weighs("distance", distance)
     # Weighted distances need symmetric values; without weights, a symmetric pattern is enough.
     if undirected and not (is_symmetric(A) and (not weighs or has_symmetric_values(A))):
-        # A = A min Aᵀ, or A any Aᵀ
+        # Add the opposite of each edge. If two opposite edges have different lengths, keep the
+        # smaller length (min). Without lengths, either value will do (any).
         A = (binary.min if weighs else binary.any)(A | A.T).new()
     if weighs:
         within = unary.one["BOOL"](sssp(A, n, cutoff=radius).distances).new()

@@ -48,7 +48,7 @@ def _replace() -> None:
 
 @contextmanager
 def using(*values: Any) -> Iterator[None]:
-    """Replace the current value for the type of each of `values`, in all threads.
+    """Make each of `values` the current value of its type inside a `with` block, in all threads.
 
     The value is not thread-local, because it must be visible to the threads that run kernels and
     loops. If blocks of several threads overlap, the block that was entered last takes precedence.

@@ -64,7 +64,7 @@ def words_of(algorithm: Algorithm, name: str) -> str:
 
 
 def add(group: Any, algorithm: Algorithm) -> None:
-    """Add an option for each parameter: `--max-iter M`, `--weight`, or `--no-weight`."""
+    """Add an option for each parameter, for example `--max-iter M`, `--weight` or `--no-weight`."""
     for name, parameter in algorithm.parameters.items():
         flag, words, told = name.replace("_", "-"), words_of(algorithm, name), {}
         if _is_switch(name, parameter):

@@ -49,7 +49,7 @@ def nothing() -> str:
 def search(least: bool) -> str:
     """Return the source of the constant LEAST, which a breadth-first search reads.
 
-    `least` is whether each vertex must get the smallest of its possible parents.
+    If `least` is True, each vertex must get the smallest of its possible parents.
     """
     return f"LEAST = {least}"
 
@@ -127,9 +127,10 @@ def near_far(semiring: TypedSemiring) -> str:
 
 
 MOST_RELATIVE = 31 / 32
-"""The largest delta for max.times on floats, where the horizon is (1 - delta) * best value.
+"""The largest value of `delta` in a near-far closure over max.times on floats.
 
-With a delta of 1, the horizon would be 0, the worst value, and no entry would ever be far.
+Entries beyond the horizon, which is (1 - delta) * best value, are far. With a delta of 1, the
+horizon would be 0, the worst value, and no entry would ever be far.
 """
 
 
@@ -154,7 +155,7 @@ def matrix_matrix(semiring: TypedSemiring) -> str:
 
 
 def reduction(monoid: TypedMonoid) -> str:
-    """Return the source of `add`, the monoid's operator, and `lift`, a cast to its dtype."""
+    """Return the source of `add` (the monoid's operator) and of `lift` (a cast to its dtype)."""
     return _join(_monoid(monoid), _operator(unary.identity[monoid.type], "lift"))
 
 
@@ -202,7 +203,7 @@ def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
 
 
 def describe(spec: tuple, arrays: Sequence[Array]) -> str:
-    """Return the operators of a spec and the dtypes of its arrays, for an error message."""
+    """Return the operators in `spec` and the dtypes of the arrays, as text for an error message."""
     operators = [f"{x.name}[{x.type.name}]" for x in spec[1:] if hasattr(x, "name")]
     dtypes = ", ".join(str(array.dtype) for array in arrays)
     return f"{' and '.join(operators) or 'patterns'} on arrays of {dtypes}"

@@ -102,7 +102,7 @@ class Labels:
         except TypeError:  # the object is not hashable
             return None
 
-    # --- replacing labels with vertices in arguments ----------------------------------------------
+    # --- methods that replace labels with vertices in arguments -----------------------------------
 
     def vertices(self, name: str, given: Any) -> Any:
         """Replace the labels in an argument with vertex numbers.
@@ -189,7 +189,7 @@ class Labels:
             raise IndexOutOfBound(f"{name} has {label!r}, which is not a label of the graph")
         return vertex
 
-    # --- replacing vertices with labels in results ------------------------------------------------
+    # --- methods that replace vertices with labels in results -------------------------------------
 
     def of(self, vertices: Any) -> Any:
         """Return the label of a vertex, or the labels of a list of vertices.

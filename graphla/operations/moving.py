@@ -20,7 +20,7 @@ from semirings.dtypes import DataType
 
 
 def move_store(forms: Any, device: str) -> Any:
-    """Return a store on `device` with the entries of the store `forms`.
+    """Return storage on `device` with the same entries as the storage `forms`.
 
     If `forms` is already on this device, return `forms` itself.
     """
@@ -48,7 +48,7 @@ def move_store(forms: Any, device: str) -> Any:
 
 
 def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
-    """Return a store without entries on the given device."""
+    """Return the storage of a vector without entries, on the given device."""
     if device == "cpu":
         return VectorStore.empty(device, dtype, size)
     with DeviceScope("new", (), device):
@@ -56,7 +56,7 @@ def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
 
 
 def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:
-    """Return a store without entries on the given device."""
+    """Return the storage of a matrix without entries, on the given device."""
     if device == "cpu":
         memory.require_offsets(nrows, "rows")
         return MatrixStore.empty(device, dtype, nrows, ncols)

@@ -76,7 +76,7 @@ def _greatest(np_type: np.dtype[Any]) -> float:
 
 
 def as_type(value: Any, dtype: DataType) -> Any:
-    """Return a NumPy scalar cast as by `astype`: integers that do not fit wrap silently."""
+    """Cast a NumPy scalar as `astype` does; an integer that does not fit wraps around silently."""
     if value.dtype == dtype.np_type:
         return value
     with np.errstate(all="ignore"):

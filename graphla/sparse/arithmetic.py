@@ -278,7 +278,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
         return expressions.select_by(self, what)
 
     def _other(self, x: Any, name: str) -> Any:
-        """Return the storage of the other operand of an ewise operation."""
+        """Return the storage of x, the second operand of an element-wise operation."""
         if isinstance(x, Operand) and (x.ndim > 0) == (self.ndim > 0):
             return x._read()
         if self.ndim == 0 and is_scalar(x):
@@ -476,7 +476,7 @@ def _both(a: Any, b: Any, op: Any) -> Any:
 
 
 def _compare(a: Any, b: Any, op: Any) -> Any:
-    """Return the expression that compares two operands entrywise; for two scalars, a bool."""
+    """Return an expression that compares two operands entrywise, or a bool for two scalars."""
     if a.ndim == 0 and (is_scalar(b) or b is None or (isinstance(b, Operand) and b.ndim == 0)):
         return a.isequal(b) == (op is binary.eq)
     return _both(a, b, op)
@@ -514,7 +514,7 @@ def _refuse_unless_bool(symbol: str, a: Any, b: Any) -> None:
 
 def _infix(symbol: str, a: Any, b: Any) -> Any:
     if symbol != "@" and (isinstance(a, Mask) or isinstance(b, Mask)):
-        return NotImplemented  # Python then calls the method of the mask
+        return NotImplemented  # Python then tries the same operator of the Mask
     are_operands = isinstance(a, Operand) and isinstance(b, Operand)
     if are_operands and ((a.ndim and b.ndim) or (symbol != "@" and a.ndim == b.ndim)):
         left, right = a._store or operand_forms(a), b._store or operand_forms(b)

@@ -428,7 +428,7 @@ def _dense(values: Any, dtype: Any, ndim: int) -> tuple[Any, DataType]:
 
 def _differs(array: np.ndarray, missing: Any) -> np.ndarray:
     missing, _ = bound(missing, FP64, "missing_value")
-    # The comparison of CuPy would treat subnormal numbers as zeros.
+    # CuPy's comparison would treat subnormal numbers as zeros, so use our own kernel.
     if is_on_card(array) and missing == missing:
         flat, dtype = FullVector(array.size, array.ravel()), lookup_dtype(array.dtype)
         differs = binary_of(binary.ne, dtype, dtype_of(missing, dtype))

@@ -34,7 +34,8 @@ from graphla.algorithms import (
 )
 from graphla.algorithms.distances import definition
 
-few = settings(max_examples=settings().max_examples // 3)  # each example runs many loops
+# Run fewer examples, because each of them runs many loops.
+few = settings(max_examples=settings().max_examples // 3)
 
 signed = st.integers(-3, 9)
 signed_halves = signed.map(lambda k: k / 2)
@@ -206,7 +207,7 @@ def test_bellman_ford_equals_sssp_if_no_weight_is_negative(rooted):
     assert negative_cycle(A) is None
 
 
-# The exact length of each cycle is about 0, but rounded distances keep decreasing.
+# The length of each cycle is 0 or nearly 0, but because of rounding, distances keep decreasing.
 DRIFTING = {
     0: {1: -1.3, 2: -1.1, 4: -1.0, 5: 1.1999999999999997},
     1: {0: 1.4000000000000001, 2: 0.30000000000000004, 6: 1.0},
@@ -224,7 +225,7 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # depending on the order of the edges, a negative cycle is found before this error
+    else:  # for some orders of the edges, a negative cycle is found, and there is no error
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 

@@ -14,7 +14,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
-import graphla.backends.cuda  # this import registers its kernels
+import graphla.backends.cuda  # importing this package registers its kernels
 from graphla.compilers import nvrtc
 from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Struct, enumeration, fields
@@ -187,7 +187,7 @@ def test_a_struct_field_may_have_any_name():
 
 def test_each_packed_struct_has_its_own_memory():
     x, out = cupy.arange(2.0), cupy.zeros(1)
-    given = [pair(x, 1, shift) for shift in range(5000)]  # more than fit in one block of memory
+    given = [pair(x, 1, shift) for shift in range(5000)]  # too many for one block of memory
     numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
     for shift in (0, 2047, 2048, 4999):
         numbers(1, 1, given[shift], out)

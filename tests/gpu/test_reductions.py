@@ -43,7 +43,7 @@ def test_a_reduction_includes_every_present_value(data: Any) -> None:
 
 
 def skewed(dtype: Any) -> Csr:
-    """Return a matrix with empty, short and very long rows that cross many strips."""
+    """Return a matrix with empty rows, short rows, and rows longer than a strip of 512 entries."""
     numbers = np.random.default_rng(7)
     sizes = np.concatenate(
         [[0, 511, 1, 512, 513, 0, 0, 40_000, 1], numbers.integers(0, 4, 900), [1024, 0, 9_000]]

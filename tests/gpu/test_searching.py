@@ -38,10 +38,10 @@ IN_CLUSTERS = {
 }
 SMALL = {**IN_CLUSTERS, "few_edges": 0}
 SETTINGS: tuple[dict[str, Any], ...] = (
-    {"room": BfsTuning.room},  # the default values
+    {"room": BfsTuning.room},  # all constants have their default values
     # all blocks work from the first level
     {"small_edges": 0, "alone_edges": 0, "cluster_edges": 0, "grid_edges": 0},
-    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # switch between one block and all
+    {"cluster": 1, "alone_edges": 6, "grid_edges": 40},  # switch between one block and all blocks
     {"cluster": 1, "alone_edges": 30, "grid_edges": 30, "push_cost": 1.0},
     # a single block works, with small queues
     {"cluster": 1, "alone_edges": 1 << 30, "grid_edges": 1 << 30, "room": 32},
@@ -54,8 +54,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # the last two settings use only one cluster: with the default values, and with pulls as early
-    # as possible
+    # The last two settings use only one cluster. The first of them has otherwise default values,
+    # and the second pulls as early as possible.
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -364,10 +364,7 @@ def test_a_byte_stores_levels_up_to_254(length, tier, constants):
 @pytest.mark.parametrize("k", range(len(SETTINGS)))
 @pytest.mark.parametrize("way", range(3))
 def test_a_star_and_a_complete_graph_are_searched_correctly(way, k):
-    """Each setting is combined with each direction and with each kind of plan.
-
-    Each direction is combined with each kind of plan, too, but not all triples are tested.
-    """
+    """Test every pair of a setting, a direction and a kind of plan, but not every triple."""
     n, constants, direction = 1200, SETTINGS[k], ("auto", "push", "pull")[way]
     tier = ("none", "light", "full")[(way + k) % 3]
     star = pattern(n, np.stack([np.full(n - 1, 700), np.delete(np.arange(n), 700)], 1), True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 WHEELS = {12: "nvidia.cuda_nvrtc", 13: "nvidia.cu13"}
-"""The package that contains the libraries of each CUDA version's wheel."""
+"""For each major version of CUDA, the package in its wheel that contains the libraries."""
 
 
 class NVRTCError(RuntimeError):

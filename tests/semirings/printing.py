@@ -187,7 +187,7 @@ class Library:
         return kept[-1]
 
     def undefined(self) -> list[str]:
-        """Return the source lines with undefined behavior since the last call."""
+        """Return the source lines whose behavior was undefined since the last call."""
         count = ctypes.c_uint.in_dll(self.loaded, "undefined_count")
         lines = (ctypes.c_uint * 256).in_dll(self.loaded, "undefined_lines")
         text = self.source.splitlines()
@@ -260,7 +260,8 @@ def differences(
     """Yield a message for each of the first three operand tuples for which the results `expected`
     and `got` differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
-    if case.typed.name == "lgamma":  # near its zeros, only the absolute error is small
+    # Near the zeros of lgamma, its absolute error is small, but not its relative error.
+    if case.typed.name == "lgamma":
         with np.errstate(all="ignore"):
             apart = np.abs(expected - got) / np.finfo(expected.dtype).eps
         wrong &= ~((np.abs(expected) < 1) & (apart <= case.typed.ulps))
@@ -270,7 +271,7 @@ def differences(
 
 
 def ulps_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the distance in ulps: 0 for two NaN, infinite if special values differ."""
+    """Return the distance in ulps: 0 for two NaNs, infinite if other special values differ."""
     if x.dtype.kind != "f":
         return np.where(x == y, 0.0, np.inf)
     steps = np.abs(_rank(x) - _rank(y)).astype(np.float64)

@@ -27,7 +27,9 @@
 #undef gridDim
 
 #if defined(__x86_64__) && !defined(SIMULATOR_UCONTEXT)
-#define SIMULATOR_SWITCH  // our own switch; swapcontext makes a system call and is 10 times slower
+// Our own code switches between fibers, because swapcontext makes a system call and is 10 times
+// slower.
+#define SIMULATOR_SWITCH
 #else
 #include <ucontext.h>
 #endif
@@ -50,7 +52,7 @@ namespace {
 // --- switching fibers ----------------------------------------------------------------------------
 
 #if defined(SIMULATOR_ASAN) || defined(SIMULATOR_TSAN)
-constexpr size_t stack_bytes = 256 << 10;  // sanitizers need larger stack frames
+constexpr size_t stack_bytes = 256 << 10;  // large, because sanitizers need large stack frames
 #else
 constexpr size_t stack_bytes = 64 << 10;
 #endif
@@ -172,7 +174,7 @@ struct Block {
   std::vector<SharedArray> shared;
   void *dynamic = nullptr;
   size_t shared_bytes = 0;
-  uint64_t number = 0;  // linear index in the grid
+  uint64_t number = 0;  // linear index of the block in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
   // To the thread sanitizer, tokens[0] is the barrier in even phases, and tokens[1] in odd phases.
@@ -202,7 +204,7 @@ std::vector<std::unique_ptr<Block>> blocks;
 std::map<uint64_t, Block *> working;  // the blocks that are running, keyed by their `number`
 std::vector<char> ended;              // whether each block has ended, indexed by number
 std::vector<Cluster> clusters;
-unsigned cluster_size;  // as declared by the kernel; 0 before that
+unsigned cluster_size;  // blocks per cluster; 0 until the kernel has declared it
 std::vector<Fiber *> ready;
 std::string message;
 bool failed;
@@ -213,7 +215,7 @@ int bias;
 #ifdef SIMULATOR_TSAN
 char start_token, end_token;
 // Sanitizer fibers are slow to create, so each is kept with its stack for later launches. Within a
-// launch, each runs one thread of the kernel as long as there are fewer than `most_fibers`.
+// launch, each thread of the kernel gets a fiber of its own until there are `most_fibers` fibers.
 std::vector<Context> kept, spare;
 size_t made;
 constexpr size_t most_fibers = 4000;  // the sanitizer supports 8,128 threads at the same time
@@ -637,7 +639,7 @@ void start_block(Block &block, Index place, uint64_t number) {
   const unsigned threads = launch.block[0] * launch.block[1] * launch.block[2];
   block.fibers.resize(threads);
   block.warps.assign((threads + 31) / 32, Warp());
-  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes that do not exist
+  if (threads % 32) block.warps.back().done = ~0u << threads % 32;  // lanes without a thread
   block.live = threads;
   block.number = number;
   working[number] = &block;
@@ -864,7 +866,7 @@ void leave_signals() {
 
 // --- device memory -------------------------------------------------------------------------------
 
-constexpr size_t device_alignment = 256;  // as in CUDA
+constexpr size_t device_alignment = 256;  // in bytes, as for memory from cudaMalloc
 struct Allocation {
   size_t bytes;
 };
@@ -876,7 +878,7 @@ std::map<unsigned char *, Allocation> allocations;
   if (before && after) return true;
   append(text, "a store out of bounds, just %s an array of %zu bytes", before ? "after" : "before",
          bytes);
-  // Restore the fences, so that the fault is reported only once.
+  // Restore the fence bytes around the array, so that the fault is reported only once.
   memset(memory - device_alignment, fence_byte, device_alignment);
   memset(memory + bytes, fence_byte, device_alignment);
   return false;
@@ -899,7 +901,7 @@ int tell(const std::string &text, char *into, size_t size) {
 
 }  // namespace
 
-// --- called by kernels ---------------------------------------------------------------------------
+// --- variables and functions that kernels use ----------------------------------------------------
 
 namespace simulator {
 extern "C" {
@@ -1027,7 +1029,7 @@ uint64_t simulator_collective(int kind, unsigned mask, uint64_t value, int argum
 
 unsigned simulator_activemask(const char *file, int line) {
   Fiber *f = self();
-  if (below(4) == 0) return 1u << lane_of(f);  // a GPU, too, may return only this lane
+  if (below(4) == 0) return 1u << lane_of(f);  // a GPU, too, may return a mask of only this lane
   f->file = file;
   f->line = line;
   f->state = AT_ACTIVEMASK;
@@ -1089,7 +1091,7 @@ unsigned char *simulator_dynamic_shared() {
   return static_cast<unsigned char *>(self()->home->dynamic);
 }
 
-// --- called by Python ----------------------------------------------------------------------------
+// --- functions that Python calls -----------------------------------------------------------------
 
 /// Runs a grid. Returns 0, or 1 with a description of the fault in `text`.
 int simulator_launch(const Launch *what, char *text, size_t size) {
@@ -1140,7 +1142,8 @@ int simulator_launch(const Launch *what, char *text, size_t size) {
 
 /// Returns uninitialized device memory, or null if the host is out of memory.
 void *simulator_allocate(size_t bytes, uint64_t noise) {
-  const size_t whole = (bytes + 3) & ~size_t(3);  // atomics on small types use a whole word
+  // Round up, because atomics on small types use a whole word.
+  const size_t whole = (bytes + 3) & ~size_t(3);
   unsigned char *memory = nullptr;
 #if defined(SIMULATOR_ASAN)
   if (posix_memalign(reinterpret_cast<void **>(&memory), device_alignment, whole)) return nullptr;

@@ -40,7 +40,7 @@ def rank_entries(x: Any) -> Any:
 
 
 def random_order(A: Matrix, seed: int) -> Vector:
-    """Return the INT64 position of each vertex of A in a random order."""
+    """Return an INT64 Vector with the position of each vertex of A in a random order."""
     return Vector._of(perform("order", hashed_random.random_order, A._read(), seed))
 
 

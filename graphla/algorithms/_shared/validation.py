@@ -74,7 +74,10 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
         return np.arange(n)
     try:
         places = exact_array(given)
-    except (TypeError, ValueError):  # for example, a Vector or lists of different lengths
+    except (
+        TypeError,
+        ValueError,
+    ):  # `given` is, for example, a Vector, or lists of different lengths
         places = np.empty((0, 0))
     is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
     if places.ndim != 1 or not is_whole:

@@ -42,11 +42,11 @@ _int32 = np.dtype(np.int32)
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Parameters of searches from many start vertices, measured on two cores."""
+    """Parameters of searches from many start vertices. The defaults were measured on two cores."""
 
-    together: int = 64  # maximum number of searches per word
-    # Minimum number of searches per word. Two threads with 32 searches each take 75 % of the time
-    # of one thread with 64 searches, although they do 150 % of its work.
+    together: int = 64  # maximum number of searches that share a word, with one bit each
+    # Minimum number of searches that share a word. Two threads with 32 searches each take 75 % of
+    # the time of one thread with 64 searches, although they do 150 % of its work.
     least: int = 16
     # If the first search has more levels than this, each search runs alone.
     deep: int = 64

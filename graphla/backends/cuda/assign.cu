@@ -27,7 +27,7 @@ DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   block_add(counter, mine, scratch);
 }
 
-/// The entries of a sparse T.
+/// The indices and values of the entries of a sparse vector T.
 template <class T> struct Listed {
   const i32 *places;
   const T *values;
@@ -79,7 +79,7 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-// --- dense T: flags are processed eight at a time -----------------------------------------------
+// --- a dense vector T: its flags are processed eight at a time ----------------------------------
 
 constexpr u64 EIGHT = 0x0101010101010101;
 

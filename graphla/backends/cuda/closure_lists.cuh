@@ -32,8 +32,8 @@ constexpr i32 NO_PARENT = 0x7fffffff;
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
 /// has three words. Consecutive steps (or turns, for the far list) use these words in rotation.
 enum Word {
-  // Four words with the step, the turn, the number of rounds and the horizon. Block 0 writes them
-  // when it stops working alone, and the other blocks continue from there.
+  // Four words with the step, the turn, the number of rounds and the horizon (see closure.cu).
+  // Block 0 writes them when it stops working alone, and the other blocks continue from there.
   W_STEP = 16,
   W_NEAR = 20,
   W_LONG = 23,
@@ -66,16 +66,16 @@ template <class Span> struct Waiting {
   i64 n, room;
   i32 *near_list;
   i32 *long_list;
-  Span *long_ends;  // total number of edges in the rows before each long row
+  Span *long_ends;  // for each long row: number of edges in the long rows before it
   i32 *far_list;
 };
 
-/// The lists of a block and of a warp, in shared memory.
+/// The lists of vertices of a block, and of one of its warps, in shared memory.
 template <class Key> struct Held {
   i32 *ids;   // the block's two lists, of HELD vertices each
   u64 *rows;  // the rows of the vertices in `ids`: begin << 8 | number of edges
-  // Three lengths of the block's list and three flags, one of each per round, used in rotation. A
-  // flag is set if the block has written to a list that all blocks share.
+  // Three lengths of the block's list and three flags. Each round uses one length and one flag, in
+  // rotation. A flag is set if the block has written to a list that all blocks share.
   u32 *counts;
   u32 *gathered_ids;  // the warp's list of up to 2 * WARP items: vertex << 1 | is_new (see `push`)
   Key *gathered_keys;
@@ -112,7 +112,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     begin = indptr[v];
     degree = u32(indptr[v + 1] - begin);
   }
-  /// Returns whether a vertex with this key waits for a later turn.
+  /// Returns whether this key is beyond the horizon, so that a vertex with this key waits for a
+  /// later turn (see closure.cu for these terms).
   DEVICE bool is_beyond(Key key) const {
     if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;
     else return false;

@@ -30,7 +30,7 @@ class ColoringTuning:
     alone: int = 1 << 16
     together: int = 4  # number of vertices that a warp takes at a time after the first `alone` ones
     held: int = 8  # number of neighbors without a color that a lane can hold
-    nap: int = 20  # polling interval, in nanoseconds, of a warp that waits for a color
+    nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
 
 
 TUNING = ColoringTuning()

@@ -19,8 +19,10 @@ constexpr int AT_ONCE = 4;  // number of loads in flight per lane while weights 
 /// (out(v)·into(c) + into(v)·out(c)). All sums exclude v itself. If the matrix is symmetric, `into`
 /// is the same array as `out`, and `intos` the same as `outs`.
 struct Gain {
-  const double *out, *into;    // weights of the edges out of and into each vertex
-  const double *outs, *intos;  // sums of `out` and `into` over the vertices of each community
+  // `out` and `into`: weights of the edges out of and into each vertex. `outs` and `intos`: the
+  // sums of these weights over the vertices of each community.
+  const double *out, *into;
+  const double *outs, *intos;
   double factor;
   double margin;  // the gain of a move must exceed this times (out(v) + into(v))
 };
@@ -134,7 +136,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
     if constexpr (COUNTS) return 1;
     else return all.links.values[p];
   }
-  /// Converts a sum to a weight.
+  /// Converts a sum to a weight. If all weights are equal, the sum is a number of entries.
   DEVICE double weight_of(Sum sum) const {
     if constexpr (COUNTS) return double(sum) * all.links.values[0];
     else return sum;

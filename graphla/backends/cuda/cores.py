@@ -26,7 +26,7 @@ class CoresTuning:
     more blocks would slow down the barriers."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    # Maximum number of entries in a round that one block processes alone.
+    # One block alone processes each round with at most this many entries.
     alone_edges: int = 1024
     own_edges: int = 4096
     """A vertex that a warp removes may cause further removals in the same round. The warp processes

@@ -25,16 +25,19 @@ from graphla.formats import Array, Csr, remember
 
 @dataclass(frozen=True)
 class HotColumnsTuning:
-    """Parameters that decide for which columns values of u are kept in shared memory."""
+    """Parameters that choose the hubs of a matrix A.
+
+    In a product A u, the elements of u at these columns of A are kept in shared memory.
+    """
 
     slots: int = 1 << 15
-    """Maximum number of columns, if shared memory has room for them; a power of two."""
+    """Maximum number of hubs, if shared memory has room for them; a power of two."""
     entries: int = 1 << 26
-    """Minimum number of entries of A for which keeping values of u in shared memory saves time."""
+    """Minimum number of entries of A for which a product A u is faster with hubs."""
     samples: int = 1 << 21
-    """Number of entries of A in the sample."""
+    """Number of entries of A that are sampled to find the columns with the most entries."""
     share: float = 1 / 8
-    """Minimum fraction of A's entries in the columns for which u's values are kept.
+    """Minimum fraction of the entries of A that must be in the columns of the hubs.
 
     Below this fraction, testing whether each entry is in such a column costs more than is saved.
     """
@@ -45,9 +48,10 @@ TUNING = HotColumnsTuning()
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """The columns whose values a kernel keeps in shared memory, and the launch shape of the kernel.
+    """The hubs of a matrix A, which are some of its columns.
 
-    Slot s of shared memory belongs to column tags[s] * 2^bits + s.
+    In a product A u, the kernel keeps u(k) in shared memory for each hub k. Slot s of shared memory
+    belongs to the hub tags[s] * 2^bits + s.
     """
 
     tags: Array
@@ -69,8 +73,9 @@ def hubs_of(a: Csr, values: Array) -> Hubs | None:
     bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
-    # Each stream has its own tags: the allocator may reuse their memory as soon as work on the
-    # stream that allocated them is done, without waiting for other streams that read them.
+    # Each stream has its own array `tags` (see `Hubs`). The allocator may reuse the memory of the
+    # array as soon as work on the stream that allocated it is done, without waiting for other
+    # streams that read it.
     stream = xp.cuda.get_current_stream().ptr
     place = (bits, stream, get_ident() if stream == PER_THREAD else 0)
     return remember(a, ("hubs", each, *place), lambda: _find_hubs(a, bits, each << bits))

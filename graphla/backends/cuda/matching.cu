@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(MatchingTuning::block)
         for (int w = 1; w < threads / WARP; ++w) best.meet(found[w]);
       }
     } else {
-      __syncwarp();  // all lanes have read wanted[v]
+      __syncwarp();  // wait until all lanes have read wanted[v]
     }
     if (thread == 0) wanted[v] = best.j;
     if constexpr (IS_WIDE) __syncthreads();

@@ -47,15 +47,16 @@ template <class Op, bool HAS_VALUES> struct Sought {
     }
     __syncwarp();
   }
-  /// Records that the column at a position in the list has a term. Returns whether this had already
-  /// been recorded.
+  /// Records that the column at position `place` in the list of columns has a term. Returns whether
+  /// this had already been recorded.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;
     if (!was) atomicOr(found + place / WARP, bit);
     return was;
   }
-  /// Adds a term to the sum at a position in the list.
+  /// Adds the product of x and y to the sum of the column at position `place` in the list of
+  /// columns.
   DEVICE void add(int place, typename Op::X x, typename Op::Y y, i64 i, i32 k, i32 j) const {
     bool has = mark(place);
     if (Op::IS_ANY && has) return;

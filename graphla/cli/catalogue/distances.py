@@ -12,7 +12,7 @@ from graphla.graph import Graph
 
 
 def _eccentricity(graph: Graph, eccentricity: Any, options: Namespace) -> Answer:
-    if not hasattr(eccentricity, "to_coo"):  # a number: the result for one vertex
+    if not hasattr(eccentricity, "to_coo"):  # the result for one vertex is a number
         return findings.answer(graph, eccentricity, ("eccentricity",), options.top)
     _, values = eccentricity.to_coo()
     facts = [("reach all others", number(values.size, "vertex"))]

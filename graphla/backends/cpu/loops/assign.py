@@ -23,12 +23,13 @@ def write(
     start,
     stop,
 ):
-    """Apply the write rule to the indices start..stop - 1. Return how many of them then have an
-    entry.
+    """Write the vector T to C by the write rule, at the indices start..stop - 1. Return at how many
+    of these indices C then has an entry.
 
-    T is full if `t_present_step` is 0. The loop processes one block of indices at a time: it first
-    lists the indices at which a value of T is written, and then writes these values. Listing them
-    needs no branch; the processor would mispredict a branch about half of the time.
+    T has an entry at every index if `t_present_step` is 0. The loop processes one block
+    of indices at a time: it first lists the indices at which a value of T is written, and then
+    writes these values. Listing them needs no branch; the processor would mispredict a branch about
+    half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -58,7 +59,7 @@ def write(
 
 
 def fill(words, t_present, t_values, out_values, step, start, stop):
-    """Store the value of T in C at each index where T has an entry.
+    """Store the values of the vector T in C, at each index where T has an entry.
 
     Each word in `words` consists of eight presence flags of T. A word without flags is skipped.
     """
@@ -86,7 +87,7 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """Write a sparse T into C without removing entries of C; return the number of entries added."""
+    """Write a sparse vector T into C and remove no entry of C; return the number of new entries."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):

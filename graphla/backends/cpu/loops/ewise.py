@@ -21,7 +21,7 @@ class Rows(NamedTuple):
 
 
 def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop):
-    """Count the entries of each row of the intersection."""
+    """Count the entries in each row of the intersection of A and B."""
     for i in range(np.uint64(start), np.uint64(stop)):
         count = 0
         p, a_end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])

@@ -44,7 +44,10 @@ def saxpy(
     start,
     stop,
 ):
-    """Compute C at the entries in rows start..stop of P; return how many of them have a value."""
+    """Compute C = A B at the entries of the pattern P in rows `start` to `stop` - 1.
+
+    Return how many of these entries of C have a value.
+    """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
     count = 0

@@ -10,7 +10,7 @@ from . import stream as streams
 
 
 class CUDARuntimeError(RuntimeError):
-    """An error like that of CuPy."""
+    """A stand-in for CuPy's error of the same name."""
 
     words: ClassVar = {
         1: ("cudaErrorInvalidValue", "invalid argument"),
@@ -61,7 +61,10 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """Return the status of a failed GPU, otherwise 0: all work is always done. Raise no error."""
+    """Return the status of a failed GPU, otherwise 0, because no work is ever pending.
+
+    This function never raises an error.
+    """
     if machine.failure is not None and machine.fails_in < 0:
         return getattr(machine.failure, "status", 999)
     return 0
