@@ -25,7 +25,10 @@ edges than this on average, the edges are sorted by row instead."""
 
 
 class EdgeTuned(CardRung):
-    """f⟨¬p⟩ = f A, edge by edge; the edges are sorted by squares of the matrix."""
+    """f⟨¬p⟩ = f A, edge by edge, where f is the frontier and p the set of reached vertices.
+
+    The edges are sorted by squares of the matrix.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, dtype=xp.uint8)

@@ -29,7 +29,10 @@ Ctrl-C.
 
 
 class SmallFrontier(PrivatisedQueue):
-    """f⟨¬p⟩ = f A until f is empty, in one launch as long as f is small."""
+    """f⟨¬p⟩ = f A until f is empty; f is the frontier, and p the set of reached vertices.
+
+    One launch processes successive levels as long as f is small.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)

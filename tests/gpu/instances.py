@@ -306,7 +306,7 @@ class Kernel:
 
         The sample contains every value of each factor, and each semiring in NAMED with each of its
         dtypes. For the kernel `cast_values` it contains every pair of dtypes. It includes the
-        instances of `few`.
+        instances that the method `few` returns.
         """
         return [self.instance(row) for row in self._sampled()]
 
@@ -481,13 +481,13 @@ DOMAINS = {
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
     r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
-    r"MASK": (0, 1, 2),  # gathering.cuh and assign.cu define these kinds of mask
-    r"WHERE": (0, 1, 2),  # rows.cuh defines DENSE, LISTED and BY_ROWS
-    r"FILL": (0, 1, 2, 3),  # ewise_union.cu defines the bits FILL_RIGHT and FILL_LEFT
-    r"HOW": (0, 1, 2),  # ewise_dense.cu defines INTERSECTION, UNION and FILLED_UNION
-    r"HELD": (0, 1, 2),  # gathering.cuh defines IN_BITMAP, IN_FULL and WITH_HUBS
-    r"ENDS": (0, 1, 2),  # gathering.cuh defines AT_LAST, AT_FIRST and AT_PRESENCE
-    r"RULE": (0, 1),  # communities.cu defines POPULAR and GAINING
+    r"MASK": (0, 1, 2),  # the kinds of mask that gathering.cuh and assign.cu define
+    r"WHERE": (0, 1, 2),  # the values DENSE, LISTED and BY_ROWS in rows.cuh
+    r"FILL": (0, 1, 2, 3),  # each sum of the bits FILL_RIGHT and FILL_LEFT in ewise_union.cu
+    r"HOW": (0, 1, 2),  # the values INTERSECTION, UNION and FILLED_UNION in ewise_dense.cu
+    r"HELD": (0, 1, 2),  # the values IN_BITMAP, IN_FULL and WITH_HUBS in gathering.cuh
+    r"ENDS": (0, 1, 2),  # the values AT_LAST, AT_FIRST and AT_PRESENCE in gathering.cuh
+    r"RULE": (0, 1),  # the values POPULAR and GAINING in communities.cu
     r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
     r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
 }
