@@ -49,7 +49,7 @@ struct Span {
   u32 most;                // stop after a level with more edges than this
   i64 limit;               // maximum level
   i64 records;             // number of levels recorded so far
-  bool is_one_byte;  // whether levels are stored in one byte, which cannot hold a level above DEEP
+  bool is_one_byte;        // whether a level is stored in one byte; the largest such level is DEEP
 };
 
 template <class S, bool IN_SHARED> struct Alone {

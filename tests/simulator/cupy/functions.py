@@ -194,7 +194,7 @@ def _create(name: str, signature: inspect.Signature) -> Any:
 
 
 def refuse_subclass(value: Any) -> None:
-    """Refuse an instance of a subclass such as `IntEnum`, as CuPy's `copyto` does."""
+    """Reject an instance of a subclass such as `IntEnum`, as CuPy's `copyto` does."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, np.generic)
     if is_number and type(value) not in (bool, int, float):
         raise TypeError("can_cast() does not support Python ints, floats, and complex")

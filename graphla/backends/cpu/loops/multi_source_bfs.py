@@ -16,7 +16,7 @@ PUSHED = 2
 
 
 class Graph(NamedTuple):
-    """The adjacency matrix: in CSR for pushes, and in CSC (`into_`) for pulls."""
+    """The adjacency matrix: in CSR for pushes, and in CSC (the fields `into_...`) for pulls."""
 
     indptr: Any
     indices: Any
