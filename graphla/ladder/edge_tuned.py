@@ -59,7 +59,10 @@ class EdgeTuned(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         narrow = min(depth, LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * self.edges.words.nbytes + levels

@@ -630,7 +630,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
 
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether the tile size suits the width of the keys and the stride suits the tile size."""
+    """Return whether the tile size suits the width of the keys and the stride suits the tile."""
     items = SORT_ITEMS[spec[1].type.bits == 64]
     tile = SORT_THREADS * items
     return row["ITEMS"] == items and row["STRIDE"] in (tile, tile - tile // 8)

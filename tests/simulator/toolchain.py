@@ -170,7 +170,7 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
 
 
 def file_of(image: bytes) -> Path:
-    """Write the bytes of a shared object to a file in the cache, and return the path of the file."""
+    """Write the bytes of a shared object to a file in the cache, and return its path."""
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 
