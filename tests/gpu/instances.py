@@ -262,7 +262,7 @@ class Kernel:
         return spec is not None and (row.keys() < self.factors().keys() or self.obeys(spec, row))
 
     def obeys(self, spec: tuple[Any, ...], row: Row) -> bool:
-        """Return whether the parameters are valid together."""
+        """Return whether the parameter values in `row` are valid together."""
         return self.name not in RULES or RULES[self.name](spec, row)
 
     @cache  # noqa: B019 (one entry per kernel)

@@ -52,16 +52,7 @@ void simulator_endless();
 
 enum Barrier { SYNCTHREADS, SYNCTHREADS_OR, SYNCTHREADS_AND, SYNCTHREADS_COUNT };
 enum Collective {
-  SYNCWARP,
-  SHFL,
-  SHFL_UP,
-  SHFL_DOWN,
-  SHFL_XOR,
-  BALLOT,
-  ANY,
-  ALL,
-  MATCH_ANY,
-  REDUCE_ADD
+  SYNCWARP, SHFL, SHFL_UP, SHFL_DOWN, SHFL_XOR, BALLOT, ANY, ALL, MATCH_ANY, REDUCE_ADD
 };
 
 template <class T> SIMULATOR_INLINE uint64_t to_bits(T value) {
@@ -107,12 +98,8 @@ constexpr int store_order = __ATOMIC_RELAXED;
 #endif
 
 template <int size> struct Word;
-template <> struct Word<4> {
-  typedef uint32_t type;
-};
-template <> struct Word<8> {
-  typedef uint64_t type;
-};
+template <> struct Word<4> { typedef uint32_t type; };
+template <> struct Word<8> { typedef uint64_t type; };
 
 // Atomically replaces *at with step(*at) and returns the old value.
 template <class T, class Step>
@@ -158,11 +145,11 @@ template <class T> SIMULATOR_INLINE void store_relaxed(T *at, T value) {
 
 // A block's shared array is on the heap, so that stores beyond its ends can be detected. As in
 // CUDA, all threads of a block share the array, and each instance of a template has its own.
-#define SHARED(type, name, ...)                                                         \
-  static char simulator_key_##name;                                                     \
-  using simulator_type_##name = type[__VA_ARGS__];                                      \
-  simulator_type_##name &name = *static_cast<simulator_type_##name *>(                  \
-      simulator::simulator_shared(&simulator_key_##name, sizeof(simulator_type_##name), \
+#define SHARED(type, name, ...)                                                                  \
+  static char simulator_key_##name;                                                              \
+  using simulator_type_##name = type[__VA_ARGS__];                                               \
+  simulator_type_##name &name = *static_cast<simulator_type_##name *>(                           \
+      simulator::simulator_shared(&simulator_key_##name, sizeof(simulator_type_##name),          \
                                   alignof(simulator_type_##name), #name))
 #define SHARED_BYTES(name) unsigned char *const name = simulator::simulator_dynamic_shared()
 
@@ -189,17 +176,16 @@ SIMULATOR_INLINE void __syncwarp(unsigned mask = ~0u, SIMULATOR_SITE) {
 SIMULATOR_INLINE void __cluster_sync(int size, SIMULATOR_SITE) {
   simulator::simulator_cluster_sync(size, file, line);
 }
-template <class T>
-SIMULATOR_INLINE T *__cluster_map(T *memory, unsigned rank, int size, SIMULATOR_SITE) {
+template <class T> SIMULATOR_INLINE T *__cluster_map(T *memory, unsigned rank, int size, SIMULATOR_SITE) {
   return static_cast<T *>(simulator::simulator_cluster_map(memory, rank, size, file, line));
 }
 
-#define SIMULATOR_SHUFFLE(name, kind, argument_type)                                          \
-  template <class T>                                                                          \
-  SIMULATOR_INLINE T name(unsigned mask, T value, argument_type argument, int width = 32,     \
-                          SIMULATOR_SITE) {                                                   \
-    return simulator::from_bits<T>(simulator::simulator_collective(                           \
-        simulator::kind, mask, simulator::to_bits(value), int(argument), width, file, line)); \
+#define SIMULATOR_SHUFFLE(name, kind, argument_type)                                             \
+  template <class T>                                                                             \
+  SIMULATOR_INLINE T name(unsigned mask, T value, argument_type argument, int width = 32,        \
+                          SIMULATOR_SITE) {                                                      \
+    return simulator::from_bits<T>(simulator::simulator_collective(                              \
+        simulator::kind, mask, simulator::to_bits(value), int(argument), width, file, line));    \
   }
 SIMULATOR_SHUFFLE(__shfl_sync, SHFL, int)
 SIMULATOR_SHUFFLE(__shfl_up_sync, SHFL_UP, unsigned)
@@ -255,7 +241,9 @@ template <class T> SIMULATOR_INLINE T __ldcg(const T *at) { return *at; }
 template <class T> SIMULATOR_INLINE void __stcs(T *at, T value) { *at = value; }
 template <class T> SIMULATOR_INLINE void __stcg(T *at, T value) { *at = value; }
 SIMULATOR_INLINE int __float_as_int(float x) { return int(simulator::to_bits(x)); }
-SIMULATOR_INLINE float __int_as_float(int x) { return simulator::from_bits<float>(unsigned(x)); }
+SIMULATOR_INLINE float __int_as_float(int x) {
+  return simulator::from_bits<float>(unsigned(x));
+}
 SIMULATOR_INLINE long long __double_as_longlong(double x) {
   return (long long)simulator::to_bits(x);
 }
@@ -273,22 +261,22 @@ SIMULATOR_INLINE long long clock64() {
 
 // --- atomics of the types that CUDA supports -----------------------------------------------------
 
-#define SIMULATOR_ATOMIC(name, T, expression)                                             \
-  SIMULATOR_INLINE T name(T *at, T value, SIMULATOR_SITE) {                               \
-    return simulator::atomic(at, [value](T old) -> T { return expression; }, file, line); \
+#define SIMULATOR_ATOMIC(name, T, expression)                                                    \
+  SIMULATOR_INLINE T name(T *at, T value, SIMULATOR_SITE) {                                      \
+    return simulator::atomic(at, [value](T old) -> T { return expression; }, file, line);        \
   }
-#define SIMULATOR_ATOMICS_OF_INTEGERS(T)                                                        \
-  SIMULATOR_ATOMIC(atomicExch, T, ((void)old, value))                                           \
-  SIMULATOR_ATOMIC(atomicAnd, T, old &value)                                                    \
-  SIMULATOR_ATOMIC(atomicOr, T, old | value)                                                    \
-  SIMULATOR_ATOMIC(atomicXor, T, old ^ value)                                                   \
-  SIMULATOR_ATOMIC(atomicAdd, T, (T)(uint64_t(old) + uint64_t(value)))                          \
-  SIMULATOR_INLINE T atomicCAS(T *at, T compare, T value, SIMULATOR_SITE) {                     \
-    return simulator::atomic(                                                                   \
-        at, [compare, value](T old) -> T { return old == compare ? value : old; }, file, line); \
+#define SIMULATOR_ATOMICS_OF_INTEGERS(T)                                                         \
+  SIMULATOR_ATOMIC(atomicExch, T, ((void)old, value))                                            \
+  SIMULATOR_ATOMIC(atomicAnd, T, old &value)                                                     \
+  SIMULATOR_ATOMIC(atomicOr, T, old | value)                                                     \
+  SIMULATOR_ATOMIC(atomicXor, T, old ^ value)                                                    \
+  SIMULATOR_ATOMIC(atomicAdd, T, (T)(uint64_t(old) + uint64_t(value))) \
+  SIMULATOR_INLINE T atomicCAS(T *at, T compare, T value, SIMULATOR_SITE) {                      \
+    return simulator::atomic(                                                                    \
+        at, [compare, value](T old) -> T { return old == compare ? value : old; }, file, line);  \
   }
-#define SIMULATOR_ATOMICS_OF_ORDER(T)                       \
-  SIMULATOR_ATOMIC(atomicMin, T, value < old ? value : old) \
+#define SIMULATOR_ATOMICS_OF_ORDER(T)                                                            \
+  SIMULATOR_ATOMIC(atomicMin, T, value < old ? value : old)                                      \
   SIMULATOR_ATOMIC(atomicMax, T, old < value ? value : old)
 SIMULATOR_ATOMICS_OF_INTEGERS(int)
 SIMULATOR_ATOMICS_OF_INTEGERS(unsigned)
@@ -357,9 +345,7 @@ template <size_t> constexpr Field any = {nullptr};
 
 template <size_t... I> struct Places {};
 template <size_t N, size_t... I> struct Make : Make<N - 1, N - 1, I...> {};
-template <size_t... I> struct Make<0, I...> {
-  typedef Places<I...> type;
-};
+template <size_t... I> struct Make<0, I...> { typedef Places<I...> type; };
 
 template <class T, size_t... I> auto holds(Places<I...>) -> decltype((void)T{any<I>...}, true) {
   return true;
@@ -411,12 +397,12 @@ template <class F> SIMULATOR_INLINE void call(F kernel, void **arguments) {
 
 }  // namespace simulator
 
-#define SIMULATOR_ENTRY(name, ...)                                          \
-  extern "C" {                                                              \
-  void name(void **arguments) { simulator::call(&__VA_ARGS__, arguments); } \
-  int name##_count() { return simulator::count_of(&__VA_ARGS__); }          \
-  const simulator::Parameter *name##_parameters() {                         \
-    return simulator::parameters_of(&__VA_ARGS__);                          \
-  }                                                                         \
+#define SIMULATOR_ENTRY(name, ...)                                                               \
+  extern "C" {                                                                                   \
+  void name(void **arguments) { simulator::call(&__VA_ARGS__, arguments); }                      \
+  int name##_count() { return simulator::count_of(&__VA_ARGS__); }                               \
+  const simulator::Parameter *name##_parameters() {                                              \
+    return simulator::parameters_of(&__VA_ARGS__);                                               \
+  }                                                                                              \
   }
 #endif
