@@ -119,9 +119,9 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""Some operators of each kind.
+"""The operators of this kind, and of the kinds above, for which kernels are compiled.
 
-In addition, test_compile.py compiles every operator for every dtype, in small kernels.
+They are only a sample; test_compile.py compiles every operator for every dtype, in small kernels.
 """
 
 
@@ -607,7 +607,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         ("count_few", "make_few"),
         lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
-    # hub columns are cached only if the vector is full and every row reads its values
+    # hub columns are cached only if the vector is full and every row reads the vector's values
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
         lambda spec, row: (

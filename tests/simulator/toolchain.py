@@ -29,7 +29,7 @@ short time. So it saves time to compile them without optimization.
 """
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-gnu-unique", "-fno-math-errno"),  # programs must not share symbols
+    *("-fno-gnu-unique", "-fno-math-errno"),  # -fno-gnu-unique: programs share no symbols
 )
 
 
