@@ -33,7 +33,7 @@ taken.ravel()[pins] = True  # a wire must not cross the pins of another wire
 wires = []
 for pin, goal in pins:
     taken.ravel()[[pin, goal]] = False
-    # f⟨free ∧ ¬p, r⟩ = f any.secondi A: the search visits only free cells
+    # The mask selects the free cells, so the search visits only these.
     levels, parents = bfs(A, pin, parents="least", mask=~Vector.from_dense(taken.ravel()).V)
     wire = [int(goal)]
     while wire[-1] != pin and goal in parents:

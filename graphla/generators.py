@@ -473,7 +473,7 @@ def _size(what: str, n: Any) -> int:
 
 
 def _whole(what: str, number: Any, most: int, which_is: str = "") -> int:
-    """Return `value` as an int; it must be a whole number (int or float) from 0 to `most`."""
+    """Return `number` as an int; it must be a whole number (int or float) from 0 to `most`."""
     if not _is_real(number) or not 0 <= number <= most or number != int(number):
         bound = "2^31 - 1" if most == LIMIT - 1 else most
         raise InvalidValue(

@@ -332,7 +332,7 @@ def test_a_graph_from_a_dense_array_equals_that_of_networkx(array, data):
 def test_every_stored_entry_of_a_sparse_array_is_an_edge(array, format):
     sparse = pytest.importorskip("scipy.sparse")
     i, j = (array != 0).nonzero()
-    S = sparse.coo_array((array[i, j] * 0, (i, j)), shape=array.shape)  # zeros are stored
+    S = sparse.coo_array((array[i, j] * 0, (i, j)), shape=array.shape)  # each stored value is 0
     S = S if format in ("lil", "dok", "dia", "bsr") else S.asformat(format)
     G = Graph.from_scipy(S, directed=True)
     assert sorted(G.matrix.to_dict()) == list(zip(i.tolist(), j.tolist(), strict=True))

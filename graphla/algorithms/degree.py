@@ -50,10 +50,10 @@ def degree(A: Matrix, *, directed: bool | None = None) -> Vector:
     """
     ends = edges_out(A)
     if not is_symmetric(A) if directed is None else directed:
-        # deg = A plus.pair 1 + 1 plus.pair A
+        # deg = (A plus.pair 1) + (1 plus.pair A)
         ends(binary.plus) << edges_in(A)
     else:
-        # deg = A plus.pair 1, to which each self-loop adds another 1
+        # deg = (A plus.pair 1), plus 1 for each self-loop
         ends(binary.plus) << A.diag().apply(unary.one).new(FP64)
     return _divide_by_others(ends)
 
@@ -131,7 +131,7 @@ def edges_in(A: Matrix) -> Vector:
 def definition(A: Matrix, of_columns: bool = False) -> Vector:
     """Count the entries in each row, or in each column, with one matrix product."""
     deg, ones = full(0.0, A.nrows), full(1.0, A.nrows)
-    # deg = deg + A plus.pair 1, or deg + 1 plus.pair A
+    # deg = deg + (A plus.pair 1), or deg = deg + (1 plus.pair A) for columns
     deg(binary.plus) << (plus_pair["FP64"](ones @ A) if of_columns else plus_pair["FP64"](A @ ones))
     return deg
 

@@ -25,7 +25,10 @@ edges than this on average, the edges are sorted by row instead."""
 
 
 class EdgeTuned(CardRung):
-    """f⟨¬p⟩ = f A, edge by edge; the edges are sorted by squares of the matrix."""
+    """f⟨¬p⟩ = f A, edge by edge, where f is the frontier and p the set of reached vertices.
+
+    The edges are sorted by squares of the matrix.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, dtype=xp.uint8)
@@ -56,7 +59,10 @@ class EdgeTuned(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         narrow = min(depth, LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * self.edges.words.nbytes + levels

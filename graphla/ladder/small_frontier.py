@@ -29,7 +29,10 @@ Ctrl-C.
 
 
 class SmallFrontier(PrivatisedQueue):
-    """f⟨¬p⟩ = f A until f is empty, in one launch as long as f is small."""
+    """f⟨¬p⟩ = f A until f is empty; f is the frontier, and p the set of reached vertices.
+
+    One launch processes successive levels as long as f is small.
+    """
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
@@ -39,7 +42,7 @@ class SmallFrontier(PrivatisedQueue):
     def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Return the minimum number of bytes that a search moves.
 
-        It is assumed that all lists fit in shared memory.
+        It is assumed that the queues of all levels fit in shared memory.
         """
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 

@@ -11,7 +11,7 @@ from graphla.stores import MatrixStore
 
 
 class VertexPush(CardRung):
-    """f⟨¬p⟩ = f A by rows, with a dense frontier."""
+    """f⟨¬p⟩ = f A by rows, where f is the dense frontier and p the set of reached vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

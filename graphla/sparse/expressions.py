@@ -76,14 +76,17 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = op(A, B) where both have an entry; where only one has an entry, C gets that entry.
 
-    `infix` is as in `product`.
+    `infix` is the expression `A | B`, or None if there is no such expression.
     """
     operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
     return _ewise(operation, "ewise_add", a, b, op, infix)
 
 
 def ewise_mult(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
-    """C = op(A, B) where both have an entry. `infix` is as in `product`."""
+    """C = op(A, B) where both have an entry.
+
+    `infix` is the expression `A & B`, or None if there is no such expression.
+    """
     operation = ops.ewise_mult if type(a) is type(b) else ops.broadcast_mult
     return _ewise(operation, "ewise_mult", a, b, op, infix)
 

@@ -80,14 +80,15 @@ class Bounds(NamedTuple):
     def diameter(self) -> Any:
         """Return the largest lower bound.
 
-        It is the greatest eccentricity once `may_exceed_low` flags no vertex.
+        Once `may_exceed_low` flags no vertex, this bound is the diameter, the greatest
+        eccentricity.
         """
         return self.low.max().item()
 
     def radius(self) -> Any:
         """Return the smallest upper bound.
 
-        It is the least eccentricity once `may_undercut_high` flags no vertex.
+        Once `may_undercut_high` flags no vertex, this bound is the radius, the least eccentricity.
         """
         return self.high.min().item()
 
@@ -127,7 +128,10 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return new bounds: e(v) for each chosen vertex v, and the old bounds for all others."""
+    """Return new bounds: the eccentricity e(v) as both bounds of each chosen vertex v.
+
+    All other vertices keep their old bounds.
+    """
     low, high = bounds.low.copy(), bounds.high.copy()
     low[chosen] = high[chosen] = e.to_coo(copy=False)[1]
     return Bounds(low, high)

@@ -58,7 +58,7 @@ def long_trees(draw: st.DrawFn, weights: st.SearchStrategy[float]) -> Edges:
 
 
 def rounded() -> st.SearchStrategy[Edges]:
-    """Draw connected graphs with lengths whose sums are rounded."""
+    """Draw connected graphs with edge lengths whose sums are rounded."""
     weights = st.sampled_from([tenths, magnitudes])
     return weights.flatmap(lambda w: long_trees(w) | joined(graphs(weights=w, dtype="FP64")))
 

@@ -39,7 +39,7 @@ class Resources:
     shared: int = 0
 
     def __or__(self, other: Resources) -> Resources:
-        """Return the maximum of each resource."""
+        """Return the maximum of each resource over both operands."""
         mine, theirs = asdict(self), asdict(other)
         return Resources(**{name: max(mine[name], theirs[name]) for name in mine})
 

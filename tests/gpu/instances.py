@@ -61,7 +61,7 @@ If more combinations are valid, only enough of them are compiled to cover all pa
 
 FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
-KEPT = (0, 1, 2)  # device.cuh defines UNREAD, ISO and EACH
+KEPT = (0, 1, 2)  # the values UNREAD, ISO and EACH in device.cuh
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
 """Dtypes of stored values besides the operator's own: one of each width and kind."""
 
@@ -119,9 +119,9 @@ UNARY = ("abs", "minv", "sqrt", "one", "positionj1", "bnot")
 INDEXUNARY = ("colindex", "diagindex", "valuegt")
 BOUND = ("minus", "pow", "secondi")
 SELECT = ("tril", "diag", "valuegt", "valuene", "rowle")
-"""Some operators of each kind.
+"""The operators of this kind, and of the kinds above, for which kernels are compiled.
 
-In addition, test_compile.py compiles every operator for every dtype, in small kernels.
+They are only a sample; test_compile.py compiles every operator for every dtype, in small kernels.
 """
 
 
@@ -262,7 +262,7 @@ class Kernel:
         return spec is not None and (row.keys() < self.factors().keys() or self.obeys(spec, row))
 
     def obeys(self, spec: tuple[Any, ...], row: Row) -> bool:
-        """Return whether the parameters are valid together."""
+        """Return whether the parameter values in `row` are valid together."""
         return self.name not in RULES or RULES[self.name](spec, row)
 
     @cache  # noqa: B019 (one entry per kernel)
@@ -306,7 +306,7 @@ class Kernel:
 
         The sample contains every value of each factor, and each semiring in NAMED with each of its
         dtypes. For the kernel `cast_values` it contains every pair of dtypes. It includes the
-        instances of `few`.
+        instances that the method `few` returns.
         """
         return [self.instance(row) for row in self._sampled()]
 
@@ -481,15 +481,15 @@ DOMAINS = {
     r"Key": tuple(map(np.dtype, ("u4", "u8"))),
     r"Level": tuple(map(np.dtype, ("u1", "i4"))),
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
-    r"MASK": (0, 1, 2),  # gathering.cuh and assign.cu define these kinds of mask
-    r"WHERE": (0, 1, 2),  # rows.cuh defines DENSE, LISTED and BY_ROWS
-    r"FILL": (0, 1, 2, 3),  # ewise_union.cu defines the bits FILL_RIGHT and FILL_LEFT
-    r"HOW": (0, 1, 2),  # ewise_dense.cu defines INTERSECTION, UNION and FILLED_UNION
-    r"HELD": (0, 1, 2),  # gathering.cuh defines IN_BITMAP, IN_FULL and WITH_HUBS
-    r"ENDS": (0, 1, 2),  # gathering.cuh defines AT_LAST, AT_FIRST and AT_PRESENCE
-    r"RULE": (0, 1),  # communities.cu defines POPULAR and GAINING
-    r"CLUSTER": (1, 16),  # backends/cuda/searching.py chooses the cluster size
-    r"WAY": (0, 1, 2, 3, 4, 5),  # spmspv.cu defines the constants CLAIM to EXPAND
+    r"MASK": (0, 1, 2),  # the kinds of mask that gathering.cuh and assign.cu define
+    r"WHERE": (0, 1, 2),  # the values DENSE, LISTED and BY_ROWS in rows.cuh
+    r"FILL": (0, 1, 2, 3),  # each sum of the bits FILL_RIGHT and FILL_LEFT in ewise_union.cu
+    r"HOW": (0, 1, 2),  # the values INTERSECTION, UNION and FILLED_UNION in ewise_dense.cu
+    r"HELD": (0, 1, 2),  # the values IN_BITMAP, IN_FULL and WITH_HUBS in gathering.cuh
+    r"ENDS": (0, 1, 2),  # the values AT_LAST, AT_FIRST and AT_PRESENCE in gathering.cuh
+    r"RULE": (0, 1),  # the values POPULAR and GAINING in communities.cu
+    r"CLUSTER": (1, 16),  # the cluster sizes that backends/cuda/searching.py chooses from
+    r"WAY": (0, 1, 2, 3, 4, 5),  # the values CLAIM to EXPAND in spmspv.cu
 }
 """For each regular expression, the values of the template parameters whose names match it.
 
@@ -607,7 +607,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         ("count_few", "make_few"),
         lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
-    # hub columns are cached only if the vector is full and every row reads its values
+    # hub columns are cached only if the vector is full and every row reads the vector's values
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
         lambda spec, row: (
@@ -615,21 +615,22 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
             or (row["KEPT_U"] == 2 and row["ENDS"] == 0 and row.get("MASK", 0) == 0)
         ),
     ),
-    # 64-bit lengths may be computed in 32 bits; the near-far method needs an order.
+    # Lengths of 64 bits may be computed in 32 bits. The near-far method needs a monoid with an
+    # order.
     "close_over": lambda spec, row: (
         (row["T"] is OWN or (row["operator"], row["dtype"].name) == ("min_plus", "INT32"))
         and (row["HOW"] != 1 or cuda_ops.order_of(spec[1].monoid) != 0)
     ),
     "find_seams": lambda spec, row: 0 < row["TILE"] - row["STRIDE"] <= row["TILE"] // 8,
     **dict.fromkeys(("sort_tiles", "merge_tiles"), lambda spec, row: _is_tile(spec, row)),
-    # a tile of sums must fit a block's shared memory
+    # A tile of sums must fit into a block's shared memory.
     "make_tiles": lambda spec, row: row["BITS"] == (10 if spec[1].monoid.type.bits == 64 else 11),
 }
 """For each kernel, a function that tells whether a complete row is valid."""
 
 
 def _is_tile(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether the tile matches the width of the keys and the stride matches the tile."""
+    """Return whether the tile size suits the width of the keys and the stride suits the tile."""
     items = SORT_ITEMS[spec[1].type.bits == 64]
     tile = SORT_THREADS * items
     return row["ITEMS"] == items and row["STRIDE"] in (tile, tile - tile // 8)

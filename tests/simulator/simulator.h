@@ -298,7 +298,7 @@ SIMULATOR_ATOMIC(atomicExch, float, ((void)old, value))
 
 namespace simulator {
 
-struct Parameter {  // describes a parameter, so that the stand-in can check arguments
+struct Parameter {  // describes a parameter; the CuPy stand-in checks the argument
   int size;         // in bytes
   int pointee;      // size of the target in bytes; 0 if not a pointer, -1 for pointer to void
   int reads_only;   // 1 for a pointer to const

@@ -29,7 +29,7 @@ short time. So it saves time to compile them without optimization.
 """
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
-    *("-fno-gnu-unique", "-fno-math-errno"),  # programs must not share symbols
+    *("-fno-gnu-unique", "-fno-math-errno"),  # -fno-gnu-unique: programs share no symbols
 )
 
 
@@ -170,7 +170,7 @@ def compile_program(text: str, headers: dict[str, str], folders: tuple[str, ...]
 
 
 def file_of(image: bytes) -> Path:
-    """Return the path of a file with the bytes of a shared object."""
+    """Write the bytes of a shared object to a file in the cache, and return its path."""
     return _put(folder() / f"loaded-{hashlib.sha256(image).hexdigest()[:32]}.so", image)
 
 

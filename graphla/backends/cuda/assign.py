@@ -88,7 +88,7 @@ def write_matrix(
     replace: bool,
     dtype: Any,
 ) -> Csr:
-    """C⟨mask, replace⟩ = accum(C, T), with numpy dtype `dtype`."""
+    """C⟨mask, replace⟩ = accum(C, T), with values of the NumPy dtype `dtype`."""
     if mask is not None and t.nvals:
         t = keep(t, _look_up_entries(mask, t, True))
     c = _remove_lost(c, mask, REMAINS[mask is not None, accum is not None, replace])

@@ -32,7 +32,7 @@ from semirings.semiring import min_plus
 class BetweennessTuning:
     """Tuning parameters, measured on an H200.
 
-    The parameters `block`, `part` and `team_words` are compiled into the kernel.
+    The kernel is compiled with the values of `block`, `part` and `team_words`.
     """
 
     block: int = 512  # number of threads per block

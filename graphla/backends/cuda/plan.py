@@ -179,7 +179,7 @@ def _rename_form(
     """Return the pattern `a` in the new numbering of the vertices, with sorted rows.
 
     The array `sizes` holds 0 and then the lengths of the rows in the new numbering. This function
-    replaces them by their running sums, so that `sizes` becomes the indptr of the result.
+    replaces the lengths with their running sums, so that `sizes` becomes the indptr of the result.
     """
     add_up_sizes(sizes)
     indices = xp.empty(a.nvals, np.int32)

@@ -162,7 +162,8 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    // Wait until all threads have finished with the other row, whose data are in shared memory.
+    // Wait until no thread needs the row of the previous iteration, whose data are still in shared
+    // memory.
     __syncthreads();
     const int warp = warp_in_block();
     if (warp < 2) {

@@ -217,7 +217,7 @@ struct FewRows {
   i64 count_24, count_96, count_384, count_1536;
 };
 
-enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move a row
+enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move one row to C
 
 /// Moves the rows with few terms from scratch memory to C. There are four lists of such rows, one
 /// for each maximum number of terms: 24, 96, 384 and 1536. Scratch memory contains the rows of the

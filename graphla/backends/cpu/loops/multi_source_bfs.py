@@ -16,7 +16,7 @@ PUSHED = 2
 
 
 class Graph(NamedTuple):
-    """The adjacency matrix: in CSR for pushes, and in CSC (`into_`) for pulls."""
+    """The adjacency matrix: in CSR for pushes, and in CSC (the fields `into_...`) for pulls."""
 
     indptr: Any
     indices: Any
@@ -25,7 +25,7 @@ class Graph(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Two arrays with one column per search. A loop writes to only one of them, as requested."""
+    """Two arrays with one column per search. A loop writes only to the array that is requested."""
 
     levels: Any  # shape (n, searches)
     # shape (3, searches): number of vertices reached, sum of their levels, maximum level

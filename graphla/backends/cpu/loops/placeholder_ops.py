@@ -1,7 +1,7 @@
 """Placeholder definitions of operators (plus_times on float64).
 
 Loops import them, so that each file of loops is a valid Python file. Before Numba compiles a loop,
-the loader replaces them by the operators that a call needs.
+the loader replaces them with the operators that a call needs.
 """
 
 IS_ANY = False
@@ -90,10 +90,10 @@ def beyond(best, delta):
 
 
 def wider(delta):
-    """Return a delta about twice as large."""
+    """Return about twice `delta`, the bucket width."""
     return delta * 2
 
 
 def narrower(delta):
-    """Return a delta half as large."""
+    """Return half of `delta`, the bucket width."""
     return delta / 2
