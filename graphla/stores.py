@@ -567,7 +567,7 @@ class ScalarStore:
 
 
 class _Pair(Remembering):
-    """The two forms, CSR and CSC, of a matrix and of its transpose."""
+    """The CSR and CSC forms that the stores of a matrix and of its transpose share."""
 
     __slots__ = (
         "abroad",

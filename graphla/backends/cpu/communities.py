@@ -1,4 +1,4 @@
-"""Label propagation and the moves of Louvain's method, by `loops/communities` or in Python."""
+"""Label propagation and the moves of Louvain's method: compiled loops, or plain Python."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@
 namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
-constexpr u32 CLUSTER_LONG = 512;  // maximum number of longer rows that a block lists
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these longer rows
+constexpr u32 CLUSTER_LONG = 512;  // maximum number of rows in a block's list of long rows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these long rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
@@ -40,7 +40,7 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges followed from the vertices of these levels, except the first level
+  u64 into;  // number of edges followed from vertices of the processed levels, except the first
   bool fails, stops;
 };
 

@@ -80,7 +80,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """Return the NumPy array inside; refuse the arguments that CuPy refuses."""
+    """Return the NumPy array inside; reject the arguments that CuPy rejects."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)
@@ -100,7 +100,7 @@ def _index(key: Any) -> Any:
 
 
 def _refuse_out_of_bounds(array: np.ndarray, key: Any) -> None:
-    """Refuse an index out of bounds, which CuPy silently wraps around."""
+    """Reject an index out of bounds; CuPy would wrap it around without an error."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(each is Ellipsis for each in keys):
         return

@@ -93,14 +93,14 @@ def get_array_module(*args: Any) -> Any:
 
 
 def lexsort(keys: Any) -> ndarray:
-    """Sort by the rows of an array, the last row first; like CuPy, refuse a tuple."""
+    """Sort by the rows of an array, the last row first; like CuPy, reject a tuple."""
     if not isinstance(keys, ndarray):
         raise AttributeError(f"{type(keys).__name__!r} object has no attribute 'ndim'")
     return lifted["lexsort"](keys)
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
-    """Repeat elements; like CuPy, refuse an array as the number of repeats."""
+    """Repeat elements; like CuPy, reject an array as the number of repeats."""
     if isinstance(repeats, (ndarray, np.ndarray)):
         raise TypeError("repeats must be int or sequence of ints")
     return lifted["repeat"](a, repeats, axis)
@@ -127,7 +127,7 @@ def _stable_only(name: str) -> Any:
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> ndarray:
-    """Return the elements at indices; refuse an index out of bounds, which CuPy wraps around."""
+    """Return the elements at indices. Reject an index out of bounds; CuPy would wrap it around."""
     if isinstance(indices, np.ndarray):
         indices = array(indices)
     return lifted["take"](a, indices, axis, out)

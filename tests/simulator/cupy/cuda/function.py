@@ -110,7 +110,7 @@ class Function:
         )
 
     def _values(self, args: Sequence[Any]) -> list[np.ndarray]:
-        """Return the arguments as bytes; refuse those that the kernel would misread."""
+        """Return the arguments as bytes; reject those that the kernel would misread."""
         if len(args) != len(self._parameters):
             raise SimulatorFault(
                 f"{self.kernel} has {len(self._parameters)} parameters, but {len(args)} arguments"
@@ -125,7 +125,7 @@ class Function:
 
 
 def _with_fields(following: Iterator[_Parameter]) -> tuple[_Parameter, list[Any]]:
-    """Return the next parameter and its fields, recursively."""
+    """Return the next item of `following`, and a list of its fields, each with its own fields."""
     parameter = next(following)
     return parameter, [_with_fields(following) for _ in range(parameter.fields)]
 
@@ -152,7 +152,7 @@ def _digest(pairs: Iterable[tuple[Any, _Parameter]]) -> int:
 
 
 def _check(what: str, argument: Any, size: int, taken: tuple[_Parameter, list[Any]]) -> None:
-    """Refuse an argument of `size` bytes, or a field of it, that the kernel would misread."""
+    """Reject an argument of `size` bytes, or a field of it, that the kernel would misread."""
     parameter, fields = taken
     if size != parameter.size:
         raise SimulatorFault(f"{what} has {size} bytes, but the parameter has {parameter.size}")
