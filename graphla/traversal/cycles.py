@@ -30,8 +30,8 @@ CYCLES = 32
 ROUNDED = 2
 """Determines when a closure fails because a cycle improves values only by rounding errors.
 
-Such a cycle is allowed for a limited number of rounds: ROUNDED times the number of rounds before the
-first check for endless cycles. After that, the closure raises an error.
+Such a cycle is allowed for a limited number of rounds: ROUNDED times the number of rounds before
+the first check for endless cycles. After that, the closure raises an error.
 """
 
 
@@ -107,9 +107,9 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether every further turn around the cycle changes the value of its first vertex."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
-        # Compare the exact sum of the weights with 0. If sums were rounded, a turn around this cycle
-        # might change nothing, even though the cycle and other cycles together improve values
-        # forever.
+        # Compare the exact sum of the weights with 0. If sums were rounded, a turn around this
+        # cycle might change nothing, even though the cycle and other cycles together improve
+        # values forever.
         whole = np.concatenate(weights)
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0
