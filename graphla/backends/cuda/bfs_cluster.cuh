@@ -60,9 +60,9 @@ template <class S, int SIZE> struct Together {
   // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
   // FAILURE and LONG_ROWS.
   u32 *sent;
-  i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
-  u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
-  u32 *scratch;    // shared: WARP + 1 words for a block scan
+  i32 *long_list;  // in shared memory: at most CLUSTER_LONG vertices with long rows
+  u32 *ends;       // in shared memory: inclusive prefix sums of the degrees of long rows
+  u32 *scratch;    // in shared memory: WARP + 1 words for a block scan
   u32 room;        // number of vertices that fit in a box
   u32 rank;        // number of this block in the cluster
 

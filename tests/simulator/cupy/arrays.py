@@ -313,7 +313,7 @@ class ndarray:
         if _is_basic(key):
             keys = key if isinstance(key, tuple) else (key,)
             if not any(each is Ellipsis for each in keys):
-                key = (*keys, Ellipsis)  # the result is then never a scalar
+                key = (*keys, Ellipsis)  # so that NumPy returns an array, not a scalar
             return self._view(host[key])
         _refuse_out_of_bounds(host, key)
         return wrap(host[key])
