@@ -505,7 +505,7 @@ class MatrixStore:
 
     @property
     def report(self) -> PlanReport | None:
-        """The report on the existing plan, or None."""
+        """The report on the plan of the matrix, or None if there is no plan yet."""
         plan = self._pair.plans.ways[self._flipped]
         return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
@@ -567,7 +567,7 @@ class ScalarStore:
 
 
 class _Pair(Remembering):
-    """The two forms, CSR and CSC, of a matrix and of its transpose."""
+    """The CSR and CSC forms that the stores of a matrix and of its transpose share."""
 
     __slots__ = (
         "abroad",

@@ -260,16 +260,16 @@ LINES = [
     "v.ewise_add(v, 'PLUS')",
     "A.reduce_rowwise('PLUS')",
     "lib.binary.from_string('GrB_PLUS')",
-    # operations on a Scalar and a Python number
+    # The next statements operate on a Scalar and a Python number.
     "lib.binary.minus(s & 2)",
     "lib.binary.minus(s | 2)",
     "lib.binary.plus(2 | s)",
     "A | s",
-    # operations on a mask and a vector
+    # The next statements operate on a mask and a vector.
     "(v > 1) & v.S",
     "v.S | (v > 1)",
     "v & v.S",
-    # empty objects with and without a given shape
+    # The next statements build empty objects, with and without a given shape.
     "lib.Matrix.from_csr([0], [], [])",
     "lib.Matrix.from_csr([0, 0, 0], [], [])",
     "lib.Matrix.from_csr([0, 0], [], [], int, ncols=3)",

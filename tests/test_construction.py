@@ -187,7 +187,7 @@ def test_writing_into_an_imported_or_exported_array_does_not_change_the_matrix()
     assert A.to_dicts() == {0: {0: 1.0}, 1: {1: 2.0}} and v.to_dict() == {0: 1.0, 1: 2.0}
 
 
-# --- sizes and values that do not fit ----------------------------------------------------------
+# --- sizes that are out of range, and values that do not fit the dtype -------------------------
 @pytest.mark.parametrize("size", [2**31, 2**40, -1])
 def test_the_error_names_a_dimension_that_is_out_of_range(size):
     for make in (

@@ -17,7 +17,7 @@ Remains = Literal["NOWHERE", "ANYWHERE", "INSIDE", "OUTSIDE"]
 and OUTSIDE only where it does not."""
 
 REMAINS: dict[tuple[bool, bool, bool], Remains] = {
-    # (has mask, has accum, replace)
+    # Each key is the tuple (has mask, has accum, replace).
     (False, False, False): "NOWHERE",
     (False, False, True): "NOWHERE",
     (False, True, False): "ANYWHERE",

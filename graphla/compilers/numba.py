@@ -114,7 +114,7 @@ def _is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-# --- the text of a module ---------------------------------------------------------------------
+# --- generate the text of a module ------------------------------------------------------------
 
 
 def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> str:
@@ -184,7 +184,7 @@ def _versions() -> str:
     return " ".join((version("numba"), np.__version__, platform.python_version()))
 
 
-# --- the cache folder -------------------------------------------------------------------------
+# --- write to and import from the cache folder ------------------------------------------------
 
 
 def _module(name: str, text: str) -> ModuleType:

@@ -56,7 +56,10 @@ NUMBERED_HEADERS = {
     for noun in ("node", "vertex", "id", "entity")
     for one, two in (("1", "2"), ("a", "b"))
 }
-"""Titles that could also be vertices. They are vertices if one of them recurs in a later line."""
+"""Pairs of column titles that could also be the names of two vertices.
+
+A pair in the first line is an edge, not a header, if one of the two names recurs in a later line.
+"""
 
 SPARSE_FROM = 1 << 20
 """Vertex numbers up to this limit are accepted regardless of the number of edges."""
@@ -309,7 +312,8 @@ class Form:
     width: int
     weighted: bool
     skip: int  # number of lines before the first edge
-    # The first two fields of the first line if it is taken for a header but may be an edge.
+    # The first two fields of the first line, if this line is treated as a header but could also be
+    # an edge; otherwise empty.
     doubtful: tuple[str, ...] = ()
 
 

@@ -14,7 +14,7 @@ from graphla.ladder.edges import lay_out
 from graphla.stores import MatrixStore
 
 SIDE = 14
-"""log2 of the number of vertices in a block of distances."""
+"""A block of distances has the distances of 2^SIDE vertices."""
 LEAST = 16
 """Minimum mean number of edges per chunk for which edges are sorted by square.
 

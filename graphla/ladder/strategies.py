@@ -35,7 +35,7 @@ class Strategy:
         return bool(self._place(device))
 
     def rung(self, device: str) -> type[Rung]:
-        """Return the rung's class for the device."""
+        """Return the class that runs this strategy on the device."""
         place = self._place(device)
         if not place:
             able = ", ".join(name for name, other in STRATEGIES.items() if other.runs_on(device))
@@ -141,4 +141,4 @@ _LADDER = (
 )
 
 STRATEGIES: dict[str, Strategy] = {strategy.name: strategy for strategy in _LADDER}
-"""All rungs, keyed by name, from the bottom of the ladder to the top."""
+"""All strategies, keyed by name, from the bottom of the ladder to the top."""

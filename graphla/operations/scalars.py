@@ -17,7 +17,7 @@ def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any,
     If both scalars are empty, the result is empty. If only one is empty, the result depends on
     `how`. For "intersection", it is empty. For "union", it is the other scalar or, if `defaults` is
     not empty, op(a, b) with the default in place of the empty scalar. `defaults` has one default
-    for a and one for b.
+    for `a` and one for `b`.
     """
     x, y = a.value, b.value
     if how == "union":
@@ -34,7 +34,7 @@ def join(how: str, a: ScalarStore, b: ScalarStore, op: Any, defaults: tuple[Any,
 
 
 def apply(a: ScalarStore, op: Any) -> ScalarStore:
-    """Return op(a), or an empty scalar if a is empty."""
+    """Return op(a), or an empty scalar if `a` is empty."""
     if a.value is None:
         return _scalar(a, op.return_type)
     _refuse_positional(op)
@@ -44,14 +44,14 @@ def apply(a: ScalarStore, op: Any) -> ScalarStore:
 def bind(a: ScalarStore, op: Any, scalar: Any, side: str) -> ScalarStore:
     """Return op(scalar, a) if `side` is "left", otherwise op(a, scalar).
 
-    If a is empty, the result is an empty scalar.
+    If the scalar `a` is empty, the result is an empty scalar.
     """
     b = ScalarStore(a.device, a.dtype, scalar)
     return join("intersection", *((b, a) if side == "left" else (a, b)), op, ())
 
 
 def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
-    """Return the value op(a, 0, 0, thunk), or None if a is empty."""
+    """Return the value op(a, 0, 0, thunk), or None if `a` is empty; 0, 0 is the position of `a`."""
     if a.value is None:
         return None
     zero = np.int64(0)
@@ -59,12 +59,12 @@ def by_place(a: ScalarStore, op: Any, thunk: Any) -> Any:
 
 
 def apply_index(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
-    """Return op(a, 0, 0, thunk), or an empty scalar if a is empty."""
+    """Return op(a, 0, 0, thunk), or an empty scalar if `a` is empty."""
     return _scalar(a, op.return_type, by_place(a, op, thunk))
 
 
 def select(a: ScalarStore, op: Any, thunk: Any) -> ScalarStore:
-    """Return a if op(a, 0, 0, thunk) is true, otherwise an empty scalar."""
+    """Return the scalar `a` if op(a, 0, 0, thunk) is true, otherwise an empty scalar."""
     return a if by_place(a, op, thunk) else _scalar(a, a.dtype)
 
 

@@ -52,9 +52,10 @@ def put(device: str, array: Any) -> Any:
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Like `put`, but on a GPU store every element of an iso-valued array of indices.
+    """Do the same as `put`, but on a GPU expand an iso-valued array of indices.
 
-    An iso-valued array stores a single element, but kernels read every index from memory.
+    An iso-valued array stores a single element, whereas a kernel reads each index from memory. So
+    the array on the GPU stores every element.
     """
     return put(device, array.copy() if device != "cpu" and is_iso(array) else array)
 
@@ -69,7 +70,7 @@ def put_indices(device: str, places: Any) -> Any:
 
 
 def could_hold(device: str, given: Any) -> bool:
-    """Return whether an object on that device could share this array without a transfer."""
+    """Return whether an object on `device` could share the array `given` without a transfer."""
     return device == "cpu" or is_on_card(given)
 
 

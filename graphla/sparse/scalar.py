@@ -27,7 +27,7 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
 
     @property
     def shape(self) -> tuple[()]:
-        """The empty tuple."""
+        """The empty tuple, because a scalar has no dimensions."""
         return ()
 
     @property
@@ -274,7 +274,7 @@ class ScalarExpression(ReadableScalar, Expression["Scalar"]):
 
     @property
     def shape(self) -> tuple[()]:
-        """The empty tuple."""
+        """The empty tuple, because a scalar has no dimensions."""
         return ()
 
     def __repr__(self) -> str:

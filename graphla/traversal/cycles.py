@@ -24,13 +24,14 @@ TURNS = 1000
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
 STEPS = 50_000
-"""Maximum number of edges followed per cycle, so long cycles get fewer turns."""
+"""Maximum number of edges followed in the test of a cycle. So the test of a long cycle makes fewer
+turns around it."""
 CYCLES = 32
 ROUNDED = 2
-"""Limits the number of rounds in which a cycle may improve values only because sums are rounded.
+"""Determines when a closure fails because a cycle improves values only by rounding errors.
 
-The limit is ROUNDED times the number of rounds before the first check for endless cycles. Beyond
-it, the closure raises an error.
+Such a cycle is allowed for a limited number of rounds: ROUNDED times the number of rounds before
+the first check for endless cycles. After that, the closure raises an error.
 """
 
 
@@ -106,8 +107,9 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether every further turn around the cycle changes the value of its first vertex."""
     better = {"min": -1, "max": 1}.get(op.monoid.name)
     if better and op.binaryop.name == "plus":
-        # Decide by the exact sum of the weights. With rounded sums, a turn around this cycle alone
-        # may change nothing, even if this cycle and other cycles together improve values forever.
+        # Compare the exact sum of the weights with 0. If sums were rounded, a turn around this
+        # cycle might change nothing, even though the cycle and other cycles together improve
+        # values forever.
         whole = np.concatenate(weights)
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0

@@ -103,7 +103,10 @@ class Exact:
         self.total = sum(self.out)
 
     def modularity(self, community):
-        """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community."""
+        """Q = Σ A(i, j)/m - resolution·out(i)·into(j)/m², over pairs i, j in the same community.
+
+        Here m is the total weight, and out(i) and into(j) are the weights out of i and into j.
+        """
         pairs = [(i, j) for i, c in enumerate(community) for j, d in enumerate(community) if c == d]
         inside = sum(self.weight[i][j] for i, j in pairs)
         by_chance = sum(self.out[i] * self.into[j] for i, j in pairs)
@@ -113,7 +116,7 @@ class Exact:
         return [j for j in range(self.n) if j != v and (v, j) in self.links]
 
     def gains(self, community, v):
-        """Return the gain of Q for a move of v to each adjacent community, in neighbor order."""
+        """Return the gain in modularity of a move of v to each adjacent community."""
         before = self.modularity(community)
         around = dict.fromkeys(community[j] for j in self.neighbors(v))
         moves = {c: [*community[:v], c, *community[v + 1 :]] for c in around}
@@ -140,7 +143,7 @@ def test_in_each_round_a_vertex_chooses_the_largest_gain_of_modularity(labeled, 
 
 
 def one_by_one(exact, order):
-    """Move each vertex of a queue to the community with the largest gain of Q; return all labels.
+    """Move each vertex of a queue to the community with the largest gain; return all labels.
 
     Reject an example in which rounding may change a choice.
     """

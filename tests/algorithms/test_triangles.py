@@ -31,7 +31,8 @@ def test_relabeling_preserves_the_triangle_count(ordered):
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 10, 40])
 def test_a_complete_graph_has_n_choose_3_triangles(n):
-    places = [(i, j) for i in range(n) for j in range(n)]  # includes self-loops
+    # The edges include self-loops, which belong to no triangle.
+    places = [(i, j) for i in range(n) for j in range(n)]
     rows, columns = [i for i, _ in places], [j for _, j in places]
     A = gl.Matrix.from_coo(rows, columns, True, bool, nrows=n, ncols=n)
     assert triangle_count(A) == n * (n - 1) * (n - 2) // 6

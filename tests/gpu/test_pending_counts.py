@@ -118,7 +118,7 @@ def test_a_count_can_be_read_on_another_stream_and_in_another_thread():
 def test_a_word_is_reused_only_after_its_launch_has_stored_a_count():
     unread = PendingCount()
     address = unread.address
-    del unread  # no launch has stored a count there
+    del unread  # no launch has stored a count at this address
     later = [PendingCount() for _ in range(len(_words.free) + 1)]
     assert address not in {each.address for each in later}
 

@@ -61,14 +61,14 @@ def test_power_is_computed_between_steps_of_the_energy_counter():
 
 
 def test_power_is_measured_only_if_the_energy_counter_changes():
-    taken = iter(range(10**9))  # one joule more at each reading
+    taken = iter(range(10**9))  # each reading of the counter is one joule more
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "REGION", 0.02)
         found = energy.watts(lambda: None, lambda: float(next(taken)))
         assert found is not None
         assert found > 0
         patch.setattr(energy, "PATIENCE", 0.03)
-        assert energy.watts(lambda: None, lambda: 7.0) is None  # the counter does not change
+        assert energy.watts(lambda: None, lambda: 7.0) is None  # a counter that never changes
 
 
 def test_power_is_none_without_an_energy_counter():
@@ -227,7 +227,8 @@ def test_a_wrong_level_is_detected_and_named(monkeypatch):
     said = r"wrong gives vertex \d level 3 from source \d, but sequential gives (no )?level"
     with pytest.raises(Panic, match=said):
         ladder.compare(A, ["sequential", "wrong"])
-    assert ladder.compare(A, ["wrong"]).rows  # there is no other strategy to compare it with
+    # A wrong strategy alone is not detected, because there is no other strategy to compare it with.
+    assert ladder.compare(A, ["wrong"]).rows
 
 
 def test_a_wrong_number_of_levels_is_detected(monkeypatch):

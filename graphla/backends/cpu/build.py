@@ -79,7 +79,7 @@ def _build_numpy(
     is_sorted = is_increasing(keys)
     if is_sorted:
         pass
-    elif is_iso(values):  # iso values need not be sorted with the keys
+    elif is_iso(values):  # all values are equal, so only the keys are sorted
         sort_in_place(keys)
     else:
         order = None

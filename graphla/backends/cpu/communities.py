@@ -1,4 +1,4 @@
-"""Label propagation and the moves of Louvain's method, by `loops/communities` or in Python."""
+"""Label propagation and the moves of Louvain's method: compiled loops, or plain Python."""
 
 from __future__ import annotations
 
@@ -97,8 +97,9 @@ def _move_communities_python(request: CommunityMoves) -> Array:
     links, factor = request.links, request.factor
     indptr, indices, values = links.indptr.tolist(), links.indices, links.values
     community = list(range(links.nrows))
-    outs, intos = request.out.tolist(), request.into.tolist()  # one value per vertex
-    total_out, total_in = outs.copy(), intos.copy()  # one value per community
+    outs, intos = request.out.tolist(), request.into.tolist()
+    # `outs` and `intos` have one value per vertex, `total_out` and `total_in` one per community.
+    total_out, total_in = outs.copy(), intos.copy()
     queue = deque(np.argsort(request.words()).tolist())
     waits = [True] * links.nrows
     while queue:

@@ -58,7 +58,10 @@ def row_of_entry(a: Csr) -> Array:
 
 
 def offsets(counts: Array) -> Array:
-    """Return the indptr 0, counts[0], counts[0] + counts[1], ..., int32 if the sum fits."""
+    """Return [0, counts[0], counts[0] + counts[1], ...]: the indptr of rows with these lengths.
+
+    The dtype is int32 if the sum of all counts fits, otherwise int64.
+    """
     ends = counts.cumsum(dtype=np.int64)
     total = int(ends[-1]) if ends.size else 0
     indptr = np.empty(counts.size + 1, index_dtype(total))

@@ -1,4 +1,4 @@
-"""PageRank by `loops/pagerank`, round by round."""
+"""PageRank: each round runs the compiled loop in `loops/pagerank`."""
 
 from __future__ import annotations
 

@@ -68,8 +68,10 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B. Return None if `b`, which is B in CSR form, is None: the product cannot
-    use `bt` alone."""
+    """C⟨mask⟩ = A ⊕.⊗ B, where `b` is B in CSR form and `bt` its transpose.
+
+    Return None if `b` is None, because the product cannot use `bt` alone.
+    """
     if b is None:
         return None
     if compiles(a.nvals + b.nvals, semiring, size=b.ncols):

@@ -121,7 +121,7 @@ def _values(op: TypedBinaryOp, operand: tuple[Array, Lazy], name: str) -> Any:
 
 @lru_cache(maxsize=4096)
 def _uses(op: TypedBinaryOp) -> frozenset[str]:
-    """Return the names of the arguments that the operator reads, out of x, y, ix, jx, iy and jy."""
+    """Return which of the arguments "x", "y", "ix", "jx", "iy" and "jy" the operator reads."""
     return frozenset(op.expression.uses())
 
 

@@ -25,8 +25,8 @@
 namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
-constexpr u32 CLUSTER_LONG = 512;  // maximum number of longer rows that a block lists
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these longer rows
+constexpr u32 CLUSTER_LONG = 512;  // maximum number of rows in a block's list of long rows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these long rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
@@ -40,7 +40,7 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges followed from the vertices of these levels, except the first level
+  u64 into;  // number of edges followed from vertices of the processed levels, except the first
   bool fails, stops;
 };
 
@@ -60,9 +60,9 @@ template <class S, int SIZE> struct Together {
   // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
   // FAILURE and LONG_ROWS.
   u32 *sent;
-  i32 *long_list;  // shared: at most CLUSTER_LONG vertices with long rows
-  u32 *ends;       // shared: inclusive prefix sums of the degrees of long rows
-  u32 *scratch;    // shared: WARP + 1 words for a block scan
+  i32 *long_list;  // in shared memory: at most CLUSTER_LONG vertices with long rows
+  u32 *ends;       // in shared memory: inclusive prefix sums of the degrees of long rows
+  u32 *scratch;    // in shared memory: WARP + 1 words for a block scan
   u32 room;        // number of vertices that fit in a box
   u32 rank;        // number of this block in the cluster
 

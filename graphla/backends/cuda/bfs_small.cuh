@@ -55,11 +55,12 @@ struct SmallLimits {
 /// The static shared memory of a block. Most of it describes long rows, which all threads of the
 /// block follow together.
 struct SmallMemory {
-  i32 *far;        // the vertices of long rows
-  i32 *far_by;     // for each long row, the reached neighbor that a pull has found, or -1
-  u32 *far_begin;  // the first entries of long rows; `read_far` subtracts the lengths of earlier
-                   // rows
-  u32 *far_end;    // the lengths of long rows, which `read_far` replaces by their running sums
+  i32 *far;     // the vertices of long rows
+  i32 *far_by;  // for each long row, the reached neighbor that a pull has found, or -1
+  // The first entry of each long row. `read_far` subtracts from it the total length of the long
+  // rows before this row.
+  u32 *far_begin;
+  u32 *far_end;  // the lengths of long rows, which `read_far` replaces by their running sums
   // In a pull, each warp reads 32 rows at a time, one for each of its threads. For each thread: the
   // reached neighbor found in the row of this thread, or -1.
   i32 *row_by;
@@ -72,7 +73,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   static constexpr int WARPS = THREADS / WARP;
   static constexpr bool HAS_PARENTS = PARENTS;
 
-  // The graph. Its fields have the same meaning as in struct Search (bfs.cuh).
+  // The graph and the results. These fields have the same meaning as in struct Search (bfs.cuh).
   u32 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
@@ -90,9 +91,9 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   u32 *inbox;  // map of the new vertices that this block owns
   i32 *list;   // lists of vertices: one per block in a push, one per warp in a pull
   u32 room, words;
-  u32 stride;  // number of words of a map that each block owns, rounded up to an odd number
+  u32 stride;  // number of words that each block owns in a map, rounded up to an odd number
   u32 rank;
-  u32 hub_words;  // number of words of a map whose vertices are hubs
+  u32 hub_words;  // number of words in a map that contain only hubs
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,

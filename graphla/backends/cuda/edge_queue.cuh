@@ -5,7 +5,7 @@
 // The high word of a queue item holds a row, in a format that each kernel defines. The low word
 // holds the number of entries in the rows that precede it in the round. The number of rows and the
 // number of their entries also share one word, with the rows in the high half, so one atomic
-// operation claims both.
+// operation reserves the positions of the rows and of their entries.
 //
 // The counts of round r are in slot r % 3. In round r, blocks read the counts of round r - 1, add
 // to those of round r, and reset those of round r + 1 to zero.

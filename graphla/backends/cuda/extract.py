@@ -39,9 +39,9 @@ class ExtractTuning:
     """Tuning parameters for the search for the extracted columns."""
 
     few_columns: int = 16
-    """If the extracted columns are not in order, and are at least 1 / few_columns of all columns, a
-    table with an element for every column replaces the search in the sorted list of extracted
-    columns. The table is then faster."""
+    """Normally the column of each entry is looked up in the sorted list of extracted columns. If
+    the extracted columns are distinct but not in order, and are at least 1 / few_columns of all
+    columns, it is faster to use a table with an element for every column."""
 
 
 TUNING = ExtractTuning()
@@ -130,7 +130,7 @@ def _extract_rows(a: Csr, rows: Array) -> Csr:
 
 
 def _extract_columns(a: Csr, columns: Array) -> Csr:
-    """Copy each entry to every q for which columns[q] is its column, then sort each row by q."""
+    """Return C(i, q) = A(i, columns[q]): copy the entries of A, then sort each row of C by q."""
     asked = columns.size
     if not a.nvals or not asked:
         none = xp.zeros(a.nrows + 1, xp.int32)
@@ -165,7 +165,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
 
 
 def _renumber(a: Csr, columns: Array) -> Csr:
-    """Extract distinct columns, using a table that maps each column to its q."""
+    """Extract distinct columns, using a table: for the column `columns[q]` it contains q."""
     numbers = xp.full(a.ncols, -1, xp.int32)
     numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
     c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)

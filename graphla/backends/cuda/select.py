@@ -110,7 +110,7 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 
 def scan_and_count(ends: Array) -> int:
-    """Replace the counts in `ends` (int64, at least one) by running sums; return the last."""
+    """Replace the counts in the nonempty int64 array `ends` by running sums; return the last."""
     if ends.size > current(TUNING).one_block:
         add_up(ends)
         return number(ends[-1])
@@ -132,7 +132,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
 
 
 def add_up(ends: Array) -> None:
-    """Replace the counts in `ends` (int64, at least one) by their running sums."""
+    """Replace the counts in the nonempty int64 array `ends` by their running sums."""
     if ends.size <= current(TUNING).one_block:
         _scan(ends, NULL, NULL)
     else:

@@ -87,8 +87,8 @@ def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
     """Add a stamp for a format that the current stream has just stored; return all stamps."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
-        # A stamp of this stream has no event yet. Its event will be recorded later than now, so
-        # a stream that waits for it also waits for the new format.
+        # The existing stamp of this stream suffices. Its event will be recorded later than now, so
+        # a stream that waits for this event also waits for the new format.
         return stamps
     made = Stamp(now)
     return (*stamps, made if made.event is not None else made.seal())

@@ -100,7 +100,7 @@ def _index(key: Any) -> Any:
 
 
 def _refuse_out_of_bounds(array: np.ndarray, key: Any) -> None:
-    """Reject an index out of bounds, which CuPy silently wraps around."""
+    """Reject an index out of bounds; CuPy would wrap it around without an error."""
     keys = key if isinstance(key, tuple) else (key,)
     if any(each is Ellipsis for each in keys):
         return
@@ -313,7 +313,7 @@ class ndarray:
         if _is_basic(key):
             keys = key if isinstance(key, tuple) else (key,)
             if not any(each is Ellipsis for each in keys):
-                key = (*keys, Ellipsis)  # the result is then never a scalar
+                key = (*keys, Ellipsis)  # so that NumPy returns an array, not a scalar
             return self._view(host[key])
         _refuse_out_of_bounds(host, key)
         return wrap(host[key])

@@ -127,7 +127,7 @@ def _stable_only(name: str) -> Any:
 
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None) -> ndarray:
-    """Return the elements at indices; reject an index out of bounds, which CuPy wraps around."""
+    """Return the elements at indices. Reject an index out of bounds; CuPy would wrap it around."""
     if isinstance(indices, np.ndarray):
         indices = array(indices)
     return lifted["take"](a, indices, axis, out)

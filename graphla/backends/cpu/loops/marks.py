@@ -26,7 +26,7 @@ def lowest(word):
 
 
 def words_over(size):
-    """Return the number of summary words of a set of indices below `size`."""
+    """Return the length of the array `summary` for a set of indices below `size`."""
     return (np.uint64(size) + np.uint64(4095)) >> np.uint64(12)
 
 

@@ -125,7 +125,7 @@ class Function:
 
 
 def _with_fields(following: Iterator[_Parameter]) -> tuple[_Parameter, list[Any]]:
-    """Return the next parameter and its fields, recursively."""
+    """Return the next item of `following`, and a list of its fields, each with its own fields."""
     parameter = next(following)
     return parameter, [_with_fields(following) for _ in range(parameter.fields)]
 

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.pinned_memory."""
+"""A stand-in for cupy.cuda.pinned_memory."""
 
 from .memory import PinnedMemoryPool, alloc_pinned_memory
 
