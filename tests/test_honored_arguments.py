@@ -1,4 +1,4 @@
-"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or refused."""
+"""Test that the arguments `sort`, `how`, `lazy` and `is_udt` are either honored or rejected."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_lazy_operator_is_traced_when_it_is_first_used(kind):
         assert getattr(module, f"lazy_{kind}") is op
         with pytest.raises(UdfParseError):
             op["INT64"]
-    finally:  # other tests inspect all operators of a module
+    finally:  # delete the operator, because other tests inspect all operators of a module
         for each in (module, indexunary):
             vars(each).pop(f"lazy_{kind}", None)
 

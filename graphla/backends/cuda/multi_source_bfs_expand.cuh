@@ -20,7 +20,7 @@ struct Queues {
   // are the number of the part in the row. Bits 0 to 31 are the vertex.
   u64 *parts;
   i32 *rows;    // vertices that push along short rows
-  u64 *counts;  // number of parts, number of rows
+  u64 *counts;  // counts[0]: number of parts; counts[1]: number of rows
 };
 
 constexpr u64 PULLS = u64(1) << 63;
