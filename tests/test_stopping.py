@@ -214,14 +214,14 @@ def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
 
 
 def check(algorithm: Algorithm, interrupter: Interrupter) -> None:
-    """Interrupt the algorithm in the middle of the calls of each loop, then run it again."""
+    """For each compiled loop, interrupt its middle call in a run; then run the algorithm again."""
     A = graph(algorithm)
     kept, options = A.dup(), given(algorithm, A)
 
     def run() -> Any:
         return algorithm.run(A, **options)
 
-    run()  # fills the caches of A
+    run()  # fills the caches of A, which the next runs use
     interrupter.begin(None)
     expected = run()
     calls = interrupter.calls
@@ -306,7 +306,6 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) ->
     finally:
         signal.signal(SIGINT, before)
     assert len(begun) < 100
-
     # at most one part was interrupted: that of the main thread
     assert len(ended) >= len(begun) - 1
 

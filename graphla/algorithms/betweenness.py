@@ -235,7 +235,7 @@ def definition(
         else:
             paths, shares, carried = _count_by_level(A, some, edges)
         own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
-        # δ = σ ∘ s, except at the sources
+        # δ(s, v) = paths(s, v) · shares(s, v), except where v = s
         each = binary.times(paths & shares).new(mask=~own.S)
         totals(binary.plus) << each.reduce_columnwise(monoid.plus)
         others = paths.apply(unary.one).new(INT64, mask=~own.S)

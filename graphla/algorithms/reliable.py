@@ -110,6 +110,6 @@ def most_reliable_path(
     # p(s) = 1
     start = validation.starts(source, A, 1.0, "FP64")
     validation.within_unit(A)
-    # p = p ⊕ p max.times A ⊕ p max.times A² ⊕ ...
+    # probabilities = p ⊕ p max.times A ⊕ p max.times A² ⊕ ..., where p is `start`
     probabilities, before = closure(start, A, max_times["FP64"], mask=mask, parents=parents)
     return ReliablePaths(probabilities, before)
