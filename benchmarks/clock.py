@@ -212,7 +212,7 @@ def least(call: Callable[[], Any], trials: int = 5) -> float:
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print the median times of each contender, their ratio to the first one's, and the work rate."""
+    """Print the median times of each contender, relative to the first too, and its work rate."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():
