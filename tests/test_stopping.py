@@ -183,7 +183,7 @@ def given(algorithm: Algorithm, A: gl.Matrix) -> dict[str, Any]:
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two results are equal, up to rounding and the choice of parents or paths."""
-    if isinstance(one, gl.algorithms.Traversal):  # any parent is correct
+    if isinstance(one, gl.algorithms.Traversal):  # any valid parents are correct, so compare levels
         assert one.levels is not None
         return one.levels.isequal(other.levels)
     if isinstance(one, gl.Matrix | gl.Vector):
@@ -191,7 +191,7 @@ def same(one: Any, other: Any) -> bool:
         return one.nvals == other.nvals and all(np.allclose(*pair) for pair in pairs)
     if isinstance(one, tuple):
         return all(map(same, one, other))
-    if isinstance(one, list):  # any shortest path is correct
+    if isinstance(one, list):  # any shortest path is correct, so compare lengths
         return len(one) == len(other)
     return one is other is None or bool(np.allclose(one, other))
 

@@ -341,7 +341,7 @@ def _row(x: Vector) -> Matrix:
 
 
 def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
-    """Return the sources, and whether they are a sample."""
+    """Return the sources, and whether they are only a sample of all vertices."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
@@ -371,7 +371,7 @@ def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
-    """Return `directed` if it is given, otherwise whether A is asymmetric."""
+    """Return `directed` if it is given, otherwise whether A is not symmetric."""
     if directed is not None:
         return bool(directed)
     return not validation.is_symmetric(A)

@@ -80,7 +80,7 @@ def label_propagation(
         W = community_weights.symmetrize(W)
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
-    if seed is not None:  # use positions in a random order as labels
+    if seed is not None:  # label each vertex with its position in a random order
         start = random_order(A, hashed_random.seed_number(seed))
     labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
     if seed is not None:

@@ -48,8 +48,8 @@ enum BfsControl {
   FOUND = 2,         // number of vertices found by pulls
   OUT_OF_FOUND = 3,  // number of edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // number of edges into the vertices found by pushes, in a directed graph
-  LEFT = 5,          // number of vertices that pulls have not found
-  INTO_LEFT = 6,     // number of edges into the vertices that pulls have not found
+  LEFT = 5,          // number of vertices that are still unreached after a pull
+  INTO_LEFT = 6,     // number of edges into the vertices that are still unreached after a pull
   IDLE_STARTS = 7,   // number of start vertices without edges
   SAMPLED = 8,       // number of unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
@@ -218,7 +218,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *deep;
   Level *levels;
   i32 *parents;
-  u64 *control;  // the sums of this level
+  u64 *control;  // the control words that hold the sums of this level
   u64 base;      // sum of control[QUEUED] over all levels before this one
 
   // in shared memory: vertices that the block has found but not yet queued
