@@ -341,7 +341,7 @@ def _row(x: Vector) -> Matrix:
 
 
 def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
-    """Return the sources, and whether they are only a sample of all vertices."""
+    """Return the sources, and False if they are all vertices and `sources` is not given."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")

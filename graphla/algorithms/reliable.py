@@ -1,7 +1,7 @@
 """Most reliable paths: the largest probability that no edge of a path fails.
 
-The result is a closure over [0, 1]: the least p with p = p max (p max.times A) and p = 1 at the
-source.
+The result is a closure over [0, 1]: the smallest vector p with p = p max (p max.times A) and
+p = 1 at the source.
 """
 
 from __future__ import annotations
