@@ -157,8 +157,8 @@ template <class Offset, class Level> struct Answer {
   // the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool
-      by_columns;  // whether the rows of `least_ptr` contain the edges into a vertex, not out of it
+  bool by_columns;  // whether row v of `least_ptr` lists the edges into v; if false, the edges out
+                    // of v
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -183,7 +183,7 @@ struct Limits {
   i32 alone_room;    // capacity of one block's queue, in vertices
   i32 pool;          // number of words of dynamic shared memory for lists and queues
   i32 shared_words;  // size of the bit map that follows the pool in shared memory, in words
-  i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit
+  i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit edges
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
