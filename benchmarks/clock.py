@@ -22,7 +22,7 @@ import graphla as gl
 
 ROUNDS = 3
 REPEATS = 5
-PAUSE = 0.1  # seconds of sleep before a function is measured, in which OpenMP threads go idle
+PAUSE = 0.1  # seconds to sleep before each measurement, so that OpenMP threads go idle
 HEAD_START = 250_000  # nanoseconds for which the GPU is kept busy while the host starts a call
 
 SPIN = """
@@ -52,7 +52,7 @@ class Wall:
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the device time and the wall time of the call in ms. Both are the wall time."""
+        """Return the wall time of the call in ms twice, the first time as its device time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -212,7 +212,7 @@ def least(call: Callable[[], Any], trials: int = 5) -> float:
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print for each contender its median times, its ratio to the first, and its work rate."""
+    """Print the median times of each contender, relative to the first too, and its work rate."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():

@@ -29,7 +29,7 @@ LIMIT = 1.3
 
 
 def milliseconds(call: Any, trials: int = 5, wall: bool = False) -> float:
-    """Return the median device time or wall time of a call, in milliseconds."""
+    """Return the median device time of a call in ms, or its wall time if `wall` is true."""
     call()
     clock = Events()
     return median(clock.once(call)[wall] for _ in range(trials))

@@ -23,7 +23,8 @@ templates_path = ["_templates"]
 
 # Docstrings follow the Google style. A name in single backquotes links to its documentation.
 default_role = "py:obj"
-suppress_warnings = ["ref.python"]  # a docstring may say `.new()`, which several classes define
+# A link such as `.new()` is ambiguous, because several classes have a method `new`.
+suppress_warnings = ["ref.python"]
 autosummary_generate = True
 autosummary_imported_members = True
 autodoc_typehints = "description"

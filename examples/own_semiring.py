@@ -24,7 +24,7 @@ rows, columns, values = zip(*trust, strict=True)
 A = Matrix.from_coo(rows, columns, values, nrows=len(people), ncols=len(people))
 
 belief = Vector(float, len(people))
-belief[0] = 1  # Ada has seen it herself
+belief[0] = 1  # Ada saw the event herself, so she believes the rumor fully
 told = belief.dup()
 while told.nvals:
     # t = t max.doubts A, where t is `told`. Only values of t that exceed `belief` remain, because
@@ -35,8 +35,8 @@ while told.nvals:
     # b⟨t⟩ = t
     belief(told.S) << told
 
-# One call does the same: it computes the least b for which b = b max (b max.doubts A) and b = 1 for
-# Ada.
+# One call of `closure` computes the same result: the smallest vector b for which
+# b = b max (b max.doubts A) and b = 1 for Ada.
 start = Vector.from_coo([0], [1.0], size=len(people))
 belief_at_once, from_whom = closure(start, A, max_doubts, parents=True)
 assert belief_at_once.isequal(belief)

@@ -81,7 +81,7 @@ def pytest_collection_finish() -> None:
 
 
 def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep only as many cases of each parametrized test as the table allows."""
+    """Keep only as many cases of each parametrized test as the table in effort.py allows."""
     cases: dict[str, dict[str, Any]] = {}
     for item in items:
         if item.get_closest_marker("full"):

@@ -71,7 +71,10 @@ class Record:
         self.path.write_text(json.dumps(record, indent=1, sort_keys=False) + "\n")
 
     def commit(self) -> str:
-        """Return the commit if the checkout has no changes; without git, return GRAPHLA_COMMIT."""
+        """Return the commit of a checkout without changes, or GRAPHLA_COMMIT if there is no git.
+
+        Exit if the checkout has changes, or if GRAPHLA_COMMIT is needed but missing.
+        """
         try:
             changed = _git("status", "--porcelain")
             head = _git("rev-parse", "HEAD")

@@ -85,7 +85,7 @@ def some_vertices(rng: Any, n: int, most: int = 4) -> np.ndarray:
 
 
 def compiled(call: Callable[[], Any]) -> list[Any]:
-    """Return the results with one thread and with three."""
+    """Return the results of the call with one thread and with three threads."""
     results = []
     for count in (1, 3):
         with config.set(compiled=True, threads=count):

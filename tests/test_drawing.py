@@ -227,7 +227,7 @@ def test_no_two_vertices_of_the_karate_club_overlap():
 def test_a_dollar_sign_in_a_label_is_drawn_literally():
     G = gl.Graph.from_edges([("$\\foo$", "a$b$"), ("a$b$", "_c")])
     ax = gl.draw(G, color={"_c": "$\\bar$", "a$b$": "_x"})
-    ax.figure.canvas.draw()  # mathtext would reject \foo
+    ax.figure.canvas.draw()  # Matplotlib's math parser would reject \foo
     assert {text.get_text() for text in ax.texts} == {"$\\foo$", "a$b$", "_c"}
     legend = ax.get_legend()
     assert legend is not None

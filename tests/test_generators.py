@@ -77,7 +77,8 @@ def test_small_world_graphs_have_n_k_over_2_edges_and_no_loops(n, p, symmetric, 
         assert {(j, i) for i, j in edges} == edges
     else:
         out = np.bincount([i for i, _ in edges], minlength=n)
-        assert (out == k // 2).all()  # rewiring moves only the target of an edge
+        # Rewiring an edge changes only its target, so out-degrees stay the same.
+        assert (out == k // 2).all()
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 0), (3, 2), (8, 4), (9, 8), (20, 6)])

@@ -53,7 +53,7 @@ def test_a_lazy_operator_is_traced_when_it_is_first_used(kind):
         assert getattr(module, f"lazy_{kind}") is op
         with pytest.raises(UdfParseError):
             op["INT64"]
-    finally:  # other tests inspect all operators of a module
+    finally:  # delete the operator, because other tests inspect all operators of a module
         for each in (module, indexunary):
             vars(each).pop(f"lazy_{kind}", None)
 

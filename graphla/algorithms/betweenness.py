@@ -235,7 +235,7 @@ def definition(
         else:
             paths, shares, carried = _count_by_level(A, some, edges)
         own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
-        # δ = σ ∘ s, except at the sources
+        # δ(s, v) = paths(s, v) · shares(s, v), except where v = s
         each = binary.times(paths & shares).new(mask=~own.S)
         totals(binary.plus) << each.reduce_columnwise(monoid.plus)
         others = paths.apply(unary.one).new(INT64, mask=~own.S)
@@ -341,7 +341,7 @@ def _row(x: Vector) -> Matrix:
 
 
 def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
-    """Return the sources, and whether they are a sample."""
+    """Return the sources, and False if they are all vertices and `sources` is not given."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")
@@ -371,7 +371,7 @@ def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
 
 
 def _is_directed(A: Matrix, directed: bool | None) -> bool:
-    """Return `directed` if it is given, otherwise whether A is asymmetric."""
+    """Return `directed` if it is given, otherwise whether A is not symmetric."""
     if directed is not None:
         return bool(directed)
     return not validation.is_symmetric(A)

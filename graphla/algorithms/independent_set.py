@@ -96,7 +96,7 @@ def _find_winners(A: Matrix, candidates: Vector) -> Vector:
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:
-    """Raise an error if an edge joins two of the vertices."""
+    """Raise an error if an edge joins two of the chosen vertices."""
     listed = chosen.to_coo()[0]
     joined = select.offdiag(A[listed, listed].new()).new()
     if joined.nvals:

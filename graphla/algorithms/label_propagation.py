@@ -80,7 +80,7 @@ def label_propagation(
         W = community_weights.symmetrize(W)
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
-    if seed is not None:  # use positions in a random order as labels
+    if seed is not None:  # label each vertex with its position in a random order
         start = random_order(A, hashed_random.seed_number(seed))
     labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
     if seed is not None:
@@ -94,7 +94,8 @@ def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
     """Run the rounds with matrix products, for symmetric weights W, and return the labels."""
     before = labels
     for k in range(rounds):
-        # C = W plus.first S, with S(j, l(j)) = 1: the weight of each label around each vertex
+        # C = W plus.first S, where S(j, l(j)) = 1: C(i, l) is the total weight of label l among the
+        # neighbors of i
         S = selection(labels)
         C = plus_first(W @ S).new()
         # l(i) = the first j with the largest C(i, j)

@@ -129,6 +129,6 @@ def _find_tight_edges(A: Matrix, d: Vector) -> Matrix:
     """Return T(u, v) = true where d(u) + A(u, v) = d(v)."""
     D = d.diag()
     A = select.offdiag(A).new()
-    # D is diagonal, so each sum has one term.
+    # D is diagonal, so each sum in the products D @ A and A @ D has one term.
     reached = binary.eq(min_plus[d.dtype](D @ A) & any_second(A @ D)).new()
     return select.valueeq(reached, True).new()

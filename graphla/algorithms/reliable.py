@@ -1,7 +1,7 @@
 """Most reliable paths: the largest probability that no edge of a path fails.
 
-The result is a closure over [0, 1]: the least p with p = p max (p max.times A) and p = 1 at the
-source.
+The result is a closure over [0, 1]: the smallest vector p with p = p max (p max.times A) and
+p = 1 at the source.
 """
 
 from __future__ import annotations
@@ -110,6 +110,6 @@ def most_reliable_path(
     # p(s) = 1
     start = validation.starts(source, A, 1.0, "FP64")
     validation.within_unit(A)
-    # p = p ⊕ p max.times A ⊕ p max.times A² ⊕ ...
+    # probabilities = p ⊕ p max.times A ⊕ p max.times A² ⊕ ..., where p is `start`
     probabilities, before = closure(start, A, max_times["FP64"], mask=mask, parents=parents)
     return ReliablePaths(probabilities, before)

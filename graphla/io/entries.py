@@ -78,7 +78,7 @@ def held_once(values: Any) -> Any:
 
 
 def first_duplicate(i: Any, j: Any, symmetry: str = "general") -> int:
-    """Return the smallest k such that the position (i[k], j[k]) occurred earlier."""
+    """Return the smallest k such that (i[k], j[k]) also occurs before position k."""
     if MIRROR[symmetry]:
         i, j = np.maximum(i, j), np.minimum(i, j)
     order = np.lexsort((j, i))  # lexsort is stable, so equal positions keep their order

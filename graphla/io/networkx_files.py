@@ -98,7 +98,7 @@ def _read_gml(nx: Any, data: bytes) -> Any:
     except nx.NetworkXError as error:
         if "label" not in str(error):
             raise
-        # Use node ids instead, because GML nodes may lack labels.
+        # Name the nodes by their ids instead of their labels, because GML nodes may lack labels.
         return nx.read_gml(io.BytesIO(data), label="id")
 
 

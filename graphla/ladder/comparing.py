@@ -62,7 +62,7 @@ def compare(
     Time strategies of breadth-first search on one graph, and compare their results.
 
     All strategies search from the same sources. The levels of each search are compared with those
-    of the lowest rung.
+    of the first selected strategy that completed a search from the same source.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix (or an expression
@@ -86,7 +86,7 @@ def compare(
         InvalidValue: If A has no edges, if a strategy does not exist, if `strategies` is empty, if
             a number is out of range, or if no strategy completes a search within the limit.
         DeviceUnavailable: If a strategy needs a GPU and A is on the CPU.
-        Panic: If the levels of a search differ from those of the lowest rung.
+        Panic: If the levels of a search differ from those of an earlier strategy.
 
     Examples:
         >>> from graphla import generators, ladder
@@ -117,7 +117,7 @@ class Contest:
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
-        """Return the named strategies, or all strategies for A's device in ladder order."""
+        """Return the named strategies, or all for A's device, in the order of the ladder."""
         device = self._A.device
         if names is None:
             return [name for name, each in STRATEGIES.items() if each.runs_on(device)]

@@ -42,7 +42,7 @@ __global__ void hierarchical_queue(const Offset *__restrict__ indptr,
     const Offset end = indptr[v + 1];
     for (Offset e = indptr[v]; e < end; ++e) {
       const i32 w = indices[e];
-      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // w was already reached or claimed
+      if (atomicCAS(&levels[w], -1, depth) >= 0) continue;  // w already has a level
       const u32 place = atomicAdd(&asked[group], 1u);
       if (place < ROOM) {
         groups[group * ROOM + place] = w;

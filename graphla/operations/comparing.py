@@ -50,7 +50,7 @@ def _same_places(x: Any, y: Any) -> bool:
 
 def _same_values(x: Any, y: Any, tolerance: tuple[float, float] | None) -> bool:
     if tolerance is None:
-        if {x.dtype.kind, y.dtype.kind} == {"i", "u"}:  # CuPy would compare them as floats
+        if {x.dtype.kind, y.dtype.kind} == {"i", "u"}:  # CuPy casts INT64 and UINT64 to FP64
             x, y = (x, y) if x.dtype.kind == "i" else (y, x)
             return bool(((x >= 0) & (x.astype(np.uint64) == y)).all())
         return bool((x == y).all())

@@ -1,4 +1,4 @@
-"""Run every algorithm with NumPy alone, then with compiled loops; or once, on CUDA."""
+"""Run every algorithm on the CPU, with NumPy alone and with compiled loops; or on CUDA."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run each module with NumPy alone, then with compiled loops; or once, on CUDA."""
+    """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once."""
     if request.param == "compiled":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "compiled"):

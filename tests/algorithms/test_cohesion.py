@@ -203,4 +203,4 @@ def test_k_truss_removes_a_triangle_that_shares_an_edge_with_a_clique():
     edges = [(i, j) for j in range(5) for i in range(j)] + [(0, 5), (1, 5)]
     i, j = np.array(edges).T
     A = gl.Matrix.from_coo(np.append(i, j), np.append(j, i), 1, nrows=6, ncols=6)
-    assert k_truss(A, 5).nvals == 20  # only the clique remains
+    assert k_truss(A, 5).nvals == 20  # only the clique of 5 vertices remains

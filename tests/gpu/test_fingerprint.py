@@ -114,7 +114,7 @@ def test_arrays_that_another_stream_uses_outlive_the_symmetry_detection(pattern_
             expected = form.indices.get().tolist()
         with second:
             form = A._store.csc
-            found = form.indices + 1  # the first stream does not wait for this work
+            found = form.indices + 1  # runs on `second`; `first` does not wait for it
             del form
         with first:
             assert A._store.find_symmetry()

@@ -479,7 +479,8 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
         typed = each[dtype]
         given = arrays
         if name in ("left_shift", "right_shift"):
-            given = [arrays[0], np.abs(arrays[1]) % 8]  # larger shifts are undefined
+            # a shift by the width of the dtype or more is undefined
+            given = [arrays[0], np.abs(arrays[1]) % 8]
         elif name == "ldexp":
             given = [arrays[0], np.clip(np.nan_to_num(arrays[1]), -9, 9).astype(np.int32)]
             typed = each[dtype, "INT32"]

@@ -235,7 +235,7 @@ def test_an_array_may_be_empty():
     assert (x + 1).shape == (0, 3)
 
 
-# --- comparison with CuPy -----------------------------------------------------------------------
+# --- tests that compare the look-alike with CuPy ------------------------------------------------
 
 PROBE = """
 import cupy, inspect, json, sys

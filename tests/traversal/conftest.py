@@ -1,4 +1,4 @@
-"""Run traversals with NumPy alone and with compiled loops, or on CUDA."""
+"""Run traversals on the CPU, with NumPy alone and with compiled loops; or on CUDA."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Run each module with NumPy alone and with compiled loops, or on CUDA."""
+    """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once."""
     if request.param == "compiled":
         pytest.importorskip("numba")
     with gl.config.set(compiled=request.param == "compiled"):

@@ -35,7 +35,7 @@ constexpr u32 UNREACHED = 255;
 
 enum Direction { EITHER = 0, PUSHES = 1, PULLS = 2 };      // the direction that the caller requests
 enum Way { BY_PUSH = 0, BY_PULL = 1, BY_PUSH_ALONE = 2 };  // how a level is processed
-enum BfsStatus { TOO_DEEP = FAULT };  // the number of a level does not fit in its type
+enum BfsStatus { TOO_DEEP = FAULT };  // a level is too large for the integer type of the levels
 
 /// Index in `control` of the first set of a level's sums. Three sets of sums are used round-robin:
 /// blocks add to the current set, may still read the previous set, and clear the next set.
@@ -48,8 +48,8 @@ enum BfsControl {
   FOUND = 2,         // number of vertices found by pulls
   OUT_OF_FOUND = 3,  // number of edges out of the vertices found by pulls, in a directed graph
   INTO_FOUND = 4,    // number of edges into the vertices found by pushes, in a directed graph
-  LEFT = 5,          // number of vertices that pulls have not found
-  INTO_LEFT = 6,     // number of edges into the vertices that pulls have not found
+  LEFT = 5,          // number of vertices that are still unreached after a pull
+  INTO_LEFT = 6,     // number of edges into the vertices that are still unreached after a pull
   IDLE_STARTS = 7,   // number of start vertices without edges
   SAMPLED = 8,       // number of unreached vertices that were sampled to choose the direction
   SAMPLED_HITS = 9,  // number of sampled vertices whose first neighbor was reached
@@ -59,10 +59,10 @@ enum BfsControl {
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
-  ALONE_LONG_ROWS = 14,   // number of long rows of an unfinished level
-  ALONE_LONG_UNITS = 15,  // end of the edges of these long rows in the queue, in units
-  ALONE_FRONTIER = 16,    // number of vertices in the frontier of the unfinished level
-  ALONE_EDGES = 17,       // number of edges out of the frontier of the unfinished level
+  ALONE_LONG_ROWS = 14,   // number of queued long rows of a level that block 0 did not finish
+  ALONE_LONG_UNITS = 15,  // position in the queue, in units, where the edges of those long rows end
+  ALONE_FRONTIER = 16,    // number of vertices in the frontier of that level
+  ALONE_EDGES = 17,       // number of edges out of the frontier of that level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -157,8 +157,8 @@ template <class Offset, class Level> struct Answer {
   // the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool
-      by_columns;  // whether the rows of `least_ptr` contain the edges into a vertex, not out of it
+  bool by_columns;  // whether row v of `least_ptr` lists the edges into v; if false, the edges out
+                    // of v
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
@@ -179,11 +179,11 @@ template <class Offset> struct State {
 /// Limits of a search. Most of them apply to small levels.
 struct Limits {
   i64 alone_edges;   // maximum number of edges in a level that one block or cluster processes
-  i64 grid_edges;    // after a level with more edges than this, all blocks work again
+  i64 grid_edges;    // after a level with more edges than this, all blocks process the next level
   i32 alone_room;    // capacity of one block's queue, in vertices
   i32 pool;          // number of words of dynamic shared memory for lists and queues
   i32 shared_words;  // size of the bit map that follows the pool in shared memory, in words
-  i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit
+  i32 unit;          // if offsets have 64 bits, the queue counts edges in units of 2^unit edges
   float push_cost;  // cost of following an edge in a push, relative to reading a neighbor in a pull
 };
 
@@ -205,10 +205,11 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 unit;
 
   // the queue
-  Slot *queue_begin;  // per entry: add this to the slot of an edge to get its index in the graph
-  u32 *queue_slot;    // per entry: the slot of its first edge, in units of 2^unit
+  Slot *queue_begin;  // for each queue entry: the difference between an edge's index in the graph
+                      // and its slot
+  u32 *queue_slot;    // for each queue entry: the slot of its first edge, in units of 2^unit edges
   i32 *queue_vertex;
-  u32 *queue_degree;  // degree of each entry; only if PADDED
+  u32 *queue_degree;  // for each queue entry: the degree of its vertex; used only if PADDED
   i32 *spill;         // vertices that do not fit in the queue of one block
   u32 spill_room;
 
@@ -217,7 +218,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i32 *deep;
   Level *levels;
   i32 *parents;
-  u64 *control;  // the sums of this level
+  u64 *control;  // the control words that hold the sums of this level
   u64 base;      // sum of control[QUEUED] over all levels before this one
 
   // in shared memory: vertices that the block has found but not yet queued
@@ -376,8 +377,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     if (!__any_sync(ALL_LANES, open != 0)) return;
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      // The loaded words may be outdated: if many edges lead to few vertices, most of the bits have
-      // been set in the meantime.
+      // Load the words of the map again: if many edges lead to few vertices, other threads have set
+      // most of the bits since the first load.
       const u32 now = open >> k & 1 ? load_relaxed(&map[u32(v[k]) / WARP]) : ~0u;
       if (!(now >> (v[k] & 31) & 1) && sets(map, v[k])) won |= 1u << k;
     }

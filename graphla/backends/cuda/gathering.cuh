@@ -148,8 +148,8 @@ struct Rows {
 
   /// Folds the first `few` entries of a row with one thread. Adjacent threads read different rows,
   /// so their loads are far apart in memory and slow. Therefore the thread stops as soon as further
-  /// terms cannot change the result (`is_settled`). If the row has at most BATCH entries, it reads
-  /// all of them at once instead, because that takes less time than the test.
+  /// terms cannot change the result (`is_settled`). If the row has at most BATCH entries, the
+  /// thread reads all of them at once instead, because that takes less time than the test.
   DEVICE void fold_few(Fold<Op> &fold, Offset begin, int few, i64 row) const {
     int from = 0;
     if constexpr (MAY_SETTLE) {

@@ -20,7 +20,7 @@ struct Queues {
   // are the number of the part in the row. Bits 0 to 31 are the vertex.
   u64 *parts;
   i32 *rows;    // vertices that push along short rows
-  u64 *counts;  // number of parts, number of rows
+  u64 *counts;  // counts[0]: number of parts; counts[1]: number of rows
 };
 
 constexpr u64 PULLS = u64(1) << 63;
@@ -207,7 +207,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    // 1 if the neighbor that was just tried is the first entry of the row, otherwise 0.
+    // The number of entries at the beginning of the row that have been tried already: 0 or 1.
     const u32 tried = !graph.first || graph.leads;
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {

@@ -26,7 +26,7 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 @dataclass(frozen=True, slots=True)
 class PageRankTuning:
-    """The launch shape, and a limit for keeping hot values in shared memory."""
+    """The launch shape, and a limit for keeping frequently read values in shared memory."""
 
     block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums

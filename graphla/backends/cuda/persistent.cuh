@@ -19,7 +19,7 @@ struct Launch {
   u64 *control;
   u64 *host;     // words in host memory that the GPU reads and writes (see `Host`)
   i64 patience;  // clock ticks between two reads of the host's stop word
-  u32 tickets;   // value of control[0] at the start
+  u32 tickets;   // value of the ticket counter control[0] when the launch starts
   u32 number;    // number of the launch, stored in each word that the kernel reports to the host
 };
 

@@ -61,7 +61,7 @@ template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *nar
   if (answer && threadIdx.x == 0) *answer = total;
 }
 
-/// Moves the flagged entries. Word is any type of the same size as the values.
+/// Moves the flagged entries to the result. The type `Word` has the same size as the values.
 template <class Word, bool HAS_VALUES>
 DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices,
                          const Word *__restrict__ values, i64 count, i32 *new_indices,

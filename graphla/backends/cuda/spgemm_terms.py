@@ -42,7 +42,7 @@ class Terms(NamedTuple):
         return make(count if self.has_values else 0, self.dtype)
 
     def values(self, sums: Array, count: int) -> Array:
-        """Return the sums; iso if they are known to be equal."""
+        """Return the sums. If they are known to be equal, the value is stored only once."""
         return sums if self.constant is None else repeat_value(self.constant, count)
 
 

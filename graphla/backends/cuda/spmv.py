@@ -250,8 +250,8 @@ class _Room:
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:
         # All sizes are multiples of eight, so that all arrays are aligned. The numbers of queued
-        # rows and of chunks are bounds: a queued row has more than `shortest` entries, and is cut
-        # into chunks of `chunk` entries and one chunk for the rest.
+        # rows and of chunks are upper bounds: a queued row has more than `shortest` entries, and is
+        # cut into chunks of `chunk` entries and one chunk for the rest.
         long = _eights(entries // shortest + 1)
         self.count = _eights(entries // chunk + entries // shortest + 1)
         sizes = (40 * long, 4 * long, 4 * self.count, itemsize * self.count, self.count)

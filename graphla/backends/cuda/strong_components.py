@@ -23,7 +23,7 @@ STRONG = Struct("strong_components.cu", "Strong")
 
 @dataclass(frozen=True, slots=True)
 class StrongComponentsTuning:
-    """Parameters of the kernel launch."""
+    """Parameters of the launch of the kernel in strong_components.cu."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
     alone_edges: int = 4096  # maximum number of entries in a round that one block runs alone

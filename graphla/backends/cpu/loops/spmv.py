@@ -146,7 +146,7 @@ def pull_any(
 
 
 def find_firsts(indptr, indices, out_firsts, start, stop):
-    """Find the column of the first entry of each row from start to stop, or -1."""
+    """For rows start to stop - 1, find the column of the first entry; -1 for an empty row."""
     for o in range(np.uint64(start), np.uint64(stop)):
         p = np.uint64(indptr[o])
         out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1

@@ -9,7 +9,7 @@ from ...machine import Memory, local, machine
 
 
 class OutOfMemoryError(MemoryError):
-    """An error with the message of CuPy."""
+    """An error with the same message as CuPy's OutOfMemoryError."""
 
     def __init__(self, size: int, total: int, limit: int = 0):
         text = f"Out of memory allocating {size:,} bytes (allocated so far: {total:,} bytes"
