@@ -199,7 +199,7 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each entry u(k), multiply it with all entries of row k of the matrix `columns`. If
+        """For each entry u(k), multiply it by all entries of row k of the matrix `columns`. If
         such a matrix entry is in column o, add the product to output o."""
         ...
 
@@ -267,7 +267,7 @@ class Backend(Protocol):
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
     def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
     def keep(self, a: Any, flags: Array) -> Any:
-        """Return the flagged entries."""
+        """Return the entries of `a` whose flags are true."""
         ...
 
     # --- orders ---------------------------------------------------------------------------------

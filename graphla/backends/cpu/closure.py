@@ -204,9 +204,10 @@ def _is_final(
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
     """Return the initial delta: a small multiple of the mean weight.
 
-    If ⊗ multiplies floats, it is a fixed fraction instead. Values within delta of the best pending
-    value are multiplied before all others. The multiple is smaller if the rows are longer. On road
-    networks 4 to 8 mean weights are best. The loop adapts delta to the graph later.
+    Values within delta of the best pending value are multiplied before all others. If ⊗ multiplies
+    floats, delta is instead a fixed fraction of the best pending value. The multiple is smaller if
+    the rows are longer. On road networks 4 to 8 mean weights are best. The loop adapts delta to the
+    graph later.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):

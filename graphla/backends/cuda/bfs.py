@@ -1,7 +1,7 @@
 """Breadth-first search, the whole traversal in one launch.
 
 Kernels: bfs.cu; bfs_deep.cu, the same kernel in clusters of blocks; bfs_small.cu, one cluster for a
-small graph. Waits: for the traversal.
+small graph. The host waits once, for the end of the traversal.
 """
 
 from __future__ import annotations
@@ -60,11 +60,12 @@ class BfsTuning:
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
     least_pool: int = 8704  # minimum number of words for a block's lists; a pull needs this many
-    deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
+    # number of words for the lists of a block if a cluster processes the small levels
+    deep_pool: int = 32768
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    # A map of more than small_map words is also kept in shared memory if it fits and the graph has
-    # at most this many edges per vertex.
+    # A block's vertex map of more than `small_map` words is also kept in shared memory if it fits
+    # there and the graph has at most this many edges per vertex.
     few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
