@@ -111,7 +111,7 @@ def _edges(size: int, bins: int) -> np.ndarray:
 
 
 def _membership(edges: np.ndarray) -> Matrix:
-    """P(k, i) = true for edges[k] <= i < edges[k + 1]."""
+    """Return P, where P(k, i) = true if edges[k] <= i < edges[k + 1], that is, if i is in bin k."""
     size = int(edges[-1])
     return Matrix.from_csr(edges, np.arange(size, dtype=np.int32), True, ncols=size, copy=False)
 

@@ -69,8 +69,10 @@ class SpgemmTuning:
     span: int = 8
     """Number of column tiles whose entries a warp counts in one step."""
     scratch: int = 1 << 30
-    """Bytes of scratch memory for rows with few terms that are computed before their sizes are
-    known."""
+    """Maximum number of bytes of scratch memory for rows with few terms.
+
+    If they fit, these rows are computed before their sizes are known.
+    """
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
     sorted: int = 1 << 26

@@ -64,7 +64,9 @@ template <class Offset> struct Strong {
   // Two halves with n words each. While SPREAD runs, they are the numbers `ahead` and `behind` of
   // the vertices. While COUNT and TRIM run, they are the in-degrees and the out-degrees.
   u32 *ahead;
-  u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
+  // The first n words hold the last round that queued each row, the next n words the last round
+  // that queued each column.
+  u32 *stamps;
   i32 *owners;
   i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
   u64 *queue;   // two halves with 2n items each, for even and for odd rounds
