@@ -80,8 +80,9 @@ class BfsTuning:
     least_small_room: int = 4096  # minimum number of words for the lists of a block
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
-    small_threads: int = 512  # threads per block if the maps are small; otherwise THREADS
-    few_words: int = 1024  # maximum number of words in a small map
+    # number of threads per block if the vertex maps are small; for larger maps, it is THREADS
+    small_threads: int = 512
+    few_words: int = 1024  # maximum number of words in a small vertex map
 
 
 TUNING = BfsTuning()
@@ -276,8 +277,8 @@ class _Preparation:
     # --- searches of small graphs by one cluster --------------------------------------------------
 
     def small(self) -> _Prepared | None:
-        """Return the data for a search by one cluster, or None if the maps do not fit in shared
-        memory."""
+        """Return the data for a search by one cluster, or None if the vertex maps do not fit in the
+        shared memory of its blocks."""
         tuning, n = self.tuning, self.request.out.nrows
         room, shared = self.small_shape()
         if not room:
