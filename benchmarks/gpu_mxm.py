@@ -38,7 +38,7 @@ def lower(A: Matrix) -> Matrix:
 
 
 def count_on_edges(L: Matrix) -> Matrix:
-    """C⟨L⟩ = L plus.pair Lᵗ."""
+    """Count the triangles on each edge of the matrix L: return C⟨L⟩ = L plus.pair Lᵗ."""
     C = Matrix("INT64", L.nrows, L.ncols)
     C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
     return C

@@ -35,7 +35,7 @@ length = np.hypot(STEP, z[rows] - z[columns])
 A = Matrix.from_coo(rows, columns, length, nrows=n, ncols=n)
 H = Matrix.from_coo(rows, columns, np.maximum(z[rows], z[columns]), nrows=n, ncols=n)
 
-# h = h min (h min.max H): the height of the pass
+# h = h min (h min.max H), until h no longer changes. At the goal, h is the height of the pass.
 highest = minimax_path(H, start).heights[goal].value
 not_higher = Vector.from_dense(z <= highest)
 

@@ -303,7 +303,7 @@ def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
     assert isinstance(taken, BitmapVector)
     taken.values[1] = 9
     taken.present[1] = True
-    # Stop here, like an interrupted write: the vector never receives the new form.
+    # Simulate a write that was interrupted here: the vector never receives the new storage form.
     assert noun._store.nvals == 3
     assert noun._store.sparse().indices.tolist() == [0, 1, 2]
     assert noun._store.at_hand.nvals == 3

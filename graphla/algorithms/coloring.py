@@ -78,7 +78,7 @@ def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
     """Number the vertices with distinct INT64 numbers; vertices with larger numbers come first."""
     if strategy != "largest_first":
         return hashed_random.priorities(A, seed)
-    # The lower 32 bits hold the position in the random order, and the 31 bits above the degree.
+    # The lower 32 bits hold the position in the random order. The 31 bits above hold the degree.
     by_degree = binary.times(degrees(A), 1 << 32).new()
     return binary.plus(by_degree & random_order(A, seed)).new()
 

@@ -142,7 +142,7 @@ def all_pairs_lengths(
     # D(i, s(i)) = 0
     start = Matrix.from_coo(np.arange(sources.size), sources, 0, dtype, **shape)
     try:
-        # D = D min (D min.+ A) min (D min.+ A²) min ...
+        # D = D min (D min.+ A) min (D min.+ A²) min ..., the minimum over paths of any length
         D = closure(start, A, min_plus[dtype]).values
     except EndlessCycle as error:
         raise no_solution(error) from error

@@ -91,7 +91,7 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
         M = binary.land(D & D.T).new()
         # m(i) = the j with M(i, j)
         mates(binary.any) << any_secondi(M @ Vector.from_scalar(True, A.nrows))
-        # R⟨¬m⟩ = R, on both sides: the edges between vertices without a mate
+        # Keep only the edges of R between two vertices without a mate.
         free = Vector.from_scalar(True, A.nrows).dup(mask=~mates.S)
         R = binary.second(free & binary.first(R & free).new()).new()
     return mates

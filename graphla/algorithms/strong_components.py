@@ -118,7 +118,8 @@ def definition(A: Matrix, *, from_hub: bool = False) -> Vector:
         own(binary.land(f & b).new().S) << rank[hub]
         rest = _keep_within(A, own, _indicator(f), _indicator(b))
     while own.nvals < n:
-        # f = rank min.first R*, b = rank min.first Rᵀ*
+        # f = rank min.first R*: for each vertex, the smallest rank of a vertex that reaches it
+        # b = rank min.first Rᵀ*: for each vertex, the smallest rank of a vertex that it reaches
         f, b = (closure(rank, R, min_first).values for R in (rest, rest.T))
         # own⟨f = b⟩ = f
         same = binary.eq(f & b).new(mask=~own.S).select("==", True).new()

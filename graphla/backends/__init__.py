@@ -199,12 +199,12 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each entry u(k), multiply it with all entries of row k of the matrix `columns`. If
+        """For each entry u(k), multiply it by all entries of row k of the matrix `columns`. If
         such a matrix entry is in column o, add the product to output o."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
-        """Return the number of entries in the given rows of a."""
+        """Return the number of entries in the given rows of the matrix `a`."""
         ...
 
     def nonempty_rows(self, a: Csr) -> int:
@@ -212,7 +212,7 @@ class Backend(Protocol):
         ...
 
     def longest_row(self, a: Csr) -> int:
-        """Return an upper bound on the number of entries in a row of a."""
+        """Return an upper bound on the number of entries in any row of the matrix `a`."""
         ...
 
     def mxm(
@@ -247,12 +247,15 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """Combine two vectors, of which at least one is dense, by op. Return None if it is cheaper
-        to combine sparse forms of both."""
+        """Combine two vectors with the operator `op`. At least one of the vectors is dense. Return
+        None if it is cheaper to combine sparse forms of both."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
-        """Cast the values to a NumPy dtype without warnings; iso values stay iso."""
+        """Cast the values to a NumPy dtype without warnings.
+
+        If all values are equal and stored once, the results are stored in this way too.
+        """
         ...
 
     def apply(self, a: Any, op: TypedUnaryOp) -> Any:
@@ -267,7 +270,7 @@ class Backend(Protocol):
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
     def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
     def keep(self, a: Any, flags: Array) -> Any:
-        """Return the flagged entries."""
+        """Return the entries of `a` whose flags are true."""
         ...
 
     # --- orders ---------------------------------------------------------------------------------
@@ -276,11 +279,12 @@ class Backend(Protocol):
     ) -> tuple[Array, Array]:
         """Sort at least two values by op. Return the sorted values and their old positions.
 
-        The values have op's dtype and are not iso. Each segment indptr[s]..indptr[s + 1] is sorted
-        separately; without indptr there is a single segment. Positions are relative to the start of
-        `values`. They are int32 if there are fewer than 2^31 values, otherwise int64. op(x, y) is
-        true if x sorts before y. The sort is stable, and NaN is last. If op is not an ordering, the
-        result is an arbitrary permutation.
+        The values have op's dtype, and each is stored separately, even if all are equal. Each
+        segment, the positions indptr[s] to indptr[s + 1] - 1, is sorted separately; without indptr
+        there is a single segment. Positions are relative to the start of `values`. They are int32
+        if there are fewer than 2^31 values, otherwise int64. op(x, y) is true if x sorts before y.
+        The sort is stable, and NaN is last. If op is not an ordering, the result is an arbitrary
+        permutation.
         """
         ...
 
@@ -494,13 +498,15 @@ class Streams(Protocol):
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the stamps of a store to which the current stream has just added another form
-        (such as CSC). `stamps` are the stamps that the store had before."""
+        """Return the new stamps of a store to which the current stream has just added another form
+        (such as CSC). A stamp marks a point in a stream. `stamps` are the stamps that the store had
+        before."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
         """Return `stamps`, and those stamps in `others` that belong to streams without a stamp in
-        `stamps`. This is for a store that may share memory with other stores."""
+        `stamps`. A stamp marks a point in a stream. A store that may share memory with other stores
+        needs their stamps too."""
         ...
 
     def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
@@ -516,8 +522,8 @@ class Streams(Protocol):
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make the streams of these stamps wait for the current stream, because it has used memory
-        that belongs to them."""
+        """Make the streams to which these stamps belong wait for the current stream, because it has
+        used memory that those streams own."""
         ...
 
     def enter_device(self, device: str) -> Any:

@@ -44,7 +44,7 @@ class Symmetry(NamedTuple):
     """
 
     of_pattern: bool
-    of_values: bool  # False if the patterns differ
+    of_values: bool  # whether the values are also the same; False if the patterns differ
 
 
 # --- breadth-first search -------------------------------------------------------------------------
@@ -184,8 +184,8 @@ class Reach(NamedTuple):
     """Totals of each of k searches. Each field is an int64 array of length k."""
 
     count: Array  # number of reached vertices, including the start
-    total: Array  # the sum of their levels
-    farthest: Array  # the largest of their levels
+    total: Array  # the sum of the levels of the reached vertices
+    farthest: Array  # the largest level of a reached vertex
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,8 +245,10 @@ class Rounds:
     streams: tuple[int, ...]  # one hash seed per round, which decides which vertices may move
     # The level ends after this many consecutive rounds that raise the modularity too little.
     patience: int
-    rise: float  # a round must raise the modularity by more than this amount
-    share: float  # the rise must also exceed this fraction of the total rise in all rounds so far
+    # A round raises the modularity too little if it raises it by at most `rise`, or by at most the
+    # fraction `share` of the total increase in all rounds so far.
+    rise: float
+    share: float
 
 
 class Gains:
@@ -319,7 +321,7 @@ class PageRank:
     alpha: float
     least: float
     rounds: int
-    is_weighted: bool  # whether the values of `into` are used
+    is_weighted: bool  # whether the values of the matrix `into` are used as weights
     plan: Plan | None = None
 
 

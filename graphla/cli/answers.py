@@ -44,7 +44,7 @@ class Answer:
     total: tuple[str, Any] | None = None
     # a column name, and a matrix with a value for each edge or each pair of vertices
     pairs: tuple[str, Matrix] | None = None
-    listed: tuple[str, list[Any]] | None = None  # labels of vertices, in order
+    listed: tuple[str, list[Any]] | None = None  # a column name, and a list of vertex labels
     edges: int | None = None  # number of traversed edges, for computing the speed
 
 

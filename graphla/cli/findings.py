@@ -145,9 +145,9 @@ def spread(numbers: np.ndarray) -> str:
 
 
 def extremes(title: str, graph: Graph, name: str, vector: Vector, rows: int) -> Top:
-    """Return a table of the `rows` vertices with the largest values, in descending order of value.
+    """Return a table of the vertices with the largest values, in descending order of value.
 
-    Vertices with equal values are sorted by their numbers.
+    The table has at most `rows` rows. Vertices with equal values are sorted by their numbers.
     """
     vertices, numbers = vector.to_coo()
     # Sort in ascending order and reverse the result. Negating the numbers instead is not possible,

@@ -83,7 +83,8 @@ def spy(
 def count_in_bins(A: ReadableMatrix, rows: int, columns: int) -> np.ndarray:
     """Return the number of entries in each of rows x columns bins, as INT64.
 
-    Bin k of n rows holds the rows from floor(k n / rows) to floor((k + 1) n / rows) - 1.
+    If A has n rows, bin k holds the rows from floor(k n / rows) to floor((k + 1) n / rows) - 1.
+    Columns are divided in the same way.
     """
     nvals = A.nvals
     counts = np.zeros((rows, columns), np.int64)
@@ -110,7 +111,7 @@ def _edges(size: int, bins: int) -> np.ndarray:
 
 
 def _membership(edges: np.ndarray) -> Matrix:
-    """P(k, i) = true for edges[k] <= i < edges[k + 1]."""
+    """Return P, where P(k, i) = true if edges[k] <= i < edges[k + 1], that is, if i is in bin k."""
     size = int(edges[-1])
     return Matrix.from_csr(edges, np.arange(size, dtype=np.int32), True, ncols=size, copy=False)
 

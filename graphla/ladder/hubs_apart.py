@@ -31,7 +31,8 @@ class HubsApart(CardRung):
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a, each=2)
         self.rows = a.csr
-        # Each vertex is queued once. A hub has one piece per PIECE edges, and one for the rest.
+        # Each vertex is queued once. The row of a hub is cut into pieces of PIECE edges, and at
+        # most one shorter piece. There are at most nvals // HUB hubs.
         room = self.rows.nvals // PIECE + self.rows.nvals // HUB + 1
         self.vertices = [xp.empty(self.n, xp.int32) for _ in range(2)]
         self.pieces = [xp.empty(room, xp.uint64) for _ in range(2)]

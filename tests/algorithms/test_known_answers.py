@@ -197,7 +197,8 @@ def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
     """c(v) = the fraction of possible edges that exist among the in- and out-neighbors of v."""
     U = pattern(A)
     degree = np.diff(U.to("cpu").to_csr()[0])
-    # P⟨U⟩ = U plus.pair Aᵀ: P(v, w) counts the neighbors of v to which w has an edge
+    # P⟨U⟩ = U plus.pair Aᵀ, where U has an entry for each edge in either direction:
+    # P(v, w) counts the neighbors of v to which w has an edge
     among = plus_pair(U @ A.T).new(mask=U.S).reduce_rowwise(monoid.plus).new()
     found = among.to("cpu").to_dense(fill_value=0)
     return np.where(degree > 1, found / np.maximum(degree * (degree - 1), 1), 0)

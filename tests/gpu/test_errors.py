@@ -67,7 +67,7 @@ def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
             with pytest.raises(DeviceFault, match="no GPU can be used any more"):
                 A.mxv(v).new()
             with gl.config.set(device="cpu"):
-                assert square().nvals == A._store.csr.nvals  # the CPU still works
+                assert square().nvals == A._store.csr.nvals  # a GPU fault leaves the CPU usable
             faults.seen.fault = faults.seen.operation = ""
     finally:
         machine.fails_in, machine.failure = 0, None

@@ -65,8 +65,8 @@ def test_components_match_those_computed_on_the_host_however_rows_are_split(both
 def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
     """Draw a union of paths, cycles, complete graphs, stars, acyclic and random graphs.
 
-    Edges lead from earlier parts to later parts. There are self-loops, and the vertices are in
-    random order. Return the matrix as CSR and as CSC.
+    Edges between two of these graphs lead from the earlier to the later one. There are self-loops,
+    and the vertices are in random order. Return the matrix as CSR and as CSC.
     """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     edges, n = np.empty((2, 0), np.int64), 0

@@ -80,7 +80,7 @@ def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
-    """Yield found and expected results of traversals; the options vary with `turn`."""
+    """Run a traversal; yield each of its results with the expected one. `turn` sets the options."""
     levels, parents, distances = known.found[source]
     with gl.direction(("auto", "push", "pull")[turn % 3]):
         if turn % 5 == 0:

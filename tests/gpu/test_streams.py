@@ -140,7 +140,7 @@ def test_a_vector_made_on_one_stream_can_be_read_and_changed_on_others():
         v = gl.Vector.from_dense(np.ones(40))
     with two:
         w = A.mxv(v).new()
-        v(w.S) << w  # not in place, because the memory belongs to the other stream
+        v(w.S) << w  # writes to new arrays, because stream `one` owns the old ones
         del w
     with one:
         v[0] = 1.0

@@ -147,5 +147,5 @@ def test_compiled_code_is_cached_in_the_configured_folder(tmp_path: Path):
         assert done.stdout == "[3.]\n"
         times.append({file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.so")})
     assert times[0] == times[1]
-    # The libraries are the runtime, the program, and the loaded copy of the program.
+    # There are three libraries: the runtime, the program, and the copy of it that was loaded.
     assert len(times[0]) == 3

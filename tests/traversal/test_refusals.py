@@ -156,7 +156,7 @@ def test_a_start_value_outside_the_domain_of_a_law_changes_the_evaluation_method
 
 
 def test_a_recorder_records_each_round():
-    # A compiled loop may divide the work into other rounds.
+    # Use NumPy, because a compiled loop may divide the work into rounds differently.
     with gl.Recorder() as recorder, gl.config.set(compiled=False):
         gl.closure(x, A, "min_plus")
     heard = [event for event in recorder.events if event.operation == "closure"]

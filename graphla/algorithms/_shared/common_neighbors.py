@@ -98,7 +98,7 @@ def row_batches(F: Matrix, N: Matrix) -> Iterator[slice]:
 
     The product of each slice and N has about WEDGES terms (wedges).
     """
-    # wedges(u) = F plus.second degree
+    # F plus.second degree: the number of wedges in each row of F
     ends = (plus_second["INT64"](F @ cached_properties.degrees(N))).new().to_dense(0).cumsum()
     total = int(ends[-1]) if ends.size else 0
     cuts = np.searchsorted(ends, np.arange(WEDGES, total, WEDGES), side="right")

@@ -204,9 +204,10 @@ def _is_final(
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
     """Return the initial delta: a small multiple of the mean weight.
 
-    If ⊗ multiplies floats, it is a fixed fraction instead. Values within delta of the best pending
-    value are multiplied before all others. The multiple is smaller if the rows are longer. On road
-    networks 4 to 8 mean weights are best. The loop adapts delta to the graph later.
+    Values within delta of the best pending value are multiplied before all others. The multiple is
+    smaller if the rows are longer. On road networks 4 to 8 mean weights are best. If ⊗ multiplies
+    floats, delta is not such a multiple, but a fixed fraction of the best pending value. The loop
+    adapts delta to the graph later.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):
@@ -351,7 +352,10 @@ def _same(a: Array, b: Array) -> Array:
 
 
 def _near(values: Array, monoid: Any, delta: float) -> Array:
-    """Return, for each value, whether it is within delta of the best one, which ⊕ selects."""
+    """Return, for each value, whether it differs by at most delta from the best value.
+
+    The best value is the one that ⊕ selects. If no value is near it, return true for all values.
+    """
     with np.errstate(all="ignore"):
         best = reduce_numpy(values, monoid)
         near = np.abs(values.astype(np.float64) - float(best)) <= delta

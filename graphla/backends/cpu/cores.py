@@ -12,7 +12,7 @@ from graphla.formats import Array, Csr
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n]; None without a compiled loop."""
+    """Return the core number of each vertex as int64[n], or None if no compiled loop runs."""
     n = out.nrows
     if not compiles(out.nvals, size=n):
         return None

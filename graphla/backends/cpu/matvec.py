@@ -20,7 +20,7 @@ costs = Costs(
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """Return the number of entries in the given rows of a."""
+    """Return the number of entries in the given rows of the matrix `a`."""
     indptr = a.indptr
     if rows.size <= 8:
         return sum(int(indptr[i + 1]) - int(indptr[i]) for i in rows.tolist())

@@ -64,7 +64,9 @@ class SpmvTuning:
     """
 
     few: int = 256  # if fewer rows than this remain, one round reads all of their entries
-    wider: int = 4  # otherwise, a round reads this many times as many entries as the previous round
+    # If at least `few` rows remain, a round reads this many times as many entries of each row as
+    # the previous round.
+    wider: int = 4
 
 
 TUNING = SpmvTuning()

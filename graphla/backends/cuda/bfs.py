@@ -1,7 +1,7 @@
 """Breadth-first search, the whole traversal in one launch.
 
 Kernels: bfs.cu; bfs_deep.cu, the same kernel in clusters of blocks; bfs_small.cu, one cluster for a
-small graph. Waits: for the traversal.
+small graph. The host waits once, for the end of the traversal.
 """
 
 from __future__ import annotations
@@ -60,11 +60,12 @@ class BfsTuning:
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
     least_pool: int = 8704  # minimum number of words for a block's lists; a pull needs this many
-    deep_pool: int = 32768  # like `pool`, if a cluster processes the small levels
+    # number of words for the lists of a block if a cluster processes the small levels
+    deep_pool: int = 32768
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
     small_map: int = 12288  # maximum number of words in a map that one block keeps in shared memory
-    # A map of more than small_map words is also kept in shared memory if it fits and the graph has
-    # at most this many edges per vertex.
+    # A block's vertex map of more than `small_map` words is also kept in shared memory if it fits
+    # there and the graph has at most this many edges per vertex.
     few_edges: int = 8
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
@@ -79,8 +80,9 @@ class BfsTuning:
     least_small_room: int = 4096  # minimum number of words for the lists of a block
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
-    small_threads: int = 512  # threads per block if the maps are small; otherwise THREADS
-    few_words: int = 1024  # maximum number of words in a small map
+    # number of threads per block if the vertex maps are small; for larger maps, it is THREADS
+    small_threads: int = 512
+    few_words: int = 1024  # maximum number of words in a small vertex map
 
 
 TUNING = BfsTuning()
@@ -275,8 +277,8 @@ class _Preparation:
     # --- searches of small graphs by one cluster --------------------------------------------------
 
     def small(self) -> _Prepared | None:
-        """Return the data for a search by one cluster, or None if the maps do not fit in shared
-        memory."""
+        """Return the data for a search by one cluster, or None if the vertex maps do not fit in the
+        shared memory of its blocks."""
         tuning, n = self.tuning, self.request.out.nrows
         room, shared = self.small_shape()
         if not room:

@@ -178,7 +178,7 @@ struct Hubs {
   const i64 *first_parts;  // row r consists of the parts first_parts[r] to first_parts[r + 1] - 1
   const i64 *first_slots;  // the table of row r begins at first_slots[r]
   i32 *names;              // the labels in all tables
-  u64 *sums;               // the sum of weights for each of these labels, as u32 or double
+  u64 *sums;               // the sum of weights for each label in `names`, as u32 or double
   i32 *slots;              // row r's list of slots in use begins at first_parts[r] * part
   Tally *tallies;          // the progress of each row
   i32 *best;               // the best label of each part
@@ -239,9 +239,10 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Row r has a list of those slots of its table that are in use. This function reads the slots that
-/// elements `from` to `to` - 1 of the list name, and clears them. The label in each slot is a
-/// candidate for the vertex of the row. Each thread keeps the best label of its slots in row.best.
+/// Row r has a list with the numbers of those slots of its table that are in use. For the elements
+/// `from` to `to` - 1 of this list, the function reads the slots with these numbers and clears
+/// them. The label in each slot is a candidate for the vertex of the row. Each thread keeps the
+/// best label of its slots in row.best.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);

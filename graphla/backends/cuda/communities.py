@@ -252,7 +252,10 @@ def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[
 
 
 def _slots(entries: int) -> int:
-    """Return the number of slots in a table for this many entries, as `bits_for` computes it."""
+    """Return the number of slots of a hash table for this many entries.
+
+    The function `bits_for` of communities.cuh computes the logarithm of the same number.
+    """
     return 1 << max(6, (2 * entries - 1).bit_length())
 
 

@@ -85,7 +85,8 @@ __global__ void unpack_runs(const Key *keys, i64 count, const i64 *ends, int bit
   });
 }
 
-/// Like unpack_runs, for keys that are all different.
+/// Writes the column of each key to `indices`, and stores the number of keys in each row in `sizes`
+/// (see begin_row). The keys are sorted and all different.
 template <class Op, class Key, class Offset>
 __global__ void unpack_keys(const Key *keys, i64 count, int bits, i32 *indices, Offset *sizes) {
   const Key low = (Key(1) << bits) - 1;

@@ -96,10 +96,11 @@ template <class Offset> struct Peeling {
     push(rows, begin, queued);
   }
 
-  /// Visits positions i..i + TILE - 1 of `from`, the list of remaining vertices. If `from` is null,
-  /// these are all vertices. Queues the rows of the vertices with degree k, and lists the vertices
-  /// with larger degrees in `to`. Returns the smallest degree of a vertex that this lane has
-  /// listed. The whole warp must call this.
+  /// Visits the elements i to i + TILE - 1 of `from`, the list of remaining vertices. If `from` is
+  /// null, all vertices remain, and the function visits the vertices with these numbers. Queues the
+  /// rows of the vertices with degree k, and lists the vertices with larger degrees in `to`.
+  /// Returns the smallest degree of a vertex that this lane has listed. The whole warp must call
+  /// this.
   DEVICE u32 pass(i64 i, i64 alive, const i32 *from, i32 *to, i32 k, u64 begin,
                   RoundCounts *found) const {
     i32 v[STEPS], degree[STEPS];
@@ -150,9 +151,9 @@ template <class Offset> struct Peeling {
     return place & OF_COLUMNS ? b_indices[place & ~OF_COLUMNS] : a_indices[place];
   }
 
-  /// Processes a share of the entries in the `rows` rows queued from queue[begin] on: lowers the
-  /// degree of the vertex in each entry. Then processes the warp's own list. The whole warp must
-  /// call this.
+  /// Processes a share of the entries of the queued rows: lowers the degree of the vertex in each
+  /// entry. The queue items begin at queue[begin], and `rows` is their number. Then processes the
+  /// warp's own list. The whole warp must call this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;
     ItemFinder finder(items, rows, share.first);

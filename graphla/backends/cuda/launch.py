@@ -305,7 +305,7 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        # If the count is still missing, the launch was on another stream or on another GPU.
+        # If the launch has not stored its count by now, it is on another stream or another GPU.
         if words[k] == UNCOUNTED:
             xp.cuda.Device(self._device).synchronize()
         return words[k]

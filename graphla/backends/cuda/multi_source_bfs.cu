@@ -39,7 +39,7 @@ constexpr float SMALL = 1.0f / 64;
 /// groups of 32 vertices, because most of them contain a newly reached vertex.
 constexpr float MOST = 0.5f;
 
-/// Statuses in addition to those of persistent.cuh.
+/// The values of the status that a launch can have in addition to those in persistent.cuh.
 enum ManyStatus { TOO_DEEP = FAULT };
 
 template <class Offset>

@@ -69,8 +69,10 @@ class SpgemmTuning:
     span: int = 8
     """Number of column tiles whose entries a warp counts in one step."""
     scratch: int = 1 << 30
-    """Bytes of scratch memory for rows with few terms that are computed before their sizes are
-    known."""
+    """Maximum number of bytes of scratch memory for rows with few terms.
+
+    If they fit, these rows are computed before their sizes are known.
+    """
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
     sorted: int = 1 << 26
@@ -201,7 +203,7 @@ class _Lists(NamedTuple):
 
     all_rows: Array
     counts: list[int]
-    few: list[int]  # the bins of rows with few terms that are not empty
+    few: list[int]  # the nonempty bins among those for rows with few terms
 
     def rows(self, which: int) -> Array:
         return self.all_rows[which, : self.counts[which]]
@@ -369,7 +371,10 @@ class _Runs(NamedTuple):
 
 
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Any) -> list[_Runs]:
-    """Compute the listed rows by sorting, in batches of `sorted` terms."""
+    """Compute the listed rows by sorting their terms, in batches of at most `sorted` terms.
+
+    A row with more terms is a batch by itself.
+    """
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])
     known = xp.asnumpy(ends)

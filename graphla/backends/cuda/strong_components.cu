@@ -41,7 +41,8 @@ constexpr u64 DONE = ~u64(0);
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
-/// A bijection on the 32-bit numbers (the finalizer of MurmurHash3), and its inverse.
+/// The function number_of is a bijection on the 32-bit numbers (the finalizer of MurmurHash3), and
+/// the function vertex_of is its inverse.
 DEVICE u32 number_of(u32 v) {
   v = (v ^ (v >> 16)) * 0x85ebca6bu;
   v = (v ^ (v >> 13)) * 0xc2b2ae35u;
@@ -63,7 +64,9 @@ template <class Offset> struct Strong {
   // Two halves with n words each. While SPREAD runs, they are the numbers `ahead` and `behind` of
   // the vertices. While COUNT and TRIM run, they are the in-degrees and the out-degrees.
   u32 *ahead;
-  u32 *stamps;  // the last round that queued each row (n words), then each column (n words)
+  // The first n words hold the last round that queued each row, the next n words the last round
+  // that queued each column.
+  u32 *stamps;
   i32 *owners;
   i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
   u64 *queue;   // two halves with 2n items each, for even and for odd rounds
@@ -101,11 +104,12 @@ template <class Offset> struct Strong {
     }
   }
 
-  /// SPREAD: for each edge between u[s] and w[s], replaces the number of w[s] by that of u[s] if
-  /// that is smaller and both vertices have the same class. The number is `behind` if u[s] has the
-  /// flag OF_COLUMNS, and otherwise `ahead`. If this improves w[s] for the first time in a round,
-  /// its column or row must be queued, and bit s of `columns` or `rows` is set. w[s] is NOBODY if
-  /// the lane has no edge.
+  /// SPREAD: for each edge between u[s] and w[s] within a class, replaces the number of w[s] with
+  /// the number of u[s] if the latter is smaller. The number of a vertex is `behind` if u[s] has
+  /// the flag OF_COLUMNS, and otherwise `ahead`. When the number of w[s] improves for the first
+  /// time in a round, the function sets bit s of `columns` (if the number is `behind`) or of
+  /// `rows`, because this column or row of w[s] must be queued. w[s] is NOBODY if the lane has no
+  /// edge.
   DEVICE void spread(const u32 (&u)[AHEAD], const i32 (&w)[AHEAD], u32 stamp, u32 &rows,
                      u32 &columns) const {
     u32 mine[AHEAD], theirs[AHEAD];

@@ -27,7 +27,7 @@ class Graph(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """The results, summed over all sources except for `counts`."""
+    """The results. Every array except `counts` holds sums over all sources."""
 
     totals: Any  # for each vertex, the sum of its dependencies
     edges: Any  # for each edge, the sum of its dependencies; empty if not requested
