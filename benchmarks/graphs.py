@@ -214,7 +214,7 @@ def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
 def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
     """Return `count` random vertices of the largest component, and an array of all its vertices.
 
-    The largest component is found among those of the eight vertices with the highest degrees.
+    Only the components of the eight vertices with the highest degrees are compared.
     """
     xp = library(A)
     degrees = xp.diff(A.to_csr(copy=False)[0])
@@ -226,8 +226,8 @@ def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
 
 
 def undirected_edges(A: Matrix, inside: Any) -> int:
-    """Return the number of undirected edges in the component with the vertices `inside`. TEPS
-    (traversed edges per second) are computed from this number."""
+    """Return the number of undirected edges in the component whose vertices are `inside`.
+    TEPS (traversed edges per second) are computed from this number."""
     degrees = library(A).diff(A.to_csr(copy=False)[0])
     return int(degrees[inside].sum(dtype=np.int64)) // 2
 

@@ -20,7 +20,7 @@ LOW = (1 << BITS) - 1
 def closer(x, y):
     """Return whether the fraction x ranks before the fraction y.
 
-    A fraction shared / all is packed into one integer: shared · 2^32 + all.
+    Each fraction is stored as one integer: the numerator times 2^32, plus the denominator.
     """
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))

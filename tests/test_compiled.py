@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows: more than one block of the loop
+    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows take several blocks
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- the choice between NumPy and compiled loops ------------------------------------------------
+# --- tests of the choice between NumPy and compiled loops ---------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -220,7 +220,7 @@ def _concatenate(blocks: list[Matrix]) -> Matrix:
 
 
 def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, which may be 0.
+    """Return the number of common neighbors of each pair in `pairs`, even if it is 0.
 
     In algebra: C⟨pairs⟩ = N plus.pair Nᵀ.
     """
@@ -245,7 +245,7 @@ def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
         pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # not an array, or tuples of different lengths
+    except (TypeError, ValueError):  # `ebunch` cannot be an array
         pairs = np.asarray(None)
     if pairs.size == 0:
         return Matrix(bool, n, n)

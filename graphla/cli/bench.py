@@ -157,7 +157,7 @@ def _no_main() -> Iterator[None]:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Block interrupts while a process starts; the new process inherits the blocked signal."""
+    """Block SIGINT while a process starts. In the new process the signal is blocked too."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -213,7 +213,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- adding up the sums of a level ------------------------------------------------------------
+  // --- the sums of a level ----------------------------------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.

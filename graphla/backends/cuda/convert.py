@@ -153,7 +153,7 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# --- functions for other modules ----------------------------------------------------------------
+# --- functions that other modules use -----------------------------------------------------------
 
 
 def chunks(items: int) -> int:

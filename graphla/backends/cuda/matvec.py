@@ -51,7 +51,7 @@ costs = Costs(
 
 @dataclass(frozen=True)
 class MatvecTuning:
-    """Sizes of grids and arrays."""
+    """Sizes of the grids and arrays that products of a matrix and a vector use."""
 
     few_blocks: float = 16
     """Maximum number of blocks per multiprocessor in kernels whose blocks all add to the same
@@ -84,7 +84,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
     is_exact: bool  # whether a fold returns the same bits for every order of the terms
-    may_be_constant: bool  # whether all terms and their fold are equal if the operands are iso
+    may_be_constant: bool  # whether iso-valued operands make all terms and their fold equal
 
 
 @lru_cache(maxsize=4096)
@@ -228,7 +228,7 @@ def few_blocks(wanted: int, times: int = 1) -> int:
 
 
 def presence(mask: VectorMask) -> Array:
-    """Return the mask as one flag per index, without its complement applied."""
+    """Return the flags of the mask, one per index. The complement of the mask is not applied."""
     if mask.present is not None:
         return mask.present
     flags = xp.zeros(mask.size, bool)
