@@ -195,7 +195,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// Makes vertex v a start. `name` is v's number in the user's numbering. The bit of v in the map
   /// is already set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // the start has no edges, so no pull copies its bit
+    if (v >= graph.active) {  // a pull never copies the bit of a start without edges
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }

@@ -94,7 +94,7 @@ template <class Work> struct Course {
   DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
   DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
 
-  // --- one step or turn -------------------------------------------------------------------------
+  // --- functions that run one step or one turn --------------------------------------------------
 
   /// Runs one turn: moves the horizon, and moves the entries of the far list that are no longer
   /// beyond it to the near lists.

@@ -157,7 +157,7 @@ class _Counted:
     length: int
 
     def join(self) -> Array:
-        """Return the running sums, adding to each the sum of all parts before its own."""
+        """Return the running sums over all rows: add to each sum the sum of all earlier parts."""
         count = self.rows.size
         if count > self.length:
             kernel = load("matvec.cu", "join_parts", NOTHING)
