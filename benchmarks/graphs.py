@@ -85,7 +85,7 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return the graph of a grid with this number of rows and columns. Each edge is dropped with
+    """Return the graph of a grid with these numbers of rows and columns. Each edge is dropped with
     probability `drop`."""
     import cupy
 

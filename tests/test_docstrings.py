@@ -156,7 +156,7 @@ def docstring(thing: Any) -> str:
 
 
 def sections(thing: Any) -> dict[str, str]:
-    """Return the text below each heading."""
+    """Return the text below each heading of a docstring, keyed by the heading."""
     pieces = re.split(rf"^({'|'.join(SECTIONS)}):$", docstring(thing), flags=re.MULTILINE)
     return dict(zip(pieces[1::2], map(textwrap.dedent, pieces[2::2]), strict=True))
 

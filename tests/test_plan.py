@@ -35,7 +35,10 @@ def host(A, array):
 
 
 def has_full_plans():
-    """Return whether the backend builds full plans; on NumPy their cost exceeds their benefit."""
+    """Return whether the backend builds full plans.
+
+    With NumPy, the cost of a full plan exceeds its benefit.
+    """
     return gl.config.device != "cpu" or gl.config.compiled is True
 
 
@@ -167,7 +170,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_cost
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
-    spend(A, 0.25)  # the first time is not counted, because it may include compilation
+    spend(A, 0.25)  # the first traversal is not counted, because it may include compilation
     spend(A, 0.25, 4)
     assert asked == [False]
     spend(A, 0.25, 3)

@@ -170,7 +170,7 @@ def _no_interrupt() -> Iterator[None]:
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
     """Run in the child process: read the graph, then time each algorithm that the parent names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     with config.set(**settings):
         try:
             graph = graphs.read(options)

@@ -179,7 +179,7 @@ def matrix_products_of_patterns() -> None:
 
 
 def matrix_products_of_large_ones() -> None:
-    """Run products that take the code paths for large inputs, with many terms and columns."""
+    """Run products with many terms or many columns, which take the code paths for large inputs."""
     op = gl.semiring.plus_times
     rng = np.random.default_rng(8)
     A = gl.Matrix.from_dense(np.arange(1.0, 101).reshape(1, 100))
@@ -452,7 +452,10 @@ def ranks() -> None:
 
 
 def parts() -> None:
-    """Run components, cores and forests with split rows and several grid sizes and key widths."""
+    """Run components, cores and forests with split rows.
+
+    The runs use several grid sizes and several key widths.
+    """
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -512,7 +515,7 @@ def sorts() -> None:
 
 
 def many_searches() -> None:
-    """Search from more sources than a word has bits, and from a few."""
+    """Search from a few sources, and from more sources than a word has bits."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

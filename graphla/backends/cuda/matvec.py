@@ -197,7 +197,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def edge_ends(a: Csr, rows: Array) -> Array:
-    """Return the running sums of the numbers of entries in the given rows."""
+    """Count the entries of each given row, and return the running sums of these counts."""
     kernel, grid, counted, args = _counting(a, rows)
     kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
     return counted.join()
@@ -240,5 +240,5 @@ def presence(mask: VectorMask) -> Array:
 
 
 def allows_none(mask: VectorMask) -> bool:
-    """Return whether the mask is known to allow nothing."""
+    """Return whether the mask is known to allow no index."""
     return mask.indices is not None and not mask.complement and not mask.indices.size
