@@ -41,7 +41,7 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;  // maximum number of rounds
+  u32 turns;  // maximum number of rounds, not of turns
   // In shared memory: the four numbers that `look` reads, then the four numbers that block 0 passes
   // to the other blocks in `rejoin`.
   u64 *state;
@@ -252,7 +252,7 @@ template <class Work> struct Course {
 /// Parameters of a closure that the host sets for each launch.
 struct Plan {
   double delta;  // the width of a bucket
-  u32 turns;     // maximum number of rounds
+  u32 turns;     // maximum number of rounds, not of turns
   Limits limits;
   Records records;
 };
