@@ -280,7 +280,7 @@ def test_operations_on_operands_without_entries_give_no_entries(shape: tuple[int
 
 
 def test_an_operand_may_have_another_dtype_than_the_semiring() -> None:
-    """The loop casts each value separately."""
+    """The compiled loop casts the values of the operands one at a time."""
     s = typed("plus_times", "FP64")
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
     u = FullVector(N, np.arange(N, dtype=np.float32))

@@ -82,9 +82,9 @@ template <class S, class Level, int CLUSTER> struct Course {
   const BlockMemory<Slot> &memory;
   Grid grid;
   StopFlag flag;
-  u64 *sums_begin;  // three sets of sums: see BFS_SUMS
+  u64 *sums_begin;  // three sets of sums over all blocks, at control[BFS_SUMS]
   u32 *map, *other_map;
-  u32 set = 0;              // the set of sums in use
+  u32 set = 0;              // which of the three sets of sums is in use
   bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
   bool is_stopped = false;  // whether the host has asked the kernel to stop
 

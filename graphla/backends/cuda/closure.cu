@@ -251,7 +251,7 @@ template <class Work> struct Course {
 
 /// Parameters of a closure that the host sets for each launch.
 struct Plan {
-  double delta;  // the width of a bucket
+  double delta;  // how far a turn moves the horizon beyond the best entry of the far list
   u32 turns;     // maximum number of rounds, not of turns
   Limits limits;
   Records records;

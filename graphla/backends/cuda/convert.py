@@ -186,8 +186,10 @@ def repeat_iso(values: Array, count: int) -> Array:
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Turn row sizes into indptr, in place. `sizes` contains 0, followed by the size of each
-    row."""
+    """Replace row sizes by their running sums, which are the array `indptr` of a CSR matrix.
+
+    `sizes` contains 0, followed by the size of each row.
+    """
     xp.cumsum(sizes, out=sizes)
 
 
