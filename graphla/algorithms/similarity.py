@@ -245,7 +245,7 @@ def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
         pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # `ebunch` cannot be an array
+    except (TypeError, ValueError):  # `ebunch` cannot be converted to an array
         pairs = np.asarray(None)
     if pairs.size == 0:
         return Matrix(bool, n, n)
