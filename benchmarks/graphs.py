@@ -85,7 +85,7 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return the graph of a grid with this number of rows and columns. Each edge is dropped with
+    """Return the graph of a grid with these numbers of rows and columns. Each edge is dropped with
     probability `drop`."""
     import cupy
 
@@ -154,7 +154,7 @@ def _on_card(rows: Any, columns: Any, n: int, dtype: Any, symmetric: bool = True
         )
 
 
-# --- on any device --------------------------------------------------------------------------------
+# --- graphs on any device -------------------------------------------------------------------------
 
 
 def kron_on_default_device(scale: int) -> Matrix:
@@ -214,7 +214,7 @@ def again(A: Matrix, values: Any = True, symmetric: bool = True) -> Matrix:
 def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
     """Return `count` random vertices of the largest component, and an array of all its vertices.
 
-    The largest component is found among those of the eight vertices with the highest degrees.
+    Only the components of the eight vertices with the highest degrees are compared.
     """
     xp = library(A)
     degrees = xp.diff(A.to_csr(copy=False)[0])
@@ -226,8 +226,8 @@ def giant(A: Matrix, count: int, seed: int = 1) -> tuple[list[int], Any]:
 
 
 def undirected_edges(A: Matrix, inside: Any) -> int:
-    """Return the number of undirected edges in the component with the vertices `inside`. TEPS
-    (traversed edges per second) are computed from this number."""
+    """Return the number of undirected edges in the component whose vertices are `inside`.
+    TEPS (traversed edges per second) are computed from this number."""
     degrees = library(A).diff(A.to_csr(copy=False)[0])
     return int(degrees[inside].sum(dtype=np.int64)) // 2
 

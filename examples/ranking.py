@@ -20,7 +20,7 @@ LOW = (1 << BITS) - 1
 def closer(x, y):
     """Return whether the fraction x ranks before the fraction y.
 
-    A fraction shared / all is packed into one integer: shared · 2^32 + all.
+    Each fraction is stored as one integer: the numerator times 2^32, plus the denominator.
     """
     a, b, c, d = x >> BITS, x & LOW, y >> BITS, y & LOW
     return (a * d > c * b) | ((a * d == c * b) & (a > c))
@@ -30,12 +30,13 @@ A = datasets.load("karate")
 n = A.nrows
 friends = A.reduce_rowwise("count").new()
 
-# S⟨¬A⟩ = A plus.pair A: the number of friends that two strangers share, off the diagonal
+# S⟨¬A⟩ = A plus.pair A: the number of friends that two strangers share. The diagonal is dropped.
 shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# d(i) + d(j) - S(i, j): the number of people who are friends of i, of j, or of both
+# The number of people who are friends of i, of j, or of both is d(i) + d(j) - S(i, j), where d(i)
+# is the number of friends of i.
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 

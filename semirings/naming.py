@@ -12,7 +12,7 @@ from semirings.exceptions import InvalidValue, NotImplementedException
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
-    """Return the operator with a name such as `plus`, `PLUS`, `+` or (typed) `plus[INT64]`."""
+    """Return the operator with a name such as `plus`, `PLUS` or `+`. `plus[INT64]` is typed."""
     if not isinstance(text, str):
         raise TypeError(f"the name of a {kind} operator should be a string, but it is {text!r}")
     base, dtypes = split(text)

@@ -50,7 +50,7 @@ class TypedMonoid(Typed):
         return self.binaryop._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply ⊕ to symbols."""
+        """Return the symbol for ⊕ applied to the arguments, which are symbols."""
         return self.binaryop.trace(*args)
 
 
@@ -140,7 +140,7 @@ class Monoid(Operator):
         return self.binaryop._evaluate(*args)
 
     def trace(self, *args: Any) -> Symbol:
-        """Apply ⊕ to symbols."""
+        """Return the symbol for ⊕ applied to the arguments, which are symbols."""
         return self.binaryop.trace(*args)
 
     def _recipe(self) -> dict[str, Any]:

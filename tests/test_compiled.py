@@ -176,7 +176,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows: more than one block of the loop
+    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows take several blocks
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -280,7 +280,7 @@ def test_operations_on_operands_without_entries_give_no_entries(shape: tuple[int
 
 
 def test_an_operand_may_have_another_dtype_than_the_semiring() -> None:
-    """The loop casts each value separately."""
+    """The compiled loop casts the values of the operands one at a time."""
     s = typed("plus_times", "FP64")
     a = a_matrix(np.random.default_rng(10), N, N, np.int8, False)
     u = FullVector(N, np.arange(N, dtype=np.float32))
@@ -337,7 +337,7 @@ def test_a_float_sum_is_the_same_for_any_number_of_threads() -> None:
     assert len(set(sums[::2])) == len(set(sums[1::2])) == 1
 
 
-# --- the choice between NumPy and compiled loops ------------------------------------------------
+# --- tests of the choice between NumPy and compiled loops ---------------------------------------
 
 
 def count_loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:

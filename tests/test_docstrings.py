@@ -113,7 +113,7 @@ ANY = re.compile(
     r"(Matrix|Vector|Scalar)(Expression)?\.get"
     # a Matrix or a Vector, depending on the file or array
     r"|io\.(read|read_npz|from_\w+_sparse)"
-    # objects of other libraries without type information
+    # objects of other libraries, which have no type information
     r"|io\.to_\w+"
     # typed and untyped operators of many classes; functions that create operators from parameters
     r"|semirings\.\w+\.(from_string|register_\w+)|agg\.\w+"
@@ -156,7 +156,7 @@ def docstring(thing: Any) -> str:
 
 
 def sections(thing: Any) -> dict[str, str]:
-    """Return the text below each heading."""
+    """Return the text below each heading of a docstring, keyed by the heading."""
     pieces = re.split(rf"^({'|'.join(SECTIONS)}):$", docstring(thing), flags=re.MULTILINE)
     return dict(zip(pieces[1::2], map(textwrap.dedent, pieces[2::2]), strict=True))
 
@@ -224,7 +224,10 @@ def _caught(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _raised(node: ast.expr, function: Any) -> set[type[BaseException]]:
-    """Return the class of a raised error; if a function builds it, use its return annotation."""
+    """Return the class of a raised error.
+
+    If a function creates the error, the class is the function's return annotation.
+    """
     thing = _resolve(node.func if isinstance(node, ast.Call) else node, function)
     if inspect.isfunction(thing):
         thing = thing.__globals__.get(str(thing.__annotations__.get("return")))

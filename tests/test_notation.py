@@ -530,7 +530,7 @@ def test_nbytes_is_the_total_size_of_the_arrays():
     assert A.nbytes == 2 * one_way
     assert sys.getsizeof(A) >= A.nbytes
     assert gl.Vector.from_dense(np.ones(10)).nbytes == 80
-    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one value for all entries
+    assert gl.Vector.from_scalar(1.5, 1000).nbytes == 8  # one stored value for all entries
     assert gl.Scalar.from_value(1.5).nbytes == 8 and gl.Scalar(int).nbytes == 0
 
 

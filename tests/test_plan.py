@@ -35,7 +35,10 @@ def host(A, array):
 
 
 def has_full_plans():
-    """Return whether the backend builds full plans; on NumPy their cost exceeds their benefit."""
+    """Return whether the backend builds full plans.
+
+    With NumPy, the cost of a full plan exceeds its benefit.
+    """
     return gl.config.device != "cpu" or gl.config.compiled is True
 
 
@@ -167,7 +170,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_cost
     asked = []
     make = do.plan
     monkeypatch.setattr(do, "plan", lambda *args: asked.append(args[2]) or make(*args))
-    spend(A, 0.25)  # the first time is not counted, because it may include compilation
+    spend(A, 0.25)  # the first traversal is not counted, because it may include compilation
     spend(A, 0.25, 4)
     assert asked == [False]
     spend(A, 0.25, 3)
@@ -217,8 +220,9 @@ def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
     # The estimate is the same if all traversals used the full plan, and took 7 ms.
     having = spent(full=[9.0, 0.007]).report(plan_of(0.9, True), 5.0)
     assert having.break_even == estimated.break_even
-    # If traversals with a light plan and with a full plan have been timed, the saving is measured.
-    # The full plan costs 0.8 s, and reduces the time of a traversal from 10 ms to 6 ms.
+    # If traversals with a light plan and traversals with a full plan have been timed, the saving is
+    # the difference of these times. The full plan costs 0.8 s, and reduces the time of a traversal
+    # from 10 ms to 6 ms.
     measured = spent(light=[9.0, 0.01], full=[9.0, 0.006]).report(plan_of(0.8, True), 5.0)
     assert measured.break_even == 200
     assert "pays after 200 traversals" in repr(measured)
@@ -227,7 +231,7 @@ def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
     assert spent(light=[9.0, 0.01]).report(plan_of(0.3, False), inf).break_even is None
 
 
-# --- out-of-memory errors -------------------------------------------------------------------------
+# --- tests of out-of-memory errors ----------------------------------------------------------------
 
 
 @on_cuda

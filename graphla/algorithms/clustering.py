@@ -113,7 +113,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
         )
         pairs = degree * (degree - 1)
     else:
-        # S = W + Wᵀ, with W = ∛(A / max A), or 1 where there is an edge
+        # S = W + Wᵀ. With weights W = ∛(A / max A), otherwise W is 1 where there is an edge.
         greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
         W = _cube_roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()

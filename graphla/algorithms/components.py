@@ -139,8 +139,8 @@ def definition(A: Matrix) -> Vector:
         # f(f(i)) = f(f(i)) min u(i), where f is `parent` and u is `least`: hook the root of each
         # shallow tree onto another tree
         parent(binary.min) << min_first(least @ selection(parent))
-        # f = f min u min g, where g is `grandparent`: hook single vertices onto other trees, and
-        # make trees shallower
+        # f = f min u min g, where u is `least` and g is `grandparent`: hook single vertices onto
+        # other trees, and make trees shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
         # g = f(f)

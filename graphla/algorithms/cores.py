@@ -145,7 +145,7 @@ def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
         # core⟨g⟩ = k; d⟨¬g, r⟩ = d
         core(gone.S) << k
         left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - A plus.pair g: subtract the number of removed edges
+        # d⟨d⟩ = d - (A plus.pair g): subtract the number of removed edges
         left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
         if directed:
             left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)

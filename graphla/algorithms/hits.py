@@ -122,7 +122,7 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
     S, MS = [h], [_multiply_twice(A, h)]
     theta = error = 0.0
     for _ in range(max_iter):
-        # θ = h·hM, r = hM - θh
+        # θ = h·hM estimates the largest eigenvalue of M = AAᵀ, and r = hM - θh is the residual
         theta = _dot(S[0], MS[0])
         r = _combine((1.0, -theta), (MS[0], S[0]))
         error = math.sqrt(_dot(r, r))

@@ -188,10 +188,10 @@ def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _
 
 
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
-    """Divide each entry of C by the function `scale` of the entry of `both` and of two degrees.
+    """Divide each entry of C by a number that the function `scale` computes.
 
-    C and `both` have entries at the same positions. The degrees are those of the row and of the
-    column. A divisor below 1 is replaced by 1.
+    Its arguments are the entry of `both` at the same position, and the degrees of the row and of
+    the column. C and `both` have entries at the same positions. A divisor below 1 is replaced by 1.
     """
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
@@ -220,7 +220,7 @@ def _concatenate(blocks: list[Matrix]) -> Matrix:
 
 
 def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, which may be 0.
+    """Return the number of common neighbors of each pair in `pairs`, even if it is 0.
 
     In algebra: C⟨pairs⟩ = N plus.pair Nᵀ.
     """
@@ -245,7 +245,7 @@ def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
         raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
     try:
         pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # not an array, or tuples of different lengths
+    except (TypeError, ValueError):  # `ebunch` cannot be converted to an array
         pairs = np.asarray(None)
     if pairs.size == 0:
         return Matrix(bool, n, n)

@@ -90,7 +90,7 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
         # e = the row minima of S: the first edge of each vertex; c = e min.first P: the first edge
         # of each tree
         c = min_first(S.reduce_rowwise(monoid.min).new() @ P).new()
-        # T = S⟨S(i, j) = (Pc)(i)⟩: the first edge of each tree
+        # T contains the first edge of each tree: the positions where S(i, j) = (Pc)(i)
         T = binary.eq(min_second(P @ c).new() & S).new().select("==", True).new()
         # F = F ⊕ T ⊕ Tᵀ
         F = binary.any(F | binary.any(T | T.T).new()).new()

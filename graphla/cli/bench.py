@@ -157,7 +157,7 @@ def _no_main() -> Iterator[None]:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """Block interrupts while a process starts; the new process inherits the blocked signal."""
+    """Block SIGINT while a process starts. In the new process the signal is blocked too."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -170,7 +170,7 @@ def _no_interrupt() -> Iterator[None]:
 
 def _work(options: Namespace, settings: dict[str, Any], pipe: Any) -> None:
     """Run in the child process: read the graph, then time each algorithm that the parent names."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent process handles Ctrl-C
     with config.set(**settings):
         try:
             graph = graphs.read(options)

@@ -21,8 +21,8 @@
 
 namespace graphla {
 
-/// Computes level `depth` from level depth - 1, and adds its number of vertices to *labels. indptr
-/// and indices describe the columns of A.
+/// Computes level `depth` from level depth - 1, and adds the number of its vertices to the
+/// counter *labels. The arrays `indptr` and `indices` describe the columns of A.
 template <class Op, class Offset>
 __global__ void vertex_pull(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                             i64 n, i32 depth, i32 *levels, u64 *labels) {

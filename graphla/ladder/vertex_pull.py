@@ -11,9 +11,9 @@ from graphla.stores import MatrixStore
 
 
 class VertexPull(CardRung):
-    """f⟨¬p⟩ = f A, where each thread reads one column of A.
+    """f⟨¬p⟩ = f A, where f is the frontier and p contains the vertices reached so far.
 
-    A thread stops at the first neighbor that is in the frontier.
+    Each thread reads one column of A. A thread stops at the first neighbor that is in the frontier.
     """
 
     def __init__(self, a: MatrixStore) -> None:

@@ -22,7 +22,7 @@ Forms = TypeVar("Forms", MatrixStore, VectorStore, ScalarStore)
 
 
 def cast(forms: Forms, dtype: DataType) -> Forms:
-    """Return the same entries with all values cast as by NumPy's `astype`."""
+    """Return the same entries with all values cast, as NumPy's `astype` casts them."""
     if forms.dtype is dtype:
         return forms
     if isinstance(forms, ScalarStore):

@@ -176,7 +176,7 @@ def _reposition_matrix(a: MatrixStore, down: int, right: int, shape: Any) -> Mat
 
 
 def _shift(a: MatrixStore, down: int, right: int) -> tuple[Any, Any]:
-    """Return the row and column of each entry after the shift."""
+    """Return the row and column of each entry after a shift by `down` rows and `right` columns."""
     rows, columns, _ = coordinates(a)
     return rows.astype("int64") + down, columns.astype("int64") + right
 

@@ -17,7 +17,7 @@ def masked_pattern(
 ) -> Any:
     """Return C after C⟨mask⟩ = true, where C is initially empty.
 
-    C has the shape and the device of the store `beside`.
+    C has the shape and the device of the matrix or vector `beside`.
     """
     device = beside.device
     true = ScalarStore(device, dtype, dtype.np_type.type(1))
@@ -31,7 +31,7 @@ def masked_pattern(
 
 
 def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> Any:
-    """Return the entries of the store `forms` that the mask allows.
+    """Return the entries of the matrix or vector `forms` that the mask allows.
 
     If the mask is None, return `forms`. The argument `parent` is the store whose arrays the mask
     uses. This function does not read it, but `Operation` makes the current stream wait for it.

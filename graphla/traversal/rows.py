@@ -74,7 +74,7 @@ def closure_of_rows(
         return Matrix._of(values), Matrix._of(running.gives(_stack_rows(closed, 2, task, INT32)))
 
 
-# --- one search for all rows ----------------------------------------------------------------------
+# --- one breadth-first search for all rows --------------------------------------------------------
 
 
 def _is_search(task: Task, starts: Csr) -> bool:

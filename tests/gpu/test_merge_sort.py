@@ -67,7 +67,7 @@ def in_order(values: np.ndarray, sizes: Any, before: Any) -> np.ndarray:
 def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32) -> Any:
     """Sort each segment of the values on the GPU, and return the results on the host.
 
-    `sizes` has the number of values in each segment. If it is None, there is only one segment.
+    `sizes` contains the number of values in each segment. If it is None, there is only one segment.
     """
     indptr = None if sizes is None else cupy.asarray(np.r_[0, np.cumsum(sizes)].astype(offset))
     typed = op[values.dtype.name] if isinstance(values.dtype, DataType) else op[values.dtype]
@@ -133,7 +133,7 @@ def test_rows_about_as_long_as_a_tile_are_sorted():
 
 
 def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
-    """Tiles never cut a row this short, wherever it begins."""
+    """The rows are so short that no tile boundary divides them, wherever they begin."""
     seen = []
     monkeypatch.setattr(sort, "number", lambda x: seen.append(int(x)) or seen[-1])
     slack = small // sort.TUNING.slack

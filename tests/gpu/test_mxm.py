@@ -134,7 +134,7 @@ def random_csr(
 def test_rows_of_every_size_are_multiplied_correctly(
     name: str, outside: bool, scratch: int
 ) -> None:
-    """The rows range from no terms to enough terms for several tiles."""
+    """Some rows have no terms, and some have enough terms for several tiles."""
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)

@@ -59,7 +59,7 @@ def vectors(dtype: str = "FP32", n: int = SIZE) -> list[gl.Vector]:
         places = np.sort(rng.choice(n, entries, replace=False))
         values = rng.integers(1, 9, entries).astype(kept)
         found.append(gl.Vector.from_coo(places, values, size=n))
-    found[1][int(found[1].to_coo()[0][0])] = 1  # writing an entry converts it to a bitmap
+    found[1][int(found[1].to_coo()[0][0])] = 1  # writing an entry converts the vector to a bitmap
     return found
 
 
@@ -129,7 +129,7 @@ def products() -> None:
 
 
 def products_that_keep_hubs() -> None:
-    """Run products of skewed matrices that cache hub columns, and count frontier edges in parts."""
+    """Run products that cache hub columns. Also count the edges of the frontier in parts."""
     A, (u, _, full) = matrix(), vectors()
     with settings("hot_columns", slots=16, entries=1, samples=500, share=0), gl.direction("pull"):
         for mask in (None, u.S, ~u.S):
@@ -179,7 +179,7 @@ def matrix_products_of_patterns() -> None:
 
 
 def matrix_products_of_large_ones() -> None:
-    """Run products that take the code paths for large inputs, with many terms and columns."""
+    """Run products with many terms or many columns, which take the code paths for large inputs."""
     op = gl.semiring.plus_times
     rng = np.random.default_rng(8)
     A = gl.Matrix.from_dense(np.arange(1.0, 101).reshape(1, 100))
@@ -350,7 +350,7 @@ RESULTS: tuple[dict[str, Any], ...] = (
 
 
 def searches() -> None:
-    """Run breadth-first searches with one block and several, in both directions."""
+    """Run breadth-first searches in both directions, with one block and with several blocks."""
     from graphla import algorithms
 
     A, few = gl.generators.kronecker(7, symmetric=True, seed=2), vectors("INT8", 128)[0]
@@ -399,7 +399,7 @@ def searches_in_clusters() -> None:
 
 
 def steps() -> None:
-    """Run one step of a traversal's loop, from a single entry."""
+    """Run one product of a vector with a single entry and a matrix, as in a loop of a traversal."""
     A = gl.generators.grid(40, 40, weights=(1, 9), seed=1)
     distance = gl.Vector(A.dtype, A.nrows)
     distance[0] = 0
@@ -452,7 +452,10 @@ def ranks() -> None:
 
 
 def parts() -> None:
-    """Run components, cores and forests with split rows and several grid sizes and key widths."""
+    """Run components, cores and forests with split rows.
+
+    The runs use several grid sizes and several key widths.
+    """
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)
@@ -496,7 +499,10 @@ def groups() -> None:
 
 
 def sorts() -> None:
-    """Sort vectors and rows of one or several tiles, also by operators that define no order."""
+    """Sort vectors and the rows of matrices, in one tile or in several.
+
+    Some of the operators define no order.
+    """
     rng = np.random.default_rng(5)
     for dtype in ("FP32", "INT64", "UINT8"):
         for tiles in ({}, {"threads": 64, "items": 1, "wide_items": 1}):
@@ -509,7 +515,7 @@ def sorts() -> None:
 
 
 def many_searches() -> None:
-    """Search from more sources than a word has bits, and from a few."""
+    """Search from a few sources, and from more sources than a word has bits."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

@@ -209,7 +209,7 @@ def kept_results() -> dict[str, dict[str, str]]:
 
 
 def main(command: str, *words: str) -> None:
-    """Run one of the commands above."""
+    """Run one of the commands that the module's docstring lists."""
     results = kept_results()
     chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
     if command == "check":

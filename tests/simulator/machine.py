@@ -123,7 +123,7 @@ class _Launch(ctypes.Structure):
 
 @cache
 def library() -> Any:
-    """Return the runtime, loaded with global symbols so that programs find them."""
+    """Return the simulator's C++ library. Its symbols are global, so that programs find them."""
     loaded = ctypes.CDLL(str(toolchain.runtime()), mode=ctypes.RTLD_GLOBAL)
     loaded.simulator_launch.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
     loaded.simulator_allocate.argtypes = [ctypes.c_size_t, ctypes.c_uint64]

@@ -19,7 +19,7 @@ loop grows with the length of the vectors.
 """
 
 ready: set[tuple] = set()
-"""Keys of the loaded traversal loops: the kind of traversal and its dtypes."""
+"""The traversal loops that have been loaded. A key consists of a kind of traversal and dtypes."""
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""Maximal matching, heaviest edges first, by `loops/matching`."""
+"""Find a maximal matching, heaviest edges first, with the loop in `loops/matching`."""
 
 from __future__ import annotations
 

@@ -82,9 +82,9 @@ template <class S, class Level, int CLUSTER> struct Course {
   const BlockMemory<Slot> &memory;
   Grid grid;
   StopFlag flag;
-  u64 *sums_begin;  // three sets of sums: see BFS_SUMS
+  u64 *sums_begin;  // three sets of sums over all blocks, at control[BFS_SUMS]
   u32 *map, *other_map;
-  u32 set = 0;              // the set of sums in use
+  u32 set = 0;              // which of the three sets of sums is in use
   bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
   bool is_stopped = false;  // whether the host has asked the kernel to stop
 
@@ -195,7 +195,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   /// Makes vertex v a start. `name` is v's number in the user's numbering. The bit of v in the map
   /// is already set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // the start has no edges, so no pull copies its bit
+    if (v >= graph.active) {  // a pull never copies the bit of a start without edges
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }
@@ -213,7 +213,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- adding up the sums of a level ------------------------------------------------------------
+  // --- the sums of a level ----------------------------------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.

@@ -41,7 +41,7 @@ template <class Work> struct Course {
   i64 patience;
   Records records;
   double delta;
-  u32 turns;  // maximum number of rounds
+  u32 turns;  // maximum number of rounds, not of turns
   // In shared memory: the four numbers that `look` reads, then the four numbers that block 0 passes
   // to the other blocks in `rejoin`.
   u64 *state;
@@ -94,7 +94,7 @@ template <class Work> struct Course {
   DEVICE i64 thread() const { return is_alone ? threadIdx.x : thread_in_grid(); }
   DEVICE i64 threads() const { return is_alone ? blockDim.x : threads_in_grid(); }
 
-  // --- one step or turn -------------------------------------------------------------------------
+  // --- functions that run one step or one turn --------------------------------------------------
 
   /// Runs one turn: moves the horizon, and moves the entries of the far list that are no longer
   /// beyond it to the near lists.
@@ -251,8 +251,8 @@ template <class Work> struct Course {
 
 /// Parameters of a closure that the host sets for each launch.
 struct Plan {
-  double delta;  // the width of a bucket
-  u32 turns;     // maximum number of rounds
+  double delta;  // how far a turn moves the horizon beyond the best entry of the far list
+  u32 turns;     // maximum number of rounds, not of turns
   Limits limits;
   Records records;
 };

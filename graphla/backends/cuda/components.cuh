@@ -1,4 +1,4 @@
-// Union-find without locks: trees of parents over the vertices, hooked onto each other.
+// Union-find without locks: each vertex points to a parent, and trees are hooked onto each other.
 //
 // parent[v] is a vertex in v's component; it is at most v and never increases. So there is no
 // cycle, and the root of a tree is its smallest vertex. Loads are relaxed: an outdated parent is

@@ -157,7 +157,7 @@ def to_bitmap(v: AnyVector) -> BitmapVector:
     return BitmapVector(v.size, present, values, v.nvals)
 
 
-# --- functions for other modules ----------------------------------------------------------------
+# --- functions that other modules use -----------------------------------------------------------
 
 
 def chunks(items: int) -> int:
@@ -190,8 +190,10 @@ def repeat_iso(values: Array, count: int) -> Array:
 
 
 def add_up_sizes(sizes: Array) -> None:
-    """Turn row sizes into indptr, in place. `sizes` contains 0, followed by the size of each
-    row."""
+    """Replace row sizes by their running sums, which are the array `indptr` of a CSR matrix.
+
+    `sizes` contains 0, followed by the size of each row.
+    """
     xp.cumsum(sizes, out=sizes)
 
 

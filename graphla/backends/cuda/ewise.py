@@ -193,7 +193,7 @@ def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
 def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Array:
     """Return op(x, y) for each value x of `a` and the value y of `y_values` at the same position.
 
-    If `op` is None, return `y_values` as `dtype`.
+    If `op` is None, return `y_values` cast to `dtype`.
     """
     if op is None:
         return cast_values(y_values, dtype)

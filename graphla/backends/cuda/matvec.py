@@ -51,7 +51,7 @@ costs = Costs(
 
 @dataclass(frozen=True)
 class MatvecTuning:
-    """Sizes of grids and arrays."""
+    """Sizes of the grids and arrays that products of a matrix and a vector use."""
 
     few_blocks: float = 16
     """Maximum number of blocks per multiprocessor in kernels whose blocks all add to the same
@@ -84,7 +84,7 @@ class Plan:
     is_idempotent: bool
     may_stop: bool  # whether a fold may end before the end of a row
     is_exact: bool  # whether a fold returns the same bits for every order of the terms
-    may_be_constant: bool  # whether all terms and their fold are equal if the operands are iso
+    may_be_constant: bool  # whether iso-valued operands make all terms and their fold equal
 
 
 @lru_cache(maxsize=4096)
@@ -157,7 +157,7 @@ class _Counted:
     length: int
 
     def join(self) -> Array:
-        """Return the running sums, adding to each the sum of all parts before its own."""
+        """Return the running sums over all rows: add to each sum the sum of all earlier parts."""
         count = self.rows.size
         if count > self.length:
             kernel = load("matvec.cu", "join_parts", NOTHING)
@@ -197,7 +197,7 @@ def count_edges(a: Csr, rows: Array) -> int:
 
 
 def edge_ends(a: Csr, rows: Array) -> Array:
-    """Return the running sums of the numbers of entries in the given rows."""
+    """Count the entries of each given row, and return the running sums of these counts."""
     kernel, grid, counted, args = _counting(a, rows)
     kernel(grid, BLOCK, counter(), np.uint32(0), NULL, np.uint32(0), np.int64(0), *args)
     return counted.join()
@@ -228,7 +228,7 @@ def few_blocks(wanted: int, times: int = 1) -> int:
 
 
 def presence(mask: VectorMask) -> Array:
-    """Return the mask as one flag per index, without its complement applied."""
+    """Return the flags of the mask, one per index. The complement of the mask is not applied."""
     if mask.present is not None:
         return mask.present
     flags = xp.zeros(mask.size, bool)
@@ -240,5 +240,5 @@ def presence(mask: VectorMask) -> Array:
 
 
 def allows_none(mask: VectorMask) -> bool:
-    """Return whether the mask is known to allow nothing."""
+    """Return whether the mask is known to allow no index."""
     return mask.indices is not None and not mask.complement and not mask.indices.size

@@ -43,8 +43,8 @@ struct alignas(16) Quad {
   u32 word[4];
 };
 
-/// Returns the levels of one vertex in consecutive searches that begin with `first`: 16 searches if
-/// a level is one byte, 4 if it is an int32.
+/// Returns the levels of one vertex in consecutive searches, of which search `first` is the first:
+/// 16 searches if a level is one byte, 4 if it is an int32.
 template <class Level>
 DEVICE Quad levels_from(const u64 *planes, i64 stride, i64 v, int used, u64 seen, int first) {
   Quad quad = {{0, 0, 0, 0}};

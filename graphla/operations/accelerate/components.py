@@ -78,7 +78,7 @@ def _find_components(a: MatrixStore) -> VectorStore | None:
 
 def _find_strong(a: MatrixStore) -> VectorStore | None:
     do = backend(a.device)
-    if a.is_symmetric:  # its strong components are its weak components
+    if a.is_symmetric:  # a symmetric matrix has equal strong and weak components
         return full(a.device, INT64, do.components(a.csr, a.csr))
     return full(a.device, INT64, do.strong_components(a.csr, lambda: a.csc))
 

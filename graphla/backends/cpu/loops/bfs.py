@@ -266,7 +266,7 @@ def edges_of(indptr, queue, head, tail):
 
 
 def accept(work: Work, to_queue, tail):
-    """Mark the vertices that a pull has found, and queue them if `to_queue`.
+    """Mark the vertices that a pull has found, and queue them if `to_queue` is true.
 
     Return the end of the queue.
     """

@@ -26,7 +26,7 @@ class Moves(NamedTuple):
 
     degrees: Any  # shape (2, n): the weights of the edges out of and into each vertex
     totals: Any  # shape (n, 2): the sums of the degrees in each community
-    rates: Any  # `factor` and `margin` of the request
+    rates: Any  # two numbers: `factor` and `margin` of the request
     sums: Any  # for each community: the weight between it and the current vertex
     met: Any  # communities of the current vertex's neighbors; at least as long as any row
     queue: Any  # a ring buffer of n vertices; initially it holds all vertices

@@ -26,7 +26,7 @@ def grow(
     step,
     greatest,
 ):
-    """Flag the entries of the forest."""
+    """Set the flag of each entry that is an edge of the forest."""
     n = a_indptr.size - 1
     left = 0
     for v in range(n):

@@ -40,7 +40,7 @@ def rows(indptr, values, out_values, step, start, stop):
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Combine the values of each of the ranges with the numbers `start` to `stop` - 1.
+    """Combine the values of each range from number `start` to number `stop` - 1.
 
     A range has `length` values; the last range may be shorter.
     """
