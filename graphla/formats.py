@@ -69,7 +69,7 @@ class Relabeled:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan(Remembering):
-    """Precomputed data for traversals of a square matrix, stored in addition to its CSR and CSC.
+    """Precomputed data for traversals of a square matrix, stored next to its CSR and CSC forms.
 
     A plan depends only on the pattern of the matrix, not on any traversal.
     """

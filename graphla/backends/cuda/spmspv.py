@@ -245,7 +245,7 @@ class _Edges:
         )
 
     def in_order(self) -> int:
-        """Sort u's entries, and count their edges."""
+        """Sort the entries of u by index, and return the number of edges of this push."""
         if not self.u.is_sorted:
             order = self.u.indices.argsort()
             values = self.u.values
