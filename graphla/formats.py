@@ -19,7 +19,7 @@ from typing import Any, SupportsInt, TypeAlias, TypeVar
 import numpy as np
 
 T = TypeVar("T")
-Array = Any  # numpy.ndarray or cupy.ndarray; storage works with either
+Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
 
 
 class Remembering:
@@ -63,7 +63,7 @@ class Relabeled:
     out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
     into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
-    active: int  # number of vertices with edges, which are 0..active-1
+    active: int  # number of vertices with edges; their numbers are 0..active-1
     ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
 
 

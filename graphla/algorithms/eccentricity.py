@@ -235,9 +235,9 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # Another way to finish is one search from each remaining vertex. Take it as soon as the
-        # searches so far have cost as much as it would cost. This at most doubles the total cost,
-        # as in the ski rental problem.
+        # One search from each remaining vertex would also give the result. Run these searches as
+        # soon as the searches so far have cost as much as they will cost. This at most doubles the
+        # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)

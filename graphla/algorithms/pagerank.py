@@ -175,7 +175,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
     """Raise an error if the dtype of the ranks cannot represent s or alpha / s.
 
-    s is the sum of the weights of a vertex's out-edges.
+    Here s is the sum of the weights of a vertex's out-edges.
     """
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)

@@ -50,12 +50,12 @@ class ClosureTuning:
     # Maximum number of vertices in a block's own list in a fused step. It is at most `held`, and is
     # not compiled into the kernel.
     held_most: int = 1024
-    # Block 0 processes a step alone if the step has at most this many short rows, and at most this
-    # many edges in long rows.
+    # Block 0 processes a step alone if the step has at most `alone_rows` short rows, and at most
+    # `alone_edges` edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # A step is fused if all blocks together have at most this many rows and this many edges. In a
-    # fused step, each block continues by itself for up to fused_rounds more rounds.
+    # A step is fused if all blocks together have at most `fused_rows` rows and `fused_edges` edges.
+    # In a fused step, each block continues by itself for up to `fused_rounds` more rounds.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32

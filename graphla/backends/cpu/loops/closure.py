@@ -47,7 +47,7 @@ class Found(NamedTuple):
 class Rounds(NamedTuple):
     """The pending entries of a closure that runs in rounds."""
 
-    queue: Any  # two halves, used alternately: the entries of this round, and those of the next
+    queue: Any  # its two halves hold the entries of this round and of the next, in turn
     read: Any  # the values of this round's entries at the start of the round
     marks: Any  # whether each entry is queued for the next round
     state: Any
