@@ -64,7 +64,9 @@ class Relabeled:
     into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
     active: int  # number of vertices with edges; their numbers are 0..active-1
-    ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
+    ends: tuple[
+        int, ...
+    ]  # for each degree class, in order, the end of its vertices; the last is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

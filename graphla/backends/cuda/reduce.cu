@@ -236,7 +236,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    // If the strip has fewer rows than entries, visit every row. Otherwise some rows may be empty.
+    // If the strip has at most STRIP rows, visit every row. Otherwise some rows are empty.
     if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
