@@ -48,7 +48,7 @@ class Task:
     """A call on a prepared graph, and a function that verifies its result."""
 
     call: Callable[[], Any]
-    verify: Callable[[Any], str]  # returns a note for the table
+    verify: Callable[[Any], str]  # checks the result; returns a note to print
     per: int = 0  # divide the time by this number of levels; 0: do not divide
     peer: tuple[str, Callable[[], Any]] | None = None
 
@@ -376,7 +376,7 @@ def median_of(call: Callable[[], Any]) -> tuple[float, float]:
 
 
 def peer_of(call: Callable[[], Any]) -> float:
-    """Return the median milliseconds of a call that launches none of our kernels."""
+    """Return the median time of a call that launches none of our kernels, in milliseconds."""
     card, times = KernelEvents(), []
     for _ in range(CALLS):
         card.idle()

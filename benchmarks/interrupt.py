@@ -3,10 +3,10 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the command line runs in a separate process. Its graph is the first one of a list
-for which a call takes long enough to be interrupted. This process sends SIGINT at random moments
-and measures the time until the other process reports KeyboardInterrupt. The next trial calls the
-function again on the same operands.
+Each algorithm of the command line runs in a separate process. The graphs of a list are tried in
+order, until a call on one of them takes long enough to be interrupted. This process sends SIGINT at
+random moments and measures the time until the other process reports KeyboardInterrupt. The next
+trial calls the function again on the same operands.
 
 With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it imports
 modules. The measured time lasts until the process ends. The process must print one line and exit
@@ -94,8 +94,8 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
     "masked product": lambda A: gl.semiring.plus_times(A @ A).new(mask=A.S),
     "union": lambda A: [gl.binary.plus(A | A.T).new() for _ in range(10)],
 }
-"""Slow operations that are not algorithms, by the name that `--only` accepts. Those that need a
-graph run on the graph LARGE."""
+"""Slow operations that are not algorithms. The keys are the names that `--only` accepts. An
+operation that needs a graph runs on the graph LARGE."""
 SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources for each algorithm
 
 
@@ -168,7 +168,7 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
-# --- the process that interrupts --------------------------------------------------------------
+# --- the process that sends the signals -------------------------------------------------------
 
 
 class Child:
@@ -197,7 +197,10 @@ class Child:
         return self._lines.pop(0).decode().split()
 
     def interrupt(self, after: float) -> float | str:
-        """Send a signal `after` seconds into a call; return the seconds until the exception."""
+        """Start a call, wait, and send a signal; return the seconds from it to the exception.
+
+        The argument `after` is the time to wait, in seconds.
+        """
         assert self._process.stdin is not None
         self._process.stdin.write(b"go\n")
         self._process.stdin.flush()

@@ -24,12 +24,18 @@ def host_csr(A: gl.Matrix) -> Any:
 
 
 def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Return each peer's median wall-clock time for breadth-first search, in milliseconds."""
+    """Return the median time of a breadth-first search in each other library.
+
+    It is wall-clock time in milliseconds.
+    """
     return {name: _milliseconds(call, sources) for name, call in _searches(host_csr(A))}
 
 
 def shortest_beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
-    """Return each peer's median wall-clock time for shortest paths, in milliseconds."""
+    """Return the median time to compute shortest paths in each other library.
+
+    It is wall-clock time in milliseconds.
+    """
     S = host_csr(A)
     return {
         "csgraph.dijkstra": _milliseconds(lambda s: csgraph.dijkstra(S, indices=s), sources),

@@ -19,7 +19,7 @@ from typing import Any, SupportsInt, TypeAlias, TypeVar
 import numpy as np
 
 T = TypeVar("T")
-Array = Any  # numpy.ndarray or cupy.ndarray; storage works with either
+Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
 
 
 class Remembering:
@@ -63,13 +63,15 @@ class Relabeled:
     out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
     into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
     first: Array  # int32[active]: the first in-neighbor, or -1
-    active: int  # number of vertices with edges, which are 0..active-1
-    ends: tuple[int, ...]  # the end of each class, by decreasing degree; the last end is `active`
+    active: int  # number of vertices with edges; their numbers are 0..active-1
+    ends: tuple[
+        int, ...
+    ]  # for each degree class, in order, the end of its vertices; the last is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Plan(Remembering):
-    """Precomputed data for traversals of a square matrix, stored in addition to its CSR and CSC.
+    """Precomputed data for traversals of a square matrix, stored next to its CSR and CSC forms.
 
     A plan depends only on the pattern of the matrix, not on any traversal.
     """

@@ -51,7 +51,7 @@ PATTERNS = {
 }
 AVOIDED = {re.compile(p.replace(" ", r"\s+"), re.I): better for p, better in PATTERNS.items()}
 
-# Comments that are directives for a tool.
+# Matches comments that are directives for a tool.
 DIRECTIVE = re.compile(r"#!|#\s*(noqa|type:|pyright:|ruff:|fmt:|pragma)|//\s*(clang-format|NOLINT)")
 
 

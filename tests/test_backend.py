@@ -437,7 +437,10 @@ def test_a_product_whose_entries_all_have_a_known_value_is_iso_valued():
 
 
 def written(c, t, allows, accum, replace):
-    """C⟨allows, replace⟩ = accum(C, T), as the standard defines it."""
+    """Return C after the statement C⟨mask, replace⟩ = accum(C, T), as GraphBLAS defines it.
+
+    The function `allows` tells whether the mask allows a position.
+    """
     z = t if accum is None else joined(c, t, accum)
     kept = {} if replace else {p: x for p, x in c.items() if not allows(p)}
     return kept | {p: x for p, x in z.items() if allows(p)}

@@ -192,7 +192,8 @@ def _sources_of_all(A: Matrix) -> np.ndarray:
     least, greatest = min_first(label @ A).new(), max_first(label @ A).new()
     differ = binary.lor(binary.ne(least & label).new() & binary.ne(greatest & label).new()).new()
     entered = differ.select("==", True).new()
-    # first = the components that no edge enters, each represented by its smallest vertex
+    # The vector `first` has an entry for each component that no edge enters. The index of the
+    # entry is the smallest vertex of the component.
     roots = binary.eq(label & vertex_numbers(A)).new().select("==", True).new()
     first = roots.dup(mask=~any_first(entered @ selection(label)).new().S)
     if first.nvals != 1:
@@ -234,9 +235,9 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # Another way to finish is one search from each remaining vertex. Take it as soon as the
-        # searches so far have cost as much as it would cost. This at most doubles the total cost,
-        # as in the ski rental problem.
+        # One search from each remaining vertex would also give the result. Run these searches as
+        # soon as the searches so far have cost as much as they will cost. This at most doubles the
+        # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
             rest = bounds.vertices_of(flags)
@@ -276,7 +277,7 @@ def _distances(A: Matrix, source: int, weighs: bool) -> Vector | None:
 
 
 def _row_maxima(lengths: Matrix) -> Vector:
-    """Return the maximum of each row that has n entries."""
+    """Return the maximum of each row that has an entry in every column."""
     whole = degrees(lengths).select("==", lengths.ncols).new()
     return lengths.reduce_rowwise(monoid.max).new(mask=whole.S)
 

@@ -49,7 +49,7 @@ def layers(A: Matrix, sources: Any) -> list[list[int]]:
     """
     validation.sources(sources, A, "sources")
     vertices, level = bfs(A, sources, parents=False).levels.to_coo()
-    # Sort by level, then by vertex; NumPy uses radix sort for integers of at most 16 bits.
+    # Sort by level, then by vertex. For integers of at most 16 bits, NumPy uses a fast radix sort.
     narrow = np.min_scalar_type(level.max(initial=0))
     order = np.argsort(level.astype(narrow), kind="stable")
     ends = np.cumsum(np.bincount(level))

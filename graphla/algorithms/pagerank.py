@@ -158,7 +158,8 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """Return α / degree for each vertex, or 0 if its degree is 0.
 
-    The degree is A plus.times 1 if `is_weighted`, otherwise A plus.pair 1.
+    The degree is the sum of the vertex's row of A if `is_weighted`, otherwise the number of entries
+    in this row.
     """
     if is_weighted:
         validation.nonnegative(A)
@@ -174,7 +175,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
 def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
     """Raise an error if the dtype of the ranks cannot represent s or alpha / s.
 
-    s is the sum of the weights of a vertex's out-edges.
+    Here s is the sum of the weights of a vertex's out-edges.
     """
     most = float(np.finfo(dtype.np_type).max)
     great = degree.select(">", most)
@@ -198,7 +199,7 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
     kept = jump.dtype
     if not A.nvals:
         return jump.dup()
-    # arrivals = 1 plus.pair A / edges
+    # arrivals(v) = number of edges into v / number of all edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
     # the sums of `jump` and of `arrivals` over the dangling vertices
     jumped, arrived = (

@@ -121,9 +121,9 @@ def _count_squares(N: Matrix, degree: Any) -> Any:
         corners = common_neighbors.pattern(P, p * (p - 1) // 2)
         squares[order[rows]] += common_neighbors.dense(corners.reduce_rowwise(monoid.plus))
         squares[order] += common_neighbors.dense(corners.reduce_columnwise(monoid.plus))
-        # Q⟨F⟩ = (P - 1) plus.first N. Each wedge u - v - w forms a square with each of the other
-        # P(u, w) - 1 wedges from u to w. So Q(u, v) is the number of squares with an edge u - v and
-        # smallest corner u.
+        # Q = (P - 1) plus.first N, computed only where F has entries. Each wedge u - v - w forms a
+        # square with each of the other P(u, w) - 1 wedges from u to w. So Q(u, v) is the number of
+        # squares with an edge u - v and smallest corner u.
         between = plus_first["INT64"](common_neighbors.pattern(P, p - 1) @ N).new(mask=G.S)
         squares[order] += common_neighbors.dense(between.reduce_columnwise(monoid.plus))
     return squares

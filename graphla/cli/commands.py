@@ -74,7 +74,7 @@ def _run(options: Namespace) -> None:
         *answer.facts,
         ("time", took),
     ]
-    # If standard output is a file or a pipe, only the result goes there.
+    # If the result is written to standard output ("-"), nothing else is written there.
     answers.show(facts, answer.top, sys.stderr if options.output == "-" else sys.stdout)
     if record is not None:
         print(f"\n{record}", file=sys.stderr)

@@ -38,7 +38,7 @@ selects the larger. Keyed by the monoid's operator."""
 
 
 def nothing() -> str:
-    """Return the struct for a kernel that reads only patterns."""
+    """Return the struct without operators, for a kernel that reads only patterns."""
     return _struct({}, [])
 
 

@@ -176,7 +176,7 @@ class _Shades(NamedTuple):
     vertices: np.ndarray
     values: list[Any]
     is_categorical: bool
-    name: Any = None  # one color for all vertices
+    name: Any = None  # the color of all vertices, if they have the same color
 
 
 def _shades(graph: Graph, color: Any, categorical: bool | None) -> _Shades:

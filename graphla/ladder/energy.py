@@ -17,9 +17,9 @@ from threading import Event, Thread
 from typing import Any
 
 REGION = 0.28
-"""Minimum time between the first and the last update of the counter, in seconds."""
+"""Minimum time between the first and the last update of the energy counter, in seconds."""
 PATIENCE = 2.0
-"""If the work has taken this many seconds, stop waiting for updates of the counter."""
+"""Maximum time in seconds to repeat the work while the energy counter is updated too rarely."""
 _INTERVAL = 0.004
 
 Joules = Callable[[], float | None]

@@ -164,7 +164,7 @@ def _price_of_pull(
         left = int(listed)
         if mask.complement:
             # In a search, a complemented mask forbids the vertices that are reached. A vertex with
-            # an empty row is never reached, so the mask allows all empty rows.
+            # an empty row is never reached, so such a mask allows all empty rows.
             left = nrows - left
             left = max(left - (nrows - filled), 0) if stops else left * filled / max(nrows, 1)
         elif mask.indices is not None:

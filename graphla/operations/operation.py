@@ -73,8 +73,8 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        # The second attempt follows outside the handler: leaving the handler frees the memory to
-        # which the error refers.
+        # The second attempt is made after this handler, because leaving the handler frees the
+        # memory to which the error refers.
         pass
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))

@@ -33,7 +33,7 @@ class ManyTuning:
     """Parameters of searches from many start vertices."""
 
     pull: int = 8
-    """Minimum number of searches for which it saves time to build the CSC, which pulls read."""
+    """With at least this many searches, building the CSC form, which pulls read, saves time."""
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26

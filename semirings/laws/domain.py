@@ -31,7 +31,7 @@ class Domain:
     limits: Callable[[np.dtype[Any]], tuple[float, float]]
     nan: bool = False
     agreement: Agreement = "exact"
-    # The smallest absolute value of a nonzero operand, for each dtype.
+    # For each dtype, a lower bound on the absolute values of nonzero operands; 0 means no bound.
     gap: Callable[[np.dtype[Any]], float] = lambda t: 0.0
 
     def bounds(self, dtype: DataType) -> tuple[Any, Any]:

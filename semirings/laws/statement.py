@@ -187,7 +187,7 @@ def broken(
 
 
 def equal(x: Any, y: Any) -> np.ndarray:
-    """Return x = y, where NaN equals NaN."""
+    """Return, for each element, whether x equals y; NaN counts as equal to NaN."""
     return (x == y) | ((x != x) & (y != y))
 
 

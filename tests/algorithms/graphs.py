@@ -39,7 +39,7 @@ class Edges:
         return G
 
     def relabeled(self, order: list[int]) -> Edges:
-        """Return the graph in which vertex v is renamed to order[v]."""
+        """Return a copy of the graph in which vertex v gets the number order[v]."""
         ends = tuple((order[i], order[j]) for i, j in self.ends)
         return Edges(self.n, ends, self.weights, self.undirected, self.dtype)
 

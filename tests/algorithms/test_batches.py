@@ -93,8 +93,8 @@ def test_progress_adds_up_to_the_total_and_results_do_not_depend_on_the_batches(
 
 @pytest.mark.cpu
 def test_the_last_batch_is_at_least_as_large_as_the_others(graph: gl.Matrix) -> None:
-    # If the last batch were much smaller than the others, it might run without compiled code
-    # although the others use it.
+    # If the last batch were much smaller than the others, it might be too small for compiled code,
+    # which the other batches use.
     expected = algo.betweenness(graph)
     threshold = 20 * graph.nvals
     tuning = batches.BatchTuning(most=21)

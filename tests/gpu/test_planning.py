@@ -30,7 +30,7 @@ def degrees(out: Csr, into: Csr) -> np.ndarray:
 
 
 def full_plan(out: Csr, into: Csr, **settings: Any) -> Plan:
-    """Make a full plan without its memory limit."""
+    """Make a full plan, with a limit on its memory that is too high to matter."""
     with using(PlanTuning(most=1 << 20, **settings)):
         return cuda.plan(out, into, True, None)
 
@@ -80,7 +80,7 @@ def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
     for users, ours in ((out, r.out), (into, r.into)):
         rows, columns = row_of_each_entry(users), on_host(users.indices)
         got_rows, got = row_of_each_entry(ours), on_host(ours.indices)
-        order = np.lexsort((new[columns], new[rows]))  # sort the renamed entries by row and column
+        order = np.lexsort((new[columns], new[rows]))  # sort by new row and column
         assert ours.indptr.dtype == users.indptr.dtype
         assert got_rows.tolist() == new[rows][order].tolist()
         assert got.tolist() == new[columns][order].tolist()
@@ -145,7 +145,10 @@ def test_a_full_plan_is_made_only_within_its_memory_limit(n, mean, symmetric):
 
 
 def held(plan: Plan) -> list[Any]:
-    """Return the arrays of a plan, except the values of its matrices, which are a single number."""
+    """Return the arrays of a plan, except the arrays `values` of its matrices.
+
+    Each of them stores only a single number.
+    """
     r = plan.relabeled
     arrays = [plan.idle, plan.first]
     if r is not None:

@@ -65,7 +65,7 @@ def test_parents_lead_back_to_a_start_vertex_and_explain_each_value(case):
             case.op.return_type.np_type.type(values[u]),
             case.op.type2.np_type.type(weights[u, v]),
         )
-        # The value of u may have improved after v was reached, without a change of v.
+        # The value of u may have improved after v was reached, without improving the value of v.
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 

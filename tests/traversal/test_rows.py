@@ -62,9 +62,10 @@ def test_each_row_has_its_own_closure(case, cutoff, data):
 
 
 def cases_of(case: Case) -> st.SearchStrategy[dict[int, Any]]:
-    """Return a strategy that draws the entries of an initial vector.
+    """Return a strategy that draws the entries of another initial vector for `case`.
 
-    Each value occurs in the initial vector of the case. If that vector is empty, the values are 0.
+    Each value also occurs in `case.starts`, the initial vector of the case. If `case.starts` is
+    empty, all values are 0.
     """
     values = st.sampled_from(sorted(set(case.starts.values())) or [0])
     return st.dictionaries(st.integers(0, case.graph.n - 1), values, max_size=3)

@@ -43,7 +43,7 @@ def label_by_search(a: Csr, connection: str) -> Array:
     matrix = csr_array((ones, a.indices, a.indptr), shape=(a.nrows, a.ncols))
     count, labels = connected_components(matrix, directed=True, connection=connection)
     least = np.empty(count, np.int64)
-    # NumPy keeps the last of several values that are assigned to the same element. The vertices are
+    # If several values are assigned to one element, NumPy keeps the last value. The vertices are
     # assigned in descending order, so each element receives the smallest vertex of its component.
     least[labels[::-1]] = np.arange(a.nrows)[::-1]
     return least[labels]

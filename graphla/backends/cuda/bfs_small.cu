@@ -80,7 +80,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
            push > looks_of_pull(float(left), most, 1 - most / float(all), float(open), float(hits));
   }
 
-  /// Finds the vertices of the next level.
+  /// Finds the vertices of the next level: by a pull if `pulls` is true, otherwise by a push.
   DEVICE void open_level(bool pulls) {
     found = pulls ? PULLED : edges < search.all_words() ? SENT : FETCHED;
     if (pulls) search.pull();

@@ -50,12 +50,12 @@ class ClosureTuning:
     # Maximum number of vertices in a block's own list in a fused step. It is at most `held`, and is
     # not compiled into the kernel.
     held_most: int = 1024
-    # Block 0 processes a step alone if the step has at most this many short rows, and at most this
-    # many edges in long rows.
+    # Block 0 processes a step alone if the step has at most `alone_rows` short rows, and at most
+    # `alone_edges` edges in long rows.
     alone_rows: int = 96
     alone_edges: int = 4096
-    # A step is fused if all blocks together have at most this many rows and this many edges. In a
-    # fused step, each block continues by itself for up to fused_rounds more rounds.
+    # A step is fused if all blocks together have at most `fused_rows` rows and `fused_edges` edges.
+    # In a fused step, each block continues by itself for up to `fused_rounds` more rounds.
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
@@ -99,7 +99,10 @@ MOST_TURNS = (1 << 32) - 1
 
 
 def closure(request: Closure) -> ClosureResult:
-    """Return the least fixpoint of x = x ⊕ xA, or the result of `limit` products."""
+    """Return the least fixpoint of x = x ⊕ xA.
+
+    If `request.how` is "rounds", the closure ends after at most `request.limit` products.
+    """
     problem, parents, turns = _Problem(request), request.parents, request.turns
     if request.how == "rounds":
         return problem.take_rounds(request.limit, turns, parents)
@@ -199,9 +202,9 @@ class _Problem:
     def improve(self, is_near_far: bool, parents: bool, turns: int) -> tuple[ClosureResult, bool]:
         """Run the closure so that each step multiplies only entries that have improved.
 
-        If `is_near_far` is set, a step multiplies only the near entries among them. The second
-        result is True if `parents` is set and the chain of parents of some entry does not lead to a
-        start.
+        If `is_near_far` is set, a step multiplies only those improved entries whose values are near
+        the best one. The second result is True if `parents` is set and, for some entry, the chain
+        of parents does not lead to a start.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING

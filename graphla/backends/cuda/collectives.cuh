@@ -42,7 +42,7 @@ template <class T, class Add> DEVICE T warp_fold(T x, Add add, int width = WARP)
   return x;
 }
 
-/// Returns the sum of x over the warp to all lanes.
+/// Returns the sum of x over all lanes of the warp. Every lane gets the result.
 template <class T> DEVICE T warp_sum(T x) {
 #if !defined(GRAPHLA_SIMULATOR) && __CUDA_ARCH__ >= 800
   if constexpr (is_same<T, u32>::value || is_same<T, i32>::value)
@@ -50,11 +50,11 @@ template <class T> DEVICE T warp_sum(T x) {
 #endif
   return warp_fold(x, [](T a, T b) { return T(a + b); });
 }
-/// Returns the minimum of x over the warp to all lanes.
+/// Returns the minimum of x over all lanes of the warp. Every lane gets the result.
 template <class T> DEVICE T warp_least(T x) {
   return warp_fold(x, [](T a, T b) { return least(a, b); });
 }
-/// Returns the maximum of x over the warp to all lanes.
+/// Returns the maximum of x over all lanes of the warp. Every lane gets the result.
 template <class T> DEVICE T warp_greatest(T x) {
   return warp_fold(x, [](T a, T b) { return greatest(a, b); });
 }
@@ -70,7 +70,7 @@ template <class T, class Add> DEVICE T block_fold(T x, T *scratch, Add add) {
   return x;
 }
 
-/// Returns the sum of x over the block to all threads.
+/// Returns the sum of x over all threads of the block. Every thread gets the result.
 template <class T> DEVICE T block_sum(T x, T *scratch) {
   return block_fold(x, scratch, [](T a, T b) { return T(a + b); });
 }

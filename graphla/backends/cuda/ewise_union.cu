@@ -156,7 +156,8 @@ DEVICE int block_write(const Notes &notes, i64 begin, u32 mine, u32 equals, u32 
   return all;
 }
 
-/// Writes the record of the merge. The host then replaces `ends` by its running sums.
+/// Merges the indices of both operands, and writes the result to `notes`. The host then replaces
+/// the values of `notes.ends` with their running sums.
 template <class Op, int WHERE, class Offset>
 __global__ void __launch_bounds__(MERGE_THREADS, 7)
     walk_path(Both<WHERE, Offset> both, Notes notes) {

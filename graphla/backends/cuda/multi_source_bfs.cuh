@@ -26,7 +26,7 @@ template <class Offset> struct Graph {
   const Offset *into_ends;  // null if no search pulls
   const i32 *into;
   const i32 *first;     // for each vertex, the in-neighbor that a pull tests first; or null
-  bool leads;           // whether first[v] is the first entry of row v of `into`, for all v
+  bool leads;           // whether first[v] is the first in-neighbor in row v, for all v
   const bool *allowed;  // the mask, or null
   i32 longest;          // maximum number of entries of a short row
   i32 part;             // number of entries in a part of a long row

@@ -16,12 +16,12 @@
 
 namespace graphla {
 
-/// What a launch computes. AT_START: for the initial ranks, only `carried` and the sums. IN_ROUND:
-/// also the new ranks.
+/// What a launch computes. IN_ROUND: the new ranks, the array `carried` and the sums. AT_START:
+/// `carried` and the sums for the initial ranks, and no new ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the random walk. jump_step and fall_step are 0 if all values of the array are
-/// equal, otherwise 1.
+/// The parameters of the random walk. jump_step is 0 if all values of the array `jump` are equal,
+/// otherwise 1. fall_step is the same for the array `fall`.
 template <class T> struct Walk {
   i64 n;
   i64 rows;        // vertices with numbers of at least `rows` have no in-edges

@@ -236,7 +236,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    // Visit every row of the strip, unless there are so many rows that some must be empty.
+    // If the strip has at most STRIP rows, visit every row. Otherwise some rows are empty.
     if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
@@ -255,7 +255,7 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
         const i64 first = at + n * WARP, k = first + lane();
         if (first >= end) break;
         const i64 row = k < end ? row_among(indptr, row_before, last, k) : nrows;
-        // `head` is the first lane with an entry in the same row as the entry of this lane.
+        // Compute `head`, the first lane whose entry is in the same row as the entry of this lane.
         const i64 row_left = shuffle_up(row, 1);
         const u32 heads = __ballot_sync(ALL_LANES, lane() == 0 || row != row_left);
         const int head = WARP - 1 - __clz(int(heads & (~0u >> (WARP - 1 - lane()))));

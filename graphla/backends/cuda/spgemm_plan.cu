@@ -106,7 +106,7 @@ __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
   }
 }
 
-/// Lists the rows by their number of terms.
+/// Appends each row to the list of its bin. The number of terms of a row determines its bin.
 template <class Op, class OffsetA>
 __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const u64 *terms,
                           Lists lists) {

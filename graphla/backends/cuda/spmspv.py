@@ -91,9 +91,9 @@ class SpmspvTuning:
     per tile, not once per output.
     """
     dense: int = 8
-    """If at least size / dense terms are expected, they are combined directly in a dense array.
+    """If at least `size / dense` terms are expected, they are combined directly in a dense array.
 
-    Here `size` is the size of the result.
+    Here `size` is the size of the result, and `dense` this parameter.
     """
     alone_edges: int = 1 << 13
     """Maximum number of edges along which a single block pushes."""
@@ -245,7 +245,7 @@ class _Edges:
         )
 
     def in_order(self) -> int:
-        """Sort u's entries, and count their edges."""
+        """Sort the entries of u by index, and return the number of edges of this push."""
         if not self.u.is_sorted:
             order = self.u.indices.argsort()
             values = self.u.values

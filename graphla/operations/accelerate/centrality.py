@@ -87,8 +87,8 @@ class DependencySums(NamedTuple):
     fraction of the shortest paths from s to t that contain it.
     """
 
-    # A full Vector: the dependency of each vertex. Paths that begin or end at the vertex do not
-    # count.
+    # A full Vector: the dependency of each vertex, added up over all sources. Paths that begin or
+    # end at the vertex do not count.
     totals: Any
     # A Matrix with the pattern of A: the dependency of each edge. None if it is not requested.
     edges: Any

@@ -47,7 +47,7 @@ class Found(NamedTuple):
 class Rounds(NamedTuple):
     """The pending entries of a closure that runs in rounds."""
 
-    queue: Any  # two halves, used alternately: the entries of this round, and those of the next
+    queue: Any  # its two halves hold the entries of this round and of the next, in turn
     read: Any  # the values of this round's entries at the start of the round
     marks: Any  # whether each entry is queued for the next round
     state: Any
@@ -167,8 +167,8 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
             return STOPPED
         if steps == 0:
             return PAUSED
-        # Find the best entry of the pile. Remove entries that were multiplied after they were added
-        # to it.
+        # Find the best entry of `pile`, the list of far entries. Remove those entries from the list
+        # that were multiplied after they were added to it.
         left = np.uint64(0)
         best = values[np.uint64(pile[0])]
         for t in range(far):

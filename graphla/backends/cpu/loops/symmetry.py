@@ -50,7 +50,7 @@ def compare(indptr, indices, bits, kept_cursor, kept_stop, reads, mask, infinity
         lower_end, limit = begin, min(row, stop)
         while lower_end < end and indices[lower_end] < limit:
             lower_end += ONE
-        # A cursor may advance past the end of its row. The last loop of this function detects that.
+        # A cursor may advance past the end of its row. The last loop detects such a cursor.
         difference = 0
         if reads and has_same_values:
             differences = 0
