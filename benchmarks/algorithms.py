@@ -124,7 +124,7 @@ def ours(row: Row, A: gl.Matrix) -> tuple[float, Any]:
 def in_its_process(row: Row, G: Any, n: int, limit: float) -> tuple[float, Any]:
     """Return NetworkX's time and result.
 
-    If NetworkX has no result within the time limit, return the limit, and the reason as text.
+    If NetworkX does not finish within the time limit, return the limit and a text with the reason.
     """
     here, there = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_theirs, args=(row, G, n, there))

@@ -270,7 +270,7 @@ print(time.perf_counter() - start)
 
 
 def first() -> None:
-    """Measure the first use of a semiring, by pull and push, with and without cached kernels."""
+    """Time the first use of a semiring, in a pull and a push, with and without cached kernels."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": folder}
         seconds = [

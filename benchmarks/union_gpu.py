@@ -32,10 +32,8 @@ MEETING = (0.0, 0.5, 1.0)
 UNEQUAL = ((7, 3), (3, 7), (8, 6))
 """Pairs of unequal sizes, given as exponents: (7, 3) means 10^7 and 10^3 entries."""
 BY_TURNS = 4
-"""Determines the differences between consecutive indices in the union of two random vectors.
-
-They are random numbers from 1 to 2 * BY_TURNS - 2.
-"""
+"""In the union of the indices of two random vectors, consecutive indices differ by a random number
+from 1 to 2 * BY_TURNS - 2."""
 
 
 def vectors(many: int, few: int, meeting: float, dtype: str) -> tuple[Any, Any]:

@@ -521,7 +521,7 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         if forms is None and pending._operation is None:
             pending._resolve()
         device = pending._device if forms is None else forms.device
-        del forms  # another reference to this storage would prevent the write in place below
+        del forms  # another reference to this storage would prevent the in-place write below
         if device != target._store.device:
             refuse_mixed(target.device, device, "the output and the expression")
     # The parent of the mask is computed first, because it may be the expression x itself.

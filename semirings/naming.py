@@ -25,7 +25,7 @@ def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: An
 
 
 def _look_up(names: Mapping[str, Any], name: str) -> Any:
-    """Return the object with this name, which may contain dots, or None."""
+    """Return the object with this name, or None if there is none. The name may contain dots."""
     first, *rest = name.split(".")
     found = names.get(first)
     for part in rest:

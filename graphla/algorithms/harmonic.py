@@ -1,4 +1,4 @@
-"""Harmonic centrality: the sum of inverse distances to a vertex; infinite distances count as 0.
+"""Harmonic centrality: the sum of the inverse distances to a vertex, where 1 / ∞ = 0.
 
 The measure was studied by P. Boldi and S. Vigna (2014). Distances are measured along paths that end
 at the vertex.

@@ -20,7 +20,7 @@ _SWITCHES = ("weight", "distance")
 WORDS = {
     "beta": "the value of each vertex before walks are counted",
     "center": "exclude the center vertex itself",
-    "communities": "the community of each vertex: a file of `vertex,community`, or a=1,b=2,...",
+    "communities": "the communities: a file with lines `vertex,community`, or a=1,b=2,...",
     "count_zeros": "exclude vertices with value 0 from the mean",
     "cutoff": "stop at this distance",
     "dangling": (
@@ -39,8 +39,8 @@ WORDS = {
     "nbunch": "compute results for these vertices only: u,v,...",
     "nodes": "compute results for these vertices only: u,v,...",
     "normalized": "do not normalize the result",
-    "nstart": "the start values: a file of `vertex,value`, or a=1,b=2,...",
-    "personalization": "weights of the jump targets: a file of `vertex,weight`, or a=1,b=2,...",
+    "nstart": "the start values: a file with lines `vertex,value`, or a=1,b=2,...",
+    "personalization": "jump targets: a file with lines `vertex,weight`, or a=1,b=2,...",
     "radius": "the maximum distance from the center vertex",
     "reflexive": "whether each vertex reaches itself",
     "resolution": "values above 1 give smaller communities, values below 1 give larger ones",

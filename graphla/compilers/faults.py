@@ -54,7 +54,10 @@ def culprit(error: Any, kernel: str) -> Exception:
 
 
 def explain(error: BaseException, name: str, device: str) -> Exception | None:
-    """Return an exception that explains CuPy's error in an operation, or None to keep the error."""
+    """Return an exception that explains an error that CuPy raised during an operation.
+
+    Return None if the original error should be raised.
+    """
     status = getattr(error, "status", None)
     # DeviceFault comes from a kernel that the host waited for; the name of the operation is still
     # missing.

@@ -39,7 +39,7 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
         return LabelledVector._labelled(part, values, (labels,))
     if isinstance(part, Matrix) and part.shape == (len(rows), n):
         return LabelledMatrix._labelled(part, values, (rows, labels))
-    if isinstance(part, list):  # vertices of a path, or a list of layers of vertices
+    if isinstance(part, list):  # a list of the vertices of a path, or of the layers of a search
         return labels.of(part)
     if of_vertices and isinstance(part, int):
         return labels.of(part)

@@ -1,12 +1,12 @@
-// Hubs apart: there is one queue for vertices, with one thread per vertex, and one for pieces of
-// hubs, with one warp per piece.
+// Hubs have a queue of their own: there is one queue for vertices, with one thread per vertex, and
+// one for pieces of hubs, with one warp per piece.
 //
 // Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
 //          equal length.
 // A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
 //          levels. For each vertex found, one atomic claims the vertex, and another claims its
 //          position in a queue. A search moves at least 12 bytes and four offsets for each reached
-//          vertex, and 8 bytes for each edge out of it. A thread reads fewer than HUB edges of a
+//          vertex, and 8 bytes for each of its out-edges. A thread reads fewer than HUB edges of a
 //          row, and a warp at most PIECE edges.
 // Races    Many edges may lead to one vertex. Only the thread whose compare-and-swap succeeds
 //          queues this vertex.

@@ -1,4 +1,4 @@
-"""The rungs of the ladder (strategies of BFS), keyed by name.
+"""The rungs of the ladder (BFS strategies), keyed by name.
 
 Each has a description, an algebraic statement, and a class for each device on which it runs.
 """

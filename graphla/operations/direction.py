@@ -32,8 +32,9 @@ Choice = tuple[Any, ...]
 """A tuple of the direction, a format string that explains the choice, and the numbers to insert."""
 
 SURE = 1.25
-"""The host chooses a direction without reading numbers from the GPU if this direction costs at most
-SURE times as much as the other, whatever the unknown numbers are.
+"""Only the GPU knows some of the numbers that determine the costs of push and pull. The host
+chooses a direction without reading them if, for all possible values, it costs at most SURE times as much
+as the other.
 """
 
 

@@ -1,4 +1,4 @@
-"""Text and HTML for a Matrix or Vector: a headline, and the entries in its upper left corner."""
+"""Text and HTML for a Matrix or Vector: a header line, and the entries in its upper left corner."""
 
 from __future__ import annotations
 

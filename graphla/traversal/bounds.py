@@ -128,7 +128,7 @@ def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
 
 
 def replace(bounds: Bounds, chosen: np.ndarray, e: Vector) -> Bounds:
-    """Return new bounds: the eccentricity e(v) as both bounds of each chosen vertex v.
+    """Return new bounds, in which both bounds of each chosen vertex v are its eccentricity e(v).
 
     All other vertices keep their old bounds.
     """

@@ -26,7 +26,7 @@ DTYPES = tuple(map(np.dtype, ("?", "i1", "i8", "f4")))
 
 
 def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) -> np.ndarray:
-    """Return small integers, some of them 0; they and their sums fit every dtype."""
+    """Return small integers, some of them 0; the integers and their sums fit in every dtype."""
     least = 0 if dtype.kind in "bu" else -3
     return numbers.integers(least, 4, count).astype(dtype)
 

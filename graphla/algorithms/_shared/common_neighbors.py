@@ -51,7 +51,7 @@ def degrees(A: Matrix) -> Any:
 def orient_edges(N: Matrix, degree: Any) -> Matrix:
     """Return F, a matrix with one entry for each edge of N.
 
-    The entry is in the row of the end with the larger degree.
+    The entry is in the row of the endpoint with the larger degree.
     """
     return _select_entries(N, _has_greater_degree(N, degree))
 

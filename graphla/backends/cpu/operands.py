@@ -100,7 +100,7 @@ def even_parts(size: int, work: int, threads: int) -> Parts:
 
 
 def row_parts(indptr: Array, threads: int) -> Parts:
-    """Cut the rows into parts with about the same number of entries."""
+    """Divide the rows into ranges with about the same number of entries."""
     nrows, nvals = indptr.size - 1, int(indptr[-1])
     if nvals < nrows:
         return even_parts(nrows, nvals + nrows, threads)

@@ -115,10 +115,10 @@ def _dense_if_many(
 
 
 def _rows_to_gather(rows: Csr, mask: VectorMask | None) -> tuple[Array, Array, Array]:
-    """Return the rows of the matrix that the mask allows, in ascending order.
+    """Return three arrays that describe the rows that the mask allows, in ascending order.
 
-    The three arrays contain the number of each row, the position of its first entry, and how many
-    entries it has. Empty rows may be omitted.
+    They contain the index of each row, the position of its first entry, and its number of entries.
+    Empty rows may be omitted.
     """
     indptr = rows.indptr
     if mask is not None and mask.indices is not None and not mask.complement:

@@ -71,8 +71,8 @@ template <class S, int SIZE> struct Together {
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Blocks own the words of the map round-robin, in an order that changes from round to round.
-  /// Without the change of order, all words along a line of a mesh could belong to one block.
+  /// Of each group of SIZE consecutive words of the map, every block owns one. Which one it is
+  /// changes from group to group. Otherwise one block could own all words along a line of a mesh.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }

@@ -20,8 +20,7 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   float push_cost;
   u32 all;  // number of edges in the graph
 
-  // The counts of the current level. They are first those of this thread, later those of all
-  // blocks.
+  // The counts of the current level: at first for this thread alone, later summed over all blocks.
   SmallSums sum{};
   Found found = STARTS;  // how a block gets the new vertices of this level that it owns
   u32 level = 0;

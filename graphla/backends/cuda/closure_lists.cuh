@@ -261,8 +261,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
         atomicMax(far_best(t), u64(nearness));
     }
   }
-  /// Adds the start vertex v to the far list of turn t, for each lane whose `wants` is true. Whole
-  /// warps must call this.
+  /// Adds the start vertex v to the far list of turn t, for each lane whose `wants` is true. All
+  /// lanes of a warp must call this together.
   DEVICE void push_start(i32 v, Key key, bool wants, u32 t) const {
     const Key keys[1] = {key};
     const u64 place = claim_by_warp(far_count(t), wants);

@@ -212,7 +212,7 @@ def pair_values(a: Any, y_values: Array, op: TypedBinaryOp | None, dtype: np.dty
 
 
 def _pair_first(x: Array, y: Array, op: TypedBinaryOp, dtype: np.dtype[Any]) -> Array:
-    """Return op of the first value of x and the first value of y, as an array with one element."""
+    """Apply op to the first values of x and y, and return the result as a one-element array."""
     return pair_values(FullVector(1, x[:1]), y[:1], op, dtype)
 
 

@@ -23,7 +23,7 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 class ForestTuning:
     """The limit below which a 64-bit key can hold both the weight and the position of an edge."""
 
-    narrow: int = 1 << 32  # the smallest number of entries whose positions do not fit in 32 bits
+    narrow: int = 1 << 32  # from this many entries on, 32 bits do not hold all positions
 
 
 TUNING = ForestTuning()

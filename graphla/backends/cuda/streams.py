@@ -109,9 +109,10 @@ def merge_stamps(stamps: tuple[Stamp, ...], others: Iterable[Stamp]) -> tuple[St
 
 
 def wait_for(stamps: tuple[Stamp, ...]) -> bool:
-    """Make the current stream wait for storage with these stamps.
+    """Make the current stream wait until the work that these stamps mark has finished.
 
-    Return whether some of the storage belongs to another stream.
+    A stamp marks the work that created some storage. Return whether any of this storage was created
+    on another stream.
     """
     now, is_abroad = get_current_stream(), False
     for each in stamps:

@@ -86,7 +86,7 @@ def empty_like(
 
 
 def get_array_module(*args: Any) -> Any:
-    """Return cupy if an argument is an array of CuPy, otherwise numpy."""
+    """Return cupy if any argument is a CuPy array, otherwise numpy."""
     from .. import cupy
 
     return cupy if any(isinstance(each, ndarray) for each in args) else np

@@ -50,7 +50,7 @@ class CPointer:
 
 
 class _Parameter(ctypes.Structure):
-    """A parameter of a kernel or a field of a struct; a struct is followed by its fields."""
+    """A kernel parameter or a struct field. In a list of these, a struct precedes its fields."""
 
     _fields_ = tuple((name, ctypes.c_int) for name in ("size", "pointee", "reads_only", "fields"))
 
