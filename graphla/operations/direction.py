@@ -33,8 +33,8 @@ Choice = tuple[Any, ...]
 
 SURE = 1.25
 """Only the GPU knows some of the numbers that determine the costs of push and pull. The host
-chooses a direction without reading them if, for all possible values, it costs at most SURE times as much
-as the other.
+chooses a direction without reading them if, for all possible values, it costs at most SURE times
+as much as the other.
 """
 
 
