@@ -89,6 +89,8 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
+    """A Python number that the source contains."""
+
     value: Any  # a Python bool, int or float
     dtype: DataType
 
@@ -194,17 +196,23 @@ class MaskOf:
 
 @dataclass(frozen=True, slots=True)
 class NotMask:
+    """The positions that `mask` does not select."""
+
     mask: Mask
 
 
 @dataclass(frozen=True, slots=True)
 class AndMask:
+    """The positions that both masks select."""
+
     left: Mask
     right: Mask
 
 
 @dataclass(frozen=True, slots=True)
 class OrMask:
+    """The positions that at least one of the masks selects."""
+
     left: Mask
     right: Mask
 
@@ -223,6 +231,7 @@ class Entry:
 
     @property
     def dtype(self) -> DataType:
+        """The dtype of the entries."""
         return self.slot.dtype
 
 
@@ -351,6 +360,7 @@ class Gather:
 
     @property
     def dtype(self) -> DataType:
+        """The dtype of the entries."""
         return self.slot.dtype
 
 
@@ -613,11 +623,15 @@ Instruction = (
 
 @dataclass(frozen=True, slots=True)
 class Jump:
+    """Go on with another block."""
+
     target: int  # index of a block
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
+    """Go on with the block `then` if the condition is true, or else with `otherwise`."""
+
     condition: Scalar  # BOOL
     then: int
     otherwise: int
@@ -635,6 +649,8 @@ End = Jump | Branch | Exit
 
 @dataclass(slots=True)
 class Block:
+    """Instructions that run one after another, and what follows them."""
+
     instructions: list[Instruction]
     end: End
 
