@@ -10,7 +10,12 @@ contents of their slots. So no instruction needs to test whether two slots are t
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
 rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
-OverflowError.
+OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
+that the operator reads, a value that is written), `operations.values.fit` converts it, and a value
+that does not fit is the fault OverflowError.
+
+A fault is the exception that the plain statement raises. Its kind is the name of the exception. A
+statement that faults has changed nothing.
 """
 
 from __future__ import annotations
@@ -451,7 +456,7 @@ class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
     `is_present` gets whether there is one. A negative index counts from the end. An index out of
-    range is the fault IndexError.
+    range is the fault IndexOutOfBound, also in SetElement and DeleteElement.
     """
 
     variable: Var
