@@ -226,10 +226,11 @@ class _State:
     def set_element(self, x: ir.SetElement) -> None:
         """Write one element."""
         target, index = self.slots[x.target.index], self.scalar(x.index)
+        value = self.scalar(x.value)
         if x.accum is None:
-            target[index] = self.scalar(x.value)
+            target[index] = value
         else:
-            target(accum=x.accum)[index] << self.scalar(x.value)
+            target(accum=x.accum)[index] << value
 
     def delete_element(self, x: ir.DeleteElement) -> None:
         """Delete one element."""

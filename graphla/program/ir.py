@@ -357,7 +357,8 @@ class Restrict:
 class Gather:
     """p[q]: entry i is p(q(i)), and is missing where p has no entry at q(i).
 
-    The slot `indices` must be full and its values in range; the program faults otherwise.
+    A negative index counts from the end. If the slot `indices` is not full, the fault is
+    InvalidValue, and if an index is out of range, it is IndexOutOfBound; also in Scatter.
     """
 
     slot: Slot
@@ -496,10 +497,10 @@ class Write:
 class Scatter:
     """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
 
-    `source` is a slot with the dim of `indices`, or a scalar. Equal indices are joined by `accum`,
-    which is then a commutative and associative monoid's operator. If `accum` is None, equal indices
-    are the fault DuplicateEntry, and without a mask the addressed entries of the target are
-    replaced, also by missing entries.
+    `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
+    monoid on the target's dtype, the values at equal indices are cast to this dtype and joined by
+    `accum`. Otherwise equal indices are the fault DuplicateEntry. If `accum` is None, the addressed
+    entries of the target are replaced, also by missing entries.
     """
 
     target: Slot
