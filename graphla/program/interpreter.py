@@ -73,21 +73,14 @@ class _State:
 
     def outcome(self, number: int, fault: tuple[str, str, int] | None) -> Outcome:
         if fault is not None:
-            names = (*self.program.slots, *self.program.stacks)
-            scalars = dict(self.variables)
+            slots, scalars = self.slots.keys(), dict(self.variables)
         else:
             names = self.program.exits[number].names.values()
-            used = [each.name for each in names if isinstance(each, ir.Var)]
+            slots = {each.index for each in names if isinstance(each, ir.Slot)}
+            used = {each.name for each in names if isinstance(each, ir.Var)}
             scalars = {name: self.variables[name] for name in used}
-        slots = [each.index for each in names if isinstance(each, ir.Slot)]
-        stacks = [each.index for each in names if isinstance(each, ir.Stack)]
-        return Outcome(
-            number,
-            fault,
-            scalars,
-            {index: self.slots[index]._read() for index in slots},
-            {index: self.stacks[index] for index in stacks},
-        )
+        stores = {index: self.slots[index]._read() for index in slots}
+        return Outcome(number, fault, scalars, stores, self.stacks)
 
     def empty(self, dtype: Any, dim: ir.Dim) -> Vector:
         arguments = self.arguments
