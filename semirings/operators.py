@@ -434,9 +434,15 @@ class TypedBinaryOp(TypedOperator):
 
     @property
     def monoid(self) -> Any:
-        """The typed monoid of this operator, or None."""
+        """The typed monoid whose operator is this one, or None.
+
+        `lor` on INT64 has none, because the monoid `lor` is on BOOL.
+        """
         monoid = self.op.monoid
-        return None if monoid is None or self.type not in monoid else monoid[self.type]
+        if monoid is None or self.type not in monoid:
+            return None
+        typed = monoid[self.type]
+        return typed if typed.binaryop is self else None
 
 
 class BinaryOp(FunctionOperator):

@@ -414,4 +414,4 @@ def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: s
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)
     op = binary(dup, dtype, dtype)
-    return Table(shape, np.dtype(dtype), {k: fold(op, xs) for k, xs in places.items()})
+    return Table(shape, np.dtype(dtype), {k: cast(fold(op, xs), dtype) for k, xs in places.items()})
