@@ -410,6 +410,7 @@ class TypedBinaryOp(TypedOperator):
     """z = f(x, y), or z = f(x, ix, jx, y, iy, jy) for a positional operator, on two dtypes."""
 
     opclass = "BinaryOp"
+    _monoid: Any = None  # the monoid that made this copy of the operator; see `TypedMonoid.joining`
 
     def __init__(self, op: BinaryOp, dtypes: tuple[DataType, ...], result: Result):
         self.type2 = dtypes[1]
@@ -439,6 +440,8 @@ class TypedBinaryOp(TypedOperator):
         `lor` on INT64 has none, because the monoid `lor` is on BOOL.
         """
         monoid = self.op.monoid
+        if self._monoid is not None:
+            return self._monoid
         if monoid is None or self.type not in monoid:
             return None
         typed = monoid[self.type]

@@ -138,8 +138,11 @@ def is_index_op(op: Any) -> bool:
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
     """Return the binary operator that combines an existing entry of the output with a new value.
 
-    Both operands are cast to the dtype of the output, which is `dtype`.
+    Both operands are cast to the dtype of the output, which is `dtype`. If `op` is a monoid, it is
+    the monoid of the operator.
     """
+    if isinstance(op, (Monoid, TypedMonoid)):
+        return (op[dtype] if isinstance(op, Monoid) else op).joining
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
     _Index = int | np.integer | ReadableScalar
-    _Indices = slice | EllipsisType | Iterable[Any]
+    _Indices = slice | EllipsisType | Iterable[Any] | "ReadableVector"
 
 
 class ReadableVector(Collection["VectorExpression", Any]):
@@ -319,9 +319,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def __getitem__(self, key: _Indices) -> VectorExpression: ...
     def __getitem__(self, key: Any) -> Any:
         forms = self._read()
-        return expressions.extract(
-            forms, (vector_axis(key, forms.size),), self if isinstance(self, Indexed) else None
-        )
+        axis = vector_axis(key, forms.size, forms.device)
+        return expressions.extract(forms, (axis,), self if isinstance(self, Indexed) else None)
 
     def to_coo(
         self,
@@ -722,7 +721,7 @@ class Vector(ReadableVector, Indexed):
         self._store = run(indexing.reposition_vector, (self._store, 0, size))
 
     def _axes(self, key: Any) -> tuple[Any]:
-        return (vector_axis(key, self._store.size),)
+        return (vector_axis(key, self._store.size, self._store.device),)
 
     def __reduce__(self) -> Any:
         return building.restore_vector, (Vector, *exporting.vector_pieces(self._store), self._name)
