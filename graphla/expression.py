@@ -760,12 +760,12 @@ def _joins(indices: Any, name: str, target: Any, accum: Any, is_confined: bool) 
     if index is None or (can_join and not is_confined):
         return index is not None
     if accum is None:
-        reason = "the indices of an assign without an accumulator must differ"
+        why = "the indices of an assign must differ, unless accum is a monoid such as plus"
     elif not can_join:
-        reason = f"{accum!r} is not the operator of a commutative monoid on {dtype}, to join values"
+        why = f"only a commutative, associative monoid on {dtype} joins values, not {accum!r}"
     else:
-        reason = "the indices of an assign with replace and a mask of the region must differ"
-    raise DuplicateEntry(f"{name} {index} occurs twice in what is assigned to; {reason}")
+        why = "with replace and a mask of the region, the indices must differ"
+    raise DuplicateEntry(f"{name} {index} occurs twice in what is assigned to; {why}")
 
 
 def describe(shape: tuple[int, ...]) -> str:

@@ -142,7 +142,7 @@ def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
     the monoid of the operator.
     """
     if isinstance(op, (Monoid, TypedMonoid)):
-        return (op[dtype] if isinstance(op, Monoid) else op).joining
+        return (op[dtype, dtype] if isinstance(op, Monoid) else op).joining
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 
