@@ -364,8 +364,16 @@ class Updater:
     Args:
         target: C.
         mask: the mask, or None.
-        accum: the typed accumulator, or None.
+        accum: the typed accumulator, or None. In `C(accum)[I, J] << x`, it also joins the values
+            at equal indices, if it is the operator of a monoid on the dtype of C.
         replace: whether entries outside the mask are deleted.
+
+    Examples:
+        >>> from graphla import Vector, binary
+        >>> w, q = Vector.from_dense([5, 5, 5]), Vector.from_dense([2, 0, 2])
+        >>> w(binary.min)[q] << Vector.from_dense([3, 9, 1])
+        >>> w.to_dict()
+        {0: 5, 1: 5, 2: 1}
     """
 
     __slots__ = ("_accum", "_mask", "_replace", "_target")
@@ -475,7 +483,8 @@ class Assigner:
     def __lshift__(self, x: Any) -> None:
         """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-        Write `x` to the region.
+        Write `x` to the region. If an index occurs twice in I or J, `accum` also joins the values
+        of `x` that have the same position.
 
         Args:
             x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
@@ -485,7 +494,9 @@ class Assigner:
             TypeError: `x` has the wrong type.
             DimensionMismatch: `x` or the mask has another shape.
             DeviceMismatch: `x` or the mask is on another device.
-            DuplicateEntry: an index occurs twice in I or J.
+            DuplicateEntry: an index occurs twice in I or J, and `accum` is not a commutative and
+                associative monoid on the dtype of C, or `replace` is given with a mask of the
+                region.
         """
         updater = self._updater
         assign(

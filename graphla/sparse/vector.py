@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
     _Index = int | np.integer | ReadableScalar
-    _Indices = slice | EllipsisType | Iterable[Any] | "ReadableVector"
+    _Indices: TypeAlias = "slice | EllipsisType | Iterable[Any] | ReadableVector"
 
 
 class ReadableVector(Collection["VectorExpression", Any]):
@@ -448,6 +448,8 @@ class Vector(ReadableVector, Indexed):
         >>> v = Vector.from_coo([0, 3], [1.5, 2.5], size=5)
         >>> v[3].value, v.nvals, 1 in v
         (2.5, 2, False)
+        >>> v[Vector.from_dense([3, 3, 1])].new().to_dict()
+        {0: 2.5, 1: 2.5}
     """
 
     __slots__ = ()
