@@ -139,9 +139,7 @@ def bfs_with_paths(A: Matrix, source: int) -> tuple[Vector, Vector]:
 
 
 least_left = semiring.register_anonymous(monoid.min, binary.register_anonymous(lambda x, y: x))
-one_longer = semiring.register_anonymous(
-    monoid.any, binary.register_anonymous(lambda x, y: x + 1)
-)
+one_longer = semiring.register_anonymous(monoid.any, binary.register_anonymous(lambda x, y: x + 1))
 
 
 def bfs_own_semiring(A: Matrix, source: int) -> Vector:
