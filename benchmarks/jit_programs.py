@@ -263,6 +263,29 @@ def pagerank_with_new(A: Matrix, start: Vector, degree: Vector, tolerance: float
     return rank
 
 
+plus_right = semiring.register_anonymous(monoid.plus, binary.register_anonymous(lambda x, y: y))
+
+
+def pagerank_mxv(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vector:
+    """Like `pagerank`, but with the transpose, a semiring of the user's own, and a helper."""
+    n = A.nrows
+    ranks, last, given = start.dup(), Vector(float, n), Vector(float, n)
+    while True:
+        given << binary.truediv(ranks & degree)
+        last << plus_right(A.T @ given)
+        last << last * DAMPING
+        last(binary.plus) << (1 - total(last)) / n
+        change = total(unary.abs(binary.minus(ranks & last)))
+        ranks, last = last, ranks
+        if change < tolerance:
+            return ranks
+
+
+def total(x: Any) -> float:
+    """Return Σ x(i)."""
+    return x.reduce(monoid.plus).get(0)
+
+
 def pagerank_rounds(A: Matrix, start: Vector, degree: Vector, rounds: int) -> Vector:
     """Like `pagerank`, but the number of rounds is given."""
     n = A.nrows
@@ -293,6 +316,21 @@ def eigenvector(A: Matrix, tolerance: float, max_iter: int) -> Vector:
         x, following = following, x
         if change < tolerance:
             break
+    return x
+
+
+def eigenvector_mxv(A: Matrix, tolerance: float, max_iter: int) -> Vector:
+    """Like `eigenvector`, but with the transpose, and a counter of rounds."""
+    n, rounds, change = A.nrows, 0, math.inf
+    x = Vector(float, n)
+    x << 1 / n
+    while rounds < max_iter and change >= tolerance:
+        y = plus_second(A.T @ x).new()
+        y << binary.plus(y | x)
+        y << y / math.sqrt(dot(y, y))
+        change = total(unary.abs(binary.minus(y & x)))
+        x = y
+        rounds += 1
     return x
 
 
@@ -467,6 +505,28 @@ def betweenness_by_levels(A: Matrix, source: int) -> Vector:
     return dependency
 
 
+def betweenness_mxv(A: Matrix, source: int) -> Vector:
+    """Like `betweenness`, but the products are with the transpose, and the stack is indexed."""
+    n = A.nrows
+    sigma, queue = Vector(float, n), Vector(float, n)
+    sigma[source] = queue[source] = 1
+    stack = [queue.dup()]
+    while stack[-1].nvals:
+        queue(~sigma.S, replace) << plus_second(A.T @ queue)
+        sigma(queue.S) << queue
+        stack.append(queue.dup())
+    delta, owed = Vector(float, n), Vector(float, n)
+    delta << 0
+    depth = len(stack) - 2
+    while depth > 1:
+        owed(stack[depth].S, replace) << binary.truediv((delta + 1) & sigma)
+        depth -= 1
+        owed(stack[depth].S, replace) << plus_first(owed @ A.T)
+        owed << binary.times(owed & sigma)
+        delta(owed.S, binary.plus) << owed
+    return delta
+
+
 def betweenness_of_many(A: Matrix, sources: list[int]) -> Vector:
     """Return the sum of the dependencies of several sources, one search after another."""
     n = A.nrows
@@ -517,6 +577,24 @@ def components(A: Matrix) -> Vector:
         grandparent << parent[parent]
         changed = not grandparent.isequal(before)
     return parent
+
+
+def components_vxm(graph: Matrix) -> Vector:
+    """Like `components`, but with vector-matrix products, other names and another order."""
+    n = graph.nrows
+    f, ids = Vector(int, n), Vector(int, n)
+    ids << 0
+    f << indexunary.rowindex(ids)
+    gf, u = f.dup(), f.dup()
+    while True:
+        u(binary.min) << min_first(gf @ graph)
+        f(binary.min) << u
+        f(binary.min)[f] << u
+        dup = gf
+        gf = f[f].new()
+        if gf.isequal(dup):
+            return f
+        u << gf
 
 
 def components_by_labels(A: Matrix) -> tuple[Vector, Vector]:
@@ -577,6 +655,27 @@ def core_numbers_by_frontier(A: Matrix, degree: Vector) -> Vector:
     return core
 
 
+def core_numbers_with_turns(A: Matrix, degree: Vector) -> tuple[Vector, Vector]:
+    """Like `core_numbers`; also return the round in which each vertex is removed."""
+    n = A.nrows
+    core, removal, lost = Vector(int, n), Vector(int, n), Vector(int, n)
+    remaining, leaving = degree.dup(), Vector(bool, n)
+    k = turn = 0
+    while remaining.nvals > 0:
+        least = remaining.reduce(monoid.min).get(0)
+        if least > k:
+            k = least
+        leaving << (remaining <= k)
+        leaving(leaving.V, replace) << leaving
+        removal(leaving.S) << turn
+        remaining(~leaving.S, replace) << remaining
+        core(leaving.S) << k
+        lost(remaining.S, replace) << plus_pair(A @ leaving)
+        remaining(lost.S) << binary.minus(remaining & lost)
+        turn += 1
+    return core, removal
+
+
 def independent_set(A: Matrix, priority: Vector) -> Vector:
     """Return a maximal independent set: true at its vertices, and no entries elsewhere.
 
@@ -594,6 +693,30 @@ def independent_set(A: Matrix, priority: Vector) -> Vector:
         near(candidates.S, replace) << any_pair(winners @ A)
         candidates(~winners.S & ~near.S, replace) << candidates
     return chosen
+
+
+max_left = semiring.register_anonymous(monoid.max, binary.register_anonymous(lambda x, y: x))
+
+
+def independent_set_vxm(A: Matrix, priority: Vector) -> tuple[Vector, Vector]:
+    """Like `independent_set`, but with a semiring of the user's own and vector-matrix products.
+
+    Also return, for each vertex, the number of rounds in which it was a candidate.
+    """
+    n = A.nrows
+    chosen, near, waits = Vector(bool, n), Vector(bool, n), Vector(int, n)
+    winners, best, candidates = Vector(int, n), Vector(int, n), priority.dup()
+    while candidates.nvals:
+        waits(candidates.S, binary.plus) << 1
+        best(candidates.S, replace) << max_left(candidates @ A)
+        # A candidate wins if it has no neighboring candidate, or a larger number than all.
+        winners << candidates
+        winners(best.S) << binary.minus(candidates & best)
+        winners << winners.select(">=", 0)
+        chosen(winners.S) << True
+        near << any_pair(winners @ A)
+        candidates(~near.S & ~winners.S, replace) << candidates
+    return chosen, waits
 
 
 scramble = indexunary.register_anonymous(
@@ -630,7 +753,8 @@ PROGRAMS: dict[str, Any] = {
         *(pagerank, pagerank_with_new, pagerank_rounds, eigenvector, katz, hits_by_powers, hits),
         *(betweenness, betweenness_by_levels, betweenness_of_many, components),
         *(components_by_labels, core_numbers, core_numbers_by_frontier, independent_set),
-        *(independent_set_by_turns,),
+        *(independent_set_by_turns, independent_set_vxm, pagerank_mxv, eigenvector_mxv),
+        *(betweenness_mxv, components_vxm, core_numbers_with_turns),
     )
 }
 """All programs by name."""

@@ -216,6 +216,15 @@ def check_cores(cores: Callable[..., Vector]) -> None:
         assert degree.isequal(kept)
 
 
+def check_cores_and_turns(cores: Callable[..., Any]) -> None:
+    check_cores(lambda A, degree: cores(A, degree)[0])
+    for G in UNDIRECTED:
+        A = pattern(G)
+        core, turn = (each.to_dict() for each in cores(A, full_degrees(A)))
+        # When a vertex is removed, at most core(v) of its neighbors are left.
+        assert all(sum(turn[u] >= turn[v] for u in G[v]) <= core[v] for v in G)
+
+
 def check_set(G: Any, chosen: set[int]) -> None:
     assert not any(u in chosen and v in chosen for u, v in G.edges())
     assert all(v in chosen or chosen & set(G[v]) for v in G)
@@ -225,6 +234,16 @@ def check_sets(choose: Callable[..., Vector]) -> None:
     for G in UNDIRECTED:
         order = np.random.default_rng(1).permutation(len(G)) + 1
         check_set(G, set(choose(pattern(G), Vector.from_dense(order)).to_dict()))
+
+
+def check_sets_and_waits(choose: Callable[..., Any]) -> None:
+    check_sets(lambda A, order: choose(A, order)[0])
+    for G in UNDIRECTED:
+        order = Vector.from_dense(np.random.default_rng(1).permutation(len(G)) + 1)
+        chosen, waits = (each.to_dict() for each in choose(pattern(G), order))
+        assert waits.keys() == set(G)
+        # A vertex leaves in the round in which it or one of its neighbors is chosen.
+        assert all(waits[v] == min(waits[u] for u in {v, *G[v]} & chosen.keys()) for v in G)
 
 
 def check_drawn_sets(choose: Callable[..., Vector]) -> None:
@@ -264,6 +283,12 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "core_numbers_by_frontier": check_cores,
     "independent_set": check_sets,
     "independent_set_by_turns": check_drawn_sets,
+    "independent_set_vxm": check_sets_and_waits,
+    "pagerank_mxv": check_pagerank,
+    "eigenvector_mxv": check_eigenvector,
+    "betweenness_mxv": check_betweenness,
+    "components_vxm": check_components,
+    "core_numbers_with_turns": check_cores_and_turns,
 }
 
 
