@@ -667,6 +667,8 @@ def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[
     """Fill in the time of the additional rounds that `program(*args(2))` runs."""
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
+        for k in (1, 2):
+            call(*args(k))
         short, long = (median_of(lambda k=k: call(*args(k)), calls) for k in (1, 2))
         return long - short
 
@@ -676,7 +678,6 @@ def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[
         compiled = jit(program)
         figures.first, found = timed(lambda: compiled(*args(1)))
         figures.note = "as plain" + compare(found, plain, exact=True)
-        compiled(*args(2))
         figures.launches = count_launches(lambda: compiled(*args(2)))
         figures.jitted = difference(compiled)
     except Exception as error:
