@@ -1,0 +1,704 @@
+"""The intermediate form of a compiled loop: vectors, scalars, statements and control flow.
+
+A `Program` is a list of basic blocks. A block is a list of instructions and an `End` that names the
+next block. `tracing` makes a program from the syntax tree of a loop, `interpreter` runs it by the
+library's own operations, and `printing` shows it as text. The backends compile it.
+
+A *slot* stores one vector. Two slots never store the same vector: if two variables refer to one
+vector, the program has one slot for both. Where variables are exchanged, a `Move` exchanges the
+contents of their slots. So no instruction needs to test whether two slots are the same vector.
+
+A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
+rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
+OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
+that the operator reads, a value that is written), `operations.values.fit` converts it, and a value
+that does not fit is the fault OverflowError.
+
+A fault is the exception that the plain statement raises. Its kind is the name of the exception. A
+statement that faults has changed nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from semirings.dtypes import DataType
+
+# --- names ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Dim:
+    """A number of rows, columns or elements. It is an argument of the program, not a constant."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place that stores one vector.
+
+    Two slots of one program have different `index`. `name` is the user's name for the vector.
+    """
+
+    index: int
+    name: str
+    dtype: DataType
+    dim: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A scalar variable. Two variables of one program have different `name`."""
+
+    name: str
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixArgument:
+    """A matrix that the program reads. No instruction changes it."""
+
+    index: int
+    name: str
+    dtype: DataType
+    rows: Dim
+    columns: Dim
+    is_iso: bool
+    is_symmetric: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayArgument:
+    """A list or a 1-d array of numbers that a `for` iterates over, passed as a 1-d NumPy array."""
+
+    index: int
+    name: str
+    dtype: DataType
+    dim: Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """A Python list of vectors of one dtype and size, to which the loop appends."""
+
+    index: int
+    name: str
+    dtype: DataType
+    dim: Dim
+
+
+# --- scalar expressions -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A Python number that the source contains."""
+
+    value: Any  # a Python bool, int or float
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The value of a dimension, an INT64."""
+
+    dim: Dim
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function of scalars.
+
+    `function` is one of the keys of `SCALAR_FUNCTIONS`. The arguments have been converted to the
+    dtypes that the function needs.
+    """
+
+    function: str
+    arguments: tuple[Scalar, ...]
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Element `index` of an array argument, as a Python number. The index is in range."""
+
+    array: ArrayArgument
+    index: Scalar
+    dtype: DataType
+
+
+Scalar = Constant | Size | Var | Call | Element
+
+SCALAR_FUNCTIONS: dict[str, str] = {
+    "add": "x + y",
+    "sub": "x - y",
+    "mul": "x * y",
+    "truediv": "x / y",  # of two floats; ZeroDivisionError if y is 0
+    "floordiv": "x // y",  # ZeroDivisionError if y is 0
+    "mod": "x % y",  # ZeroDivisionError if y is 0
+    "pow": "x ** y",  # of two ints with y >= 0, or of two floats
+    "neg": "-x",
+    "abs": "abs(x)",
+    "invert": "~x",
+    "and": "x & y",
+    "or": "x | y",
+    "xor": "x ^ y",
+    "lshift": "x << y",  # ValueError if y is negative
+    "rshift": "x >> y",  # ValueError if y is negative
+    "eq": "x == y",
+    "ne": "x != y",
+    "lt": "x < y",
+    "le": "x <= y",
+    "gt": "x > y",
+    "ge": "x >= y",
+    "not": "not x",
+    "min": "min(x, y)",  # Python's: y if y < x else x
+    "max": "max(x, y)",  # Python's: y if y > x else x
+    "int": "int(x)",  # of a float: truncates; ValueError for NaN, OverflowError for infinity
+    "float": "float(x)",
+    "bool": "bool(x)",
+    "round": "round(x)",  # of a float, half to even, gives an int
+    "where": "x if c else y",  # arguments c, x, y
+    # functions of module math on floats; a domain error raises ValueError
+    "math.sqrt": "math.sqrt(x)",
+    "math.exp": "math.exp(x)",
+    "math.log": "math.log(x)",
+    "math.log2": "math.log2(x)",
+    "math.log10": "math.log10(x)",
+    "math.sin": "math.sin(x)",
+    "math.cos": "math.cos(x)",
+    "math.tan": "math.tan(x)",
+    "math.asin": "math.asin(x)",
+    "math.acos": "math.acos(x)",
+    "math.atan": "math.atan(x)",
+    "math.atan2": "math.atan2(x, y)",
+    "math.sinh": "math.sinh(x)",
+    "math.cosh": "math.cosh(x)",
+    "math.tanh": "math.tanh(x)",
+    "math.hypot": "math.hypot(x, y)",
+    "math.floor": "math.floor(x)",  # gives an int
+    "math.ceil": "math.ceil(x)",  # gives an int
+    "math.isnan": "math.isnan(x)",
+    "math.isinf": "math.isinf(x)",
+    "math.isfinite": "math.isfinite(x)",
+    "math.fabs": "math.fabs(x)",
+    "math.copysign": "math.copysign(x, y)",
+}
+
+# --- masks --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MaskOf:
+    """The positions at which a vector has an entry or, if `by_value`, an entry that is true."""
+
+    slot: Slot
+    by_value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NotMask:
+    """The positions that `mask` does not select."""
+
+    mask: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class AndMask:
+    """The positions that both masks select."""
+
+    left: Mask
+    right: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class OrMask:
+    """The positions that at least one of the masks selects."""
+
+    left: Mask
+    right: Mask
+
+
+Mask = MaskOf | NotMask | AndMask | OrMask
+
+# --- vector expressions -------------------------------------------------------------------------
+# Each expression has a `dtype`. All operands of an entry-wise expression have the same dim.
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The vector in a slot."""
+
+    slot: Slot
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of the entries."""
+        return self.slot.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """The entries of `x`, cast as a write into a vector of another dtype casts them."""
+
+    x: VectorExpression
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Full:
+    """A vector with the same value at each position: what `w << 3` writes."""
+
+    value: Scalar
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """A vector without entries: what `del w[:]` writes."""
+
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """op(x), for a typed unary operator."""
+
+    op: Any
+    x: VectorExpression
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyIndex:
+    """op(x(i), i, 0, thunk), for a typed index-unary operator."""
+
+    op: Any
+    x: VectorExpression
+    thunk: Scalar
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyLeft:
+    """op(scalar, x), for a typed binary operator."""
+
+    op: Any
+    scalar: Scalar
+    x: VectorExpression
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRight:
+    """op(x, scalar), for a typed binary operator."""
+
+    op: Any
+    x: VectorExpression
+    scalar: Scalar
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """op(x, y) where both have an entry; elsewhere the entry of x or y, cast to `dtype`."""
+
+    op: Any
+    x: VectorExpression
+    y: VectorExpression
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class UnionDefaults:
+    """op(x, y) where x or y has an entry; `left` and `right` replace a missing entry."""
+
+    op: Any
+    x: VectorExpression
+    y: VectorExpression
+    left: Scalar
+    right: Scalar
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Intersection:
+    """op(x, y) where both have an entry."""
+
+    op: Any
+    x: VectorExpression
+    y: VectorExpression
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """The entries of x for which op(x(i), i, 0, thunk) is true."""
+
+    op: Any
+    x: VectorExpression
+    thunk: Scalar
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Restrict:
+    """The entries of x at the positions that the mask selects."""
+
+    x: VectorExpression
+    mask: Mask
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """p[q]: entry i is p(q(i)), and is missing where p has no entry at q(i).
+
+    A negative index counts from the end. If the slot `indices` is not full, the fault is
+    InvalidValue, and if an index is out of range, it is IndexOutOfBound; also in Scatter.
+    """
+
+    slot: Slot
+    indices: Slot
+
+    @property
+    def dtype(self) -> DataType:
+        """The dtype of the entries."""
+        return self.slot.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A matrix-vector product.
+
+    If `side` is "vxm", T = u ⊕.⊗ M; if it is "mxv", T = M ⊕.⊗ u. M is the matrix or, if
+    `is_transposed`, its transpose. A product occurs only as the source of a `Write`.
+    """
+
+    u: Slot
+    matrix: MatrixArgument
+    is_transposed: bool
+    semiring: Any
+    side: str
+    dtype: DataType
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixReduction:
+    """T(i) = ⊕ over j of M(i, j). A matrix reduction occurs only as the source of a `Write`."""
+
+    matrix: MatrixArgument
+    is_transposed: bool
+    monoid: Any
+    dtype: DataType
+
+
+VectorExpression = (
+    Entry
+    | Cast
+    | Full
+    | Empty
+    | Apply
+    | ApplyIndex
+    | ApplyLeft
+    | ApplyRight
+    | Union
+    | UnionDefaults
+    | Intersection
+    | Select
+    | Restrict
+    | Gather
+    | Product
+    | MatrixReduction
+)
+
+# --- instructions -------------------------------------------------------------------------------
+# `line` is the number of the user's source line, for comments and messages. It is not compared.
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Assign scalars. All expressions are evaluated before the first assignment."""
+
+    variables: tuple[Var, ...]
+    values: tuple[Scalar, ...]
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """variable = number of entries of the vector in the slot."""
+
+    variable: Var
+    slot: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Reduce the entries of an expression by a typed monoid.
+
+    `variable` gets the result as a Python number, or the monoid's identity if there are no entries
+    (0 if it has no identity). `is_present`, if given, gets whether there is an entry.
+    """
+
+    variable: Var
+    is_present: Var | None
+    monoid: Any
+    source: VectorExpression
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadElement:
+    """variable = slot[index] as a Python number, or 0 if there is no such entry.
+
+    `is_present` gets whether there is one. A negative index counts from the end. An index out of
+    range is the fault IndexOutOfBound, also in SetElement and DeleteElement.
+    """
+
+    variable: Var
+    is_present: Var
+    slot: Slot
+    index: Scalar
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsEqual:
+    """variable = whether the vectors have the same entries. Their dim and dtype are equal."""
+
+    variable: Var
+    left: Slot
+    right: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """target⟨mask, replace⟩ = accum(target, source), by the write rule.
+
+    `source` has the target's dim. `accum` is a typed binary operator or None. The source may read
+    the target, and so may the mask: both have the values from before the statement.
+    """
+
+    target: Slot
+    mask: Mask | None
+    accum: Any
+    replace: bool
+    source: VectorExpression
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
+
+    `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
+    monoid on the target's dtype, the values at equal indices are cast to this dtype and joined by
+    `accum`. Otherwise equal indices are the fault DuplicateEntry. If `accum` is None, the addressed
+    entries of the target are replaced, also by missing entries.
+    """
+
+    target: Slot
+    indices: Slot
+    mask: Mask | None
+    accum: Any
+    replace: bool
+    source: Slot | Scalar
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetElement:
+    """target[index] = value or, if `accum` is given, target(accum)[index] << value."""
+
+    target: Slot
+    index: Scalar
+    value: Scalar
+    accum: Any
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteElement:
+    """del target[index]."""
+
+    target: Slot
+    index: Scalar
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Delete all entries of the slot: `u.clear()`, or `Vector(...)` in a slot that nothing uses."""
+
+    slot: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Exchange the contents of slots: targets[k] gets what sources[k] stored before.
+
+    `sources` is a permutation of `targets`. This takes no time per entry: only references move.
+    """
+
+    targets: tuple[Slot, ...]
+    sources: tuple[Slot, ...]
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Append a copy of the vector in the slot to the stack."""
+
+    stack: Stack
+    slot: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pop:
+    """Remove the last vector of the stack and store it in the slot.
+
+    An empty stack is the fault IndexError.
+    """
+
+    stack: Stack
+    slot: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """Store a copy of item `index` of the stack in the slot. Indices are as for a Python list."""
+
+    stack: Stack
+    index: Scalar
+    slot: Slot
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """variable = number of vectors in the stack."""
+
+    variable: Var
+    stack: Stack
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """If `condition` is true, end the program with this fault: an exception is then raised.
+
+    `kind` is the name of an exception, such as "TypeError", and `text` its message.
+    """
+
+    condition: Scalar
+    kind: str
+    text: str
+    line: int = field(default=0, compare=False)
+
+
+Instruction = (
+    Let
+    | Count
+    | Reduce
+    | ReadElement
+    | IsEqual
+    | Write
+    | Scatter
+    | SetElement
+    | DeleteElement
+    | Clear
+    | Move
+    | Append
+    | Pop
+    | Peek
+    | Length
+    | Fault
+)
+
+# --- control ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """Go on with another block."""
+
+    target: int  # index of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go on with the block `then` if the condition is true, or else with `otherwise`."""
+
+    condition: Scalar  # BOOL
+    then: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """End the program. `number` is an index of `Program.exits`."""
+
+    number: int
+
+
+End = Jump | Branch | Exit
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that run one after another, and what follows them."""
+
+    instructions: list[Instruction]
+    end: End
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What holds at an exit: where Python goes on, and what the user's variables refer to.
+
+    `place` is an index into the places at which the loop can be left (the end of the loop, or a
+    `return` or `raise` in it). `names` maps the user's variables to a Slot, a Var, a Stack, or
+    `Same`, if the variable refers to a static object.
+    """
+
+    place: int
+    names: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A variable's value that is known before the program runs, such as an operator."""
+
+    value: Any
+
+
+@dataclass(slots=True)
+class Program:
+    """A compiled loop. Block 0 comes first.
+
+    `inputs` are the slots that store vectors when the program starts, in the order of the vector
+    arguments; all other slots are empty. `stacks` start with the vectors of the Python lists.
+    `scalars` are the scalar arguments.
+    """
+
+    name: str
+    dims: int
+    matrices: tuple[MatrixArgument, ...]
+    arrays: tuple[ArrayArgument, ...]
+    scalars: tuple[Var, ...]
+    inputs: tuple[Slot, ...]
+    stacks: tuple[Stack, ...]
+    slots: tuple[Slot, ...]
+    variables: tuple[Var, ...]
+    blocks: list[Block]
+    exits: list[Leaving]
+    source: tuple[str, ...] = ()  # the user's source lines; line numbers begin at 1
