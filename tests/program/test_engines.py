@@ -8,6 +8,6 @@ from programs import Case, assume_outcome, cases
 from graphla.program import interpreter
 
 
-@given(cases(without=["gather", "scatter"]))
+@given(cases())
 def test_the_interpreter_agrees_with_dictionaries(case: Case):
     assume_outcome(case, interpreter.run)
