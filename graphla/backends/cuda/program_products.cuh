@@ -32,7 +32,7 @@ namespace graphla {
 struct Counts {
   u64 entries;  // number of entries
   u64 queued;   // length of the queue; the queue is valid if this equals `entries`
-  u64 edges;    // sum of the degrees of the queued entries; see `WithQueue`
+  u64 edges;    // if `queued` is not zero: sum of the degrees of all entries; see `WithQueue`
 };
 
 /// A vector in device memory. If position i has no entry, values[i] may be anything.
@@ -79,7 +79,7 @@ struct ProductArrays {
 constexpr u32 SETTLED = 1u << 31;
 
 enum ProductShape {
-  QUEUE_ROOM = 2048,  // number of outputs that a block buffers for the queue
+  QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
   LIST_ROOM = 256     // number of rows that a warp lists
 };
 
@@ -113,9 +113,10 @@ struct WithoutQueue {
   static constexpr bool IS_WANTED = false;
 };
 
-/// The last argument but one of a product that lists its outputs in out.queue. The sum of the
-/// degrees of the outputs is added to out.counts->edges. The degrees are those of the lines with
-/// the offsets `indptr`.
+/// The last argument but one of a product that lists its outputs in out.queue. If there are so many
+/// outputs that a block finds more than QUEUE_ROOM of them, some are not listed, and the queue is
+/// not valid. The sum of the degrees of the outputs is added to out.counts->edges. The degrees are
+/// those of the lines with the offsets `indptr`.
 template <class Offset> struct WithQueue {
   static constexpr bool IS_WANTED = true;
   const Offset *indptr;
@@ -136,10 +137,10 @@ DEVICE u32 warps_in_grid() { return gridDim.x * (blockDim.x / WARP); }
 
 /// Returns how many of `count` items a warp takes at a time: a power of two from `fewest` to
 /// `most`. If there are few items, more warps take part.
-DEVICE u32 share_of(u64 count, u32 fewest, u32 most) {
-  const u64 warps = warps_in_grid();
+DEVICE u32 share_of(u32 count, u32 fewest, u32 most) {
+  const u32 warps = warps_in_grid();
   u32 each = most;
-  while (each > fewest && u64(each / 2) * warps >= count) each /= 2;
+  while (each > fewest && each / 2 * warps >= count) each /= 2;
   return each;
 }
 
@@ -168,8 +169,8 @@ template <class Queueing, class Z> struct Outputs {
     else return 0;
   }
 
-  /// Appends the outputs o[i] for which bit i of `is_new` is set. Every lane of the warp must call
-  /// this. `entries` and `edges` are not changed.
+  /// Appends the outputs o[i] for which bit i of `is_new` is set, as far as there is room. Every
+  /// lane of the warp must call this. `entries` and `edges` are not changed.
   template <int K> DEVICE void append(u32 is_new, const i32 (&o)[K]) {
     if constexpr (Queueing::IS_WANTED) {
       if (!__any_sync(ALL_LANES, is_new)) return;
@@ -180,21 +181,12 @@ template <class Queueing, class Z> struct Outputs {
         total += u32(__popc(news[i]));
       }
       u32 at = 0;
-      u64 spilled = 0;
       if (lane() == 0) at = atomicAdd(&room.buffered, total);
       at = shuffle(at, 0);
-      if (at + total > u32(QUEUE_ROOM)) {  // the outputs that do not fit go to the queue at once
-        const u32 first = greatest(at, u32(QUEUE_ROOM));
-        if (lane() == 0) spilled = atomicAdd(&out.counts->queued, u64(at + total - first));
-        spilled = shuffle(spilled, 0) - first;
-      }
 #pragma unroll
       for (int i = 0; i < K; ++i) {
         const u32 mine = at + u32(__popc(news[i] & ((1u << lane()) - 1)));
-        if (is_new >> i & 1) {
-          if (mine < u32(QUEUE_ROOM)) room.buffer[mine] = o[i];
-          else out.queue[spilled + mine] = o[i];
-        }
+        if ((is_new >> i & 1) && mine < u32(QUEUE_ROOM)) room.buffer[mine] = o[i];
         at += u32(__popc(news[i]));
       }
     }
@@ -212,29 +204,30 @@ template <class Queueing, class Z> struct Outputs {
     const u32 some = warp_sum(entries);
     if (lane() == 0) room.entries[warp_in_block()] = some;
     if constexpr (Queueing::IS_WANTED) {
-      const u64 all = warp_sum(edges);
-      if (lane() == 0) room.edges[warp_in_block()] = all;
+      // Add the halves apart, because a sum of 32-bit numbers is one instruction.
+      const u64 low = warp_sum(u32(edges & 0xffff)), high = warp_sum(u32(edges >> 16));
+      if (lane() == 0) room.edges[warp_in_block()] = low + (high << 16);
     }
     __syncthreads();
-    if (warp_in_block() == 0) {
+    u32 count = 0;
+    if constexpr (Queueing::IS_WANTED) {
+      count = least(room.buffered, u32(QUEUE_ROOM));
+      if (threadIdx.x == 0 && count) room.place = atomicAdd(&out.counts->queued, u64(count));
+    }
+    if (warp_in_block() == int(blockDim.x) / WARP - 1) {
       const bool is_warp = lane() < int(blockDim.x) / WARP;
       const u32 total = warp_sum(is_warp ? room.entries[lane()] : 0u);
       if (lane() == 0 && total) atomicAdd(&out.counts->entries, u64(total));
       if constexpr (Queueing::IS_WANTED) {
-        const u64 sum = warp_sum(is_warp ? room.edges[lane()] : u64(0));
-        if (lane() == 0 && total) {
-          const u32 count = least(room.buffered, u32(QUEUE_ROOM));
-          room.place = atomicAdd(&out.counts->queued, u64(count));
-          if (sum) atomicAdd(&out.counts->edges, sum);
-        }
+        const u64 sum = total ? warp_sum(is_warp ? room.edges[lane()] : u64(0)) : 0;
+        if (lane() == 0 && sum) atomicAdd(&out.counts->edges, sum);
       }
     }
     if constexpr (Queueing::IS_WANTED) {
+      if (!count) return;
       __syncthreads();
-      const u32 count = least(room.buffered, u32(QUEUE_ROOM));
       const u64 place = room.place;
       for (u32 i = threadIdx.x; i < count; i += blockDim.x) out.queue[place + i] = room.buffer[i];
-      __syncthreads();
       if (threadIdx.x == 0) room.buffered = 0;
     }
   }
@@ -331,48 +324,76 @@ struct Push {
     }
   }
 
-  /// Processes the chunks of the long lines. Warps of the whole grid test the entries of u, and
-  /// consecutive chunks are processed by different warps.
-  template <int PASS> DEVICE void read_chunks() {
-    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
-    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
-      const u32 chunk = base + u32(lane()) * warps;
-      i32 k = 0;
-      bool is_active = chunk < chunks;
-      if (is_active) k = a.chunk_lines[chunk], is_active = has_entry(k);
-      Offset begin = 0;
-      u32 length = 0;
-      if (is_active) {
-        begin = a.indptr[k] + Offset(a.chunk_numbers[chunk]) * Offset(a.longest);
-        length = u32(least(a.indptr[k + 1] - begin, Offset(a.longest)));
-      }
-      read_lines<PASS>(k, begin, length);
-    }
-  }
-
-  template <int PASS> DEVICE void run() {
-    read_chunks<PASS>();
+  /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
+  /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
+  /// there is no queue, each warp lists entries of u before it processes them.
+  template <int PASS> DEVICE void run(i32 *list) {
+    const u32 warps = warps_in_grid(), warp = spread_warp(), lines = u32(a.lines);
     const u64 entries = load_relaxed(&u.counts->entries);
     const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
-    const u32 count = is_listed ? u32(entries) : u32(a.lines);
-    const u32 each = share_of(count, u32(a.group), WARP);
-    const u64 step = u64(warps_in_grid()) * each;
-    for (u64 base = u64(spread_warp()) * each; base < count; base += step) {
-      const u64 at = base + u64(lane());
-      bool is_active = u32(lane()) < each && at < count;
+    const bool is_direct = is_listed || !u.present;
+    const u32 count = is_listed ? u32(entries) : lines;
+    const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each;
+    int listed = 0;
+    while (true) {
       i32 k = 0;
-      if (is_active) {
-        k = is_listed ? u.queue[at] : i32(at);
-        is_active = is_listed || has_entry(k);
-      }
+      bool is_active = false;
       Offset begin = 0, length = 0;
-      if (is_active) {
-        begin = a.indptr[k];
-        length = a.indptr[k + 1] - begin;
-        if (a.is_long(length)) length = 0;
+      if (chunk < u32(a.chunks)) {
+        const u32 mine = chunk + u32(lane()) * warps;
+        if (mine < u32(a.chunks)) {
+          k = a.chunk_lines[mine];
+          if (has_entry(k)) {
+            begin = a.indptr[k] + Offset(a.chunk_numbers[mine]) * Offset(a.longest);
+            length = least(a.indptr[k + 1] - begin, Offset(a.longest));
+          }
+        }
+        chunk += warps * WARP;
+      } else {
+        if (is_direct) {
+          if (at >= count) break;
+          const u32 mine = at + u32(lane());
+          is_active = u32(lane()) < each && mine < count;
+          if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
+          at += warps * each;
+        } else {
+          for (; listed < WARP && at < count; at += warps * each)
+            list_entries(list, listed, at, least(at + each, count));
+          if (!listed) break;
+          const int some = least(listed, WARP);
+          listed -= some;
+          is_active = lane() < some;
+          if (is_active) k = list[listed + lane()];
+          __syncwarp();
+        }
+        if (is_active) {
+          begin = a.indptr[k];
+          length = a.indptr[k + 1] - begin;
+          if (a.is_long(length)) length = 0;
+        }
       }
       read_lines<PASS>(k, begin, u32(length));
     }
+  }
+
+  /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
+  /// list of this warp.
+  DEVICE void list_entries(i32 *list, int &listed, u32 first, u32 end) const {
+    bool is_there[4];
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const u32 k = first + u32(part * WARP + lane());
+      is_there[part] = k < end && u.present[k];
+    }
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const u32 all = __ballot_sync(ALL_LANES, is_there[part]);
+      if (is_there[part])
+        list[listed + __popc(all & ((1u << lane()) - 1))] = i32(first) + part * WARP + lane();
+      listed += __popc(all);
+    }
+    __syncwarp();
   }
 };
 
@@ -387,16 +408,17 @@ template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class 
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
+  i32 *const list = work.room.lists[warp_in_block()];
   Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
   if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>();
+    push.template run<CLAIM>(list);
   } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>();
+    push.template run<CLAIM_AND_FOLD>(list);
   } else {
-    push.template run<CLAIM>();
+    push.template run<CLAIM>(list);
     work.grid.meet();
-    push.template run<FOLD>();
+    push.template run<FOLD>(list);
   }
   push.outputs.finish();
 }
@@ -508,7 +530,7 @@ struct Pull {
 
   /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
   DEVICE void fold_rows() {
-    const u32 each = share_of(u64(a.lines), 1, WARP);
+    const u32 each = share_of(u32(a.lines), 1, WARP);
     // If each warp has several turns, the warps take them dynamically. The number of the next turn
     // is requested early.
     const bool is_taken = u64(warps_in_grid()) * WARP < u64(a.lines);
@@ -586,7 +608,7 @@ struct Pull {
   /// also looks at the first entries of each long row.
   DEVICE void search_rows() {
     i32 *const list = work.room.lists[warp_in_block()];
-    const u32 each = share_of(u64(a.lines), 1, WARP * PARTS), step = warps_in_grid();
+    const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
     int listed = 0;
     for (u32 turn = spread_warp();; turn += step) {
       const bool is_over = u64(turn) * each >= u64(a.lines);
@@ -767,10 +789,11 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
                         i64 left) {
   constexpr bool STOPS = Op::IS_ANY || Op::RACE == RACE_FLAG;
   constexpr float PUSH_ENTRY = STOPS ? 1.2f : 2.4f, PULL_ROW = 0.3f, STOPPING = 0.75f;
-  const u64 entries = load_relaxed(&u.counts->entries);
-  const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
+  const u64 entries = load_relaxed(&u.counts->entries), queued = load_relaxed(&u.counts->queued),
+            counted = load_relaxed(&u.counts->edges);
+  const bool is_listed = u.queue && queued == entries;
   const float mean = float(columns.entries) / float(greatest(columns.lines, i64(1)));
-  const float edges = is_listed ? float(load_relaxed(&u.counts->edges)) : float(entries) * mean;
+  const float edges = queued ? float(counted) : float(entries) * mean;
   const float push = PUSH_ENTRY * edges + (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
   const float whole = float(columns.entries) * float(left) / float(greatest(rows, i64(1)));
   float read = whole;
