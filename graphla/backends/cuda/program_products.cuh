@@ -260,68 +260,79 @@ struct Push {
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
   /// line k of each lane. The edges are divided evenly among the lanes. Every lane must call this.
   template <int PASS> DEVICE void read_lines(i32 k, Offset begin, u32 length) {
-    const Values<typename Op::A, A, KEPT_A> a_values(a.values);
-    const i32 *__restrict__ indices = a.indices;
     typename Op::U x = typename Op::U(0);
     if (length) x = value_of_u(k);
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
+    if (total <= u32(WARP)) {
+      if (total) read_batch<PASS, 1>(0, total, ahead, k, begin, x);
+    } else {
 #pragma unroll 1
-    for (u32 first = 0; first < total; first += SLOTS * WARP) {
-      i32 o[SLOTS], from[SLOTS];
-      Offset place[SLOTS];
-      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
-#pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        const u32 mine = first + u32(i * WARP + lane());
-        from[i] = 0;
-#pragma unroll
-        for (int step = WARP / 2; step; step /= 2) {
-          if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
-        }
-        place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
-        o[i] = 0;
-        if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
-      }
-#pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        if (!(open >> i & 1)) continue;
-        const bool is_claimed = load_relaxed(&out.present[o[i]]);
-        bool is_open = true;
-        if constexpr (PASS == FOLD) is_open = is_claimed;
-        else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
-        else is_open = allowed(o[i]);
-        if (!is_open) open &= ~(1u << i);
-        else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
-      }
-      u32 is_new = 0, degrees[SLOTS];
-      if constexpr (PASS != FOLD) {
-#pragma unroll
-        for (int i = 0; i < SLOTS; ++i) {
-          degrees[i] = 0;
-          if (!(fresh >> i & 1)) continue;
-          if (claim_output(out.present, o[i])) is_new |= 1u << i;
-          degrees[i] = outputs.degree(o[i]);
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        typename Op::U its_x = typename Op::U(0);
-        if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
-        const i32 its_k = shuffle(k, from[i]);
-        const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
-        if constexpr (PASS != CLAIM) {
-          if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
-        }
-        if constexpr (PASS != FOLD) {
-          if (!(is_new >> i & 1)) continue;
-          if constexpr (PASS == CLAIM)
-            out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
-          ++outputs.entries, outputs.edges += degrees[i];
-        }
-      }
-      if constexpr (PASS != FOLD) outputs.append(is_new, o);
+      for (u32 first = 0; first < total; first += SLOTS * WARP)
+        read_batch<PASS, SLOTS>(first, total, ahead, k, begin, x);
     }
+  }
+
+  /// Processes the edges from number `first` on, COUNT of them per lane. In each lane, k, `begin`
+  /// and x are a column, its first entry and the value u(k), and `ahead` is the number of edges in
+  /// the columns of earlier lanes.
+  template <int PASS, int COUNT>
+  DEVICE void read_batch(u32 first, u32 total, u32 ahead, i32 k, Offset begin, typename Op::U x) {
+    const Values<typename Op::A, A, KEPT_A> a_values(a.values);
+    const i32 *__restrict__ indices = a.indices;
+    i32 o[COUNT], from[COUNT];
+    Offset place[COUNT];
+    u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      const u32 mine = first + u32(i * WARP + lane());
+      from[i] = 0;
+#pragma unroll
+      for (int step = WARP / 2; step; step /= 2) {
+        if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+      }
+      place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
+      o[i] = 0;
+      if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      if (!(open >> i & 1)) continue;
+      const bool is_claimed = load_relaxed(&out.present[o[i]]);
+      bool is_open = true;
+      if constexpr (PASS == FOLD) is_open = is_claimed;
+      else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
+      else is_open = allowed(o[i]);
+      if (!is_open) open &= ~(1u << i);
+      else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
+    }
+    u32 is_new = 0, degrees[COUNT];
+    if constexpr (PASS != FOLD) {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        degrees[i] = 0;
+        if (!(fresh >> i & 1)) continue;
+        if (claim_output(out.present, o[i])) is_new |= 1u << i;
+        degrees[i] = outputs.degree(o[i]);
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      typename Op::U its_x = typename Op::U(0);
+      if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
+      const i32 its_k = shuffle(k, from[i]);
+      const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
+      if constexpr (PASS != CLAIM) {
+        if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
+      }
+      if constexpr (PASS != FOLD) {
+        if (!(is_new >> i & 1)) continue;
+        if constexpr (PASS == CLAIM)
+          out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
+        ++outputs.entries, outputs.edges += degrees[i];
+      }
+    }
+    if constexpr (PASS != FOLD) outputs.append(is_new, o);
   }
 
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
@@ -530,15 +541,18 @@ struct Pull {
 
   /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
   DEVICE void fold_rows() {
-    const u32 each = share_of(u32(a.lines), 1, WARP);
     // If each warp has several turns, the warps take them dynamically. The number of the next turn
     // is requested early.
-    const bool is_taken = u64(warps_in_grid()) * WARP < u64(a.lines);
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP);
+    const bool is_taken = warps_in_grid() * each < lines;
     u32 turn = is_taken ? next_turn() : spread_warp();
-    while (u64(turn) * each < u64(a.lines)) {
+    while (turn * each < lines) {
       const u32 next = is_taken ? next_turn() : turn + warps_in_grid();
-      const u32 row = turn * each + u32(lane());
-      fold_row(u32(lane()) < each && row < u32(a.lines), i32(row));
+#pragma unroll 1
+      for (u32 part = 0; part < each; part += WARP) {
+        const u32 mine = part + u32(lane()), row = turn * each + mine;
+        fold_row(mine < each && row < lines, i32(row));
+      }
       turn = next;
     }
   }
