@@ -188,6 +188,7 @@ class Layout:
     blocks: int
     is_listed: bool  # whether u has a queue
     held: int  # how u is stored for the direction 4
+    peeks: bool = True
 
 
 def multiplied(case: Case, directions: int, layout: Layout) -> Any:
@@ -224,7 +225,9 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
         min(persistent.grid(kernel, 64, shared), layout.blocks),
         64,
         program_products.push_form(across, b_read[0]),
-        program_products.pull_form(along, a_read[0], hubs),
+        program_products.pull_form(
+            along, a_read[0], hubs=hubs, columns=across if layout.peeks else None
+        ),
         program_products.arrays([along]),
         operand,
         VECTOR(values=values, present=present, queue=out_queue, counts=out_counts.view(np.uint8)),
@@ -293,6 +296,7 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
         data.draw(st.sampled_from((1, 3, 7))),
         data.draw(st.booleans()),
         data.draw(st.sampled_from((IN_FULL, WITH_HUBS))),
+        data.draw(st.booleans()),
     )
     terms = terms_of(case)
     with using(ProgramProductsTuning(push_chunk=chunk, pull_chunk=chunk), LARGE):

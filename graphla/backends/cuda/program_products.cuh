@@ -54,9 +54,11 @@ template <class Offset, class A> struct ProductForm {
   const A *values;           // one value per entry or one for all, see `Kept`; null if not read
   const i32 *chunk_lines;    // for each chunk: its line
   const i32 *chunk_numbers;  // for each chunk: its number among the chunks of its line
+  const u32 *peeks;          // for each line: a good entry to test first, see `Peek`; may be null
   const u16 *hubs;           // the tags of the hubs; null unless a pull is WITH_HUBS
   i64 lines;
   i64 entries;
+  i64 filled;    // number of lines that are not empty
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk, and of the longest line that is not cut
   i32 group;     // about this many lines have 32 entries together; a power of two from 1 to 32
@@ -64,6 +66,11 @@ template <class Offset, class A> struct ProductForm {
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
 };
+
+/// An element of `peeks` is the column of an entry, and two flags: whether the line is long, and
+/// whether it has only this entry. It is NO_PEEK if the line is empty.
+enum Peek { PEEK_COLUMN = 0x3fffffff, PEEK_ONLY = 0x40000000 };
+constexpr u32 PEEK_LONG = 0x80000000u, NO_PEEK = 0xffffffffu;
 
 /// Device memory that products use, allocated by `arrays` in program_products.py. The first three
 /// arrays have one element per chunk of the form that has the most chunks. The arrays `arrived` and
@@ -80,7 +87,7 @@ constexpr u32 SETTLED = 1u << 31;
 
 enum ProductShape {
   QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
-  LIST_ROOM = 256     // number of rows that a warp lists
+  LIST_ROOM = 192     // number of rows that a warp lists
 };
 
 /// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
@@ -597,10 +604,11 @@ struct Pull {
     else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
   }
 
-  /// For the monoid ANY: stores the term of the entry at `place` as the result of row o. If the row
-  /// is long, another warp may have done this. Returns whether this thread is the first.
-  DEVICE bool settle(i32 o, Offset place, bool is_long) const {
-    const Z value = rows.term(place, a.indices[place], o);
+  /// For the monoid ANY: stores the term of the entry at `place`, in column k, as the result of row
+  /// o. If the row is long, another warp may have done this. Returns whether this thread is the
+  /// first.
+  DEVICE bool settle(i32 o, Offset place, i32 k, bool is_long) const {
+    const Z value = rows.term(place, k, o);
     if (is_long && !claim_output(out.present, o)) return false;
     if (!is_long) out.present[o] = true;
     out.values[o] = value;
@@ -618,8 +626,12 @@ struct Pull {
     return !had;
   }
 
+  /// Whether a pull tests one entry of each row before it reads the row. Adjacent threads then read
+  /// adjacent memory.
+  static constexpr bool MAY_PEEK = Op::IS_ANY && KEPT_A != EACH && HELD == IN_BITMAP;
+
   /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
-  /// also looks at the first entries of each long row.
+  /// also looks at one or a few entries of each long row.
   DEVICE void search_rows() {
     i32 *const list = work.room.lists[warp_in_block()];
     const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
@@ -631,21 +643,56 @@ struct Pull {
         listed = 0;
       }
       if (is_over) break;
-      const u32 base = turn * each + u32(lane());
-      bool let[PARTS];
+      i32 row[PARTS];
+      u32 open = 0;  // bits: whether the row must be listed
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
-        const u32 row = base + u32(part * WARP);
-        let[part] = part * WARP + lane() < int(each) && row < u32(a.lines) && allowed(i32(row));
+        const u32 mine = u32(part * WARP + lane());
+        row[part] = i32(turn * each + mine);
+        if (mine < each && u32(row[part]) < u32(a.lines) && allowed(row[part])) open |= 1u << part;
+      }
+      if constexpr (MAY_PEEK) {
+        if (a.peeks) open = peek(row, open);
       }
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
-        const u32 all = __ballot_sync(ALL_LANES, let[part]);
-        if (let[part]) list[listed + __popc(all & ((1u << lane()) - 1))] = i32(base) + part * WARP;
+        const bool is_listed = open >> part & 1;
+        const u32 all = __ballot_sync(ALL_LANES, is_listed);
+        if (is_listed) list[listed + __popc(all & ((1u << lane()) - 1))] = row[part];
         listed += __popc(all);
       }
       __syncwarp();
     }
+  }
+
+  /// Tests one entry of each row whose bit in `open` is set. Returns the bits of the rows that must
+  /// be listed: those that have more entries, are not long, and are not settled. Every lane must
+  /// call this.
+  DEVICE u32 peek(const i32 (&row)[PARTS], u32 open) {
+    u32 peeks[PARTS], hits = 0, is_new = 0;
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      peeks[part] = open >> part & 1 ? a.peeks[row[part]] : NO_PEEK;
+    }
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      if (peeks[part] == NO_PEEK) continue;
+      if (look(0, i32(peeks[part] & PEEK_COLUMN), row[part]) != ABSENT) hits |= 1u << part;
+    }
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      if (!(hits >> part & 1)) {
+        if (peeks[part] & (PEEK_LONG | PEEK_ONLY)) open &= ~(1u << part);
+        continue;
+      }
+      open &= ~(1u << part);
+      const bool is_long = peeks[part] & PEEK_LONG;
+      if (!settle(row[part], 0, i32(peeks[part] & PEEK_COLUMN), is_long)) continue;
+      is_new |= 1u << part;
+      ++outputs.entries, outputs.edges += outputs.degree(row[part]);
+    }
+    outputs.append(is_new, row);
+    return open;
   }
 
   /// Reads the `count` listed rows. While there are many, each lane reads a row. Rows that are not
@@ -663,6 +710,7 @@ struct Pull {
   /// the number of rows that are then listed, because they are not finished.
   DEVICE int read_near(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
+    const bool is_alone = done == 0 && !(MAY_PEEK && a.peeks);
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
       bool goes_on = false, is_new = false;
@@ -674,23 +722,26 @@ struct Pull {
         i32 k[NEAR];
 #pragma unroll
         for (int j = 0; j < NEAR; ++j) k[j] = begin + j < end ? indices[begin + j] : -1;
-        // Test the first entry alone: it often settles the row.
-        const int first = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
-        int hit = first == SETTLES ? 0 : -1;
-        bool has = first != ABSENT;
-        if (hit < 0) {
-          int found[NEAR];
+        // Test the first entry alone if it often settles the row.
+        int found[NEAR], hit = -1;
+        bool has = false;
+        found[0] = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
+        const bool is_enough = is_alone && found[0] == SETTLES;
 #pragma unroll
-          for (int j = 1; j < NEAR; ++j) found[j] = k[j] >= 0 ? look(begin + j, k[j], row) : ABSENT;
+        for (int j = 1; j < NEAR; ++j)
+          found[j] = k[j] >= 0 && !is_enough ? look(begin + j, k[j], row) : ABSENT;
 #pragma unroll
-          for (int j = NEAR - 1; j > 0; --j) {
-            if (found[j] == SETTLES) hit = j;
-            has = has || found[j] != ABSENT;
-          }
+        for (int j = NEAR - 1; j >= 0; --j) {
+          if (found[j] == SETTLES) hit = j;
+          has = has || found[j] != ABSENT;
         }
         goes_on = hit < 0 && begin + NEAR < end && !is_long;
-        if constexpr (Op::IS_ANY) is_new = hit >= 0 && settle(row, begin + hit, is_long);
-        else is_new = !is_long && note(row, hit >= 0, has, done > 0);
+        if constexpr (Op::IS_ANY) {
+          i32 by = k[0];
+#pragma unroll
+          for (int j = 1; j < NEAR; ++j) by = hit == j ? k[j] : by;
+          is_new = hit >= 0 && settle(row, begin + hit, by, is_long);
+        } else is_new = !is_long && note(row, hit >= 0, has, done > 0);
       }
       outputs.add(is_new, row);
       const u32 some = __ballot_sync(ALL_LANES, goes_on);
@@ -748,7 +799,10 @@ struct Pull {
       if (length) {
         if constexpr (Op::IS_ANY) {
           is_settled = hit;
-          is_new = hit && settle(row, begin + Offset(hit) - 1, false);
+          if (hit) {
+            const Offset place = begin + Offset(hit) - 1;
+            is_new = settle(row, place, indices[place], false);
+          }
         } else {
           is_settled = hit & SETTLES;
           is_new = note(row, is_settled, hit, true);
@@ -797,23 +851,28 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 
 /// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
 /// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads
-/// get the same result.
+/// get the same result. Costs are in units of the time in which a pull reads one entry.
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
                         i64 left) {
-  constexpr bool STOPS = Op::IS_ANY || Op::RACE == RACE_FLAG;
-  constexpr float PUSH_ENTRY = STOPS ? 1.2f : 2.4f, PULL_ROW = 0.3f, STOPPING = 0.75f;
+  constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
+                  STOPPING = 0.75f;
   const u64 entries = load_relaxed(&u.counts->entries), queued = load_relaxed(&u.counts->queued),
             counted = load_relaxed(&u.counts->edges);
   const bool is_listed = u.queue && queued == entries;
-  const float mean = float(columns.entries) / float(greatest(columns.lines, i64(1)));
-  const float edges = queued ? float(counted) : float(entries) * mean;
-  const float push = PUSH_ENTRY * edges + (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
-  const float whole = float(columns.entries) * float(left) / float(greatest(rows, i64(1)));
-  float read = whole;
-  if (STOPS) {
-    const float looks = float(left) * float(columns.entries) / greatest(edges, 1.0f);
-    read = STOPPING * least(whole, looks);
+  const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
+  const float edges = queued ? float(counted) : float(entries) * all / lines;
+  const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
+                     (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
+  // About as large a share of the rows is empty as of the columns.
+  const float filled = greatest(float(rows) * float(columns.filled) / lines, 1.0f);
+  float read;
+  if (IS_SEARCH<Op>) {
+    // In a search, the mask forbids the outputs that are reached. An empty row is never reached.
+    const float open = greatest(float(left) - (float(rows) - filled), 0.0f);
+    read = STOPPING * least(all * open / filled, open * all / greatest(edges, 1.0f));
+  } else {
+    read = all * float(left) / float(greatest(rows, i64(1)));
   }
   return push <= PULL_ROW * float(rows) + read;
 }
