@@ -7,7 +7,7 @@ here follow `graphla.sparse.arithmetic`, `noun`, `mask` and `graphla.expression`
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from graphla.program.emitting import Emitter
 from graphla.program.reasons import Reason, refuse
 from graphla.program.values import (
     FALSE,
-    KINDS,
+    NONE,
     TRUE,
     ZERO,
     Bound,
@@ -39,7 +39,7 @@ from graphla.program.values import (
     scalar_kind,
 )
 from graphla.sparse import expressions
-from graphla.sparse.operators import accumulator, semiring_of
+from graphla.sparse.operators import accumulator
 from semirings import binary, monoid, unary
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
 from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype
@@ -347,8 +347,7 @@ class Notation(Emitter):
     def apply(self, a: Any, op: Any, left: Any, right: Any, node: Any) -> Pending:
         """C = op(A), op(left, A) or op(A, right)."""
         self.require_vectors(node, "apply", a)
-        sides = [x if x is None or x == Static(None) else x for x in (left, right)]
-        left, right = (None if x == Static(None) else x for x in sides)
+        left, right = (None if x == NONE else x for x in (left, right))
         store = self.store(a, node)
         examples = [None if x is None else self.example(x, node) for x in (left, right)]
         with self.checks(node):
@@ -362,7 +361,7 @@ class Notation(Emitter):
         """C = op(A(i), i, 0, thunk)."""
         self.require_vectors(node, "apply", a)
         store = self.store(a, node)
-        thunk = None if thunk == Static(None) else thunk
+        thunk = None if thunk == NONE else thunk
         example = None if thunk is None else self.example(thunk, node)
         with self.checks(node):
             made = expressions.apply_index(store, op, example)
@@ -371,7 +370,7 @@ class Notation(Emitter):
     def select(self, a: Any, op: Any, thunk: Any, node: Any) -> Pending:
         """Select the entries of A by an operator, a comparison or a mask."""
         self.require_vectors(node, "select", a)
-        thunk = None if thunk == Static(None) else thunk
+        thunk = None if thunk == NONE else thunk
         if isinstance(op, (*MASKS, *VECTORS)):
             if thunk is not None:
                 with self.checks(node):
@@ -462,7 +461,7 @@ class Notation(Emitter):
             slot = self.slot(a, node)
             count = self.temporary(INT64)
             self.emit(ir.Count(count, slot, self.line))
-            present = TRUE if not allow_empty else ir.Call("ne", (count, ZERO), BOOL)
+            present = True if not allow_empty else ir.Call("ne", (count, ZERO), BOOL)
             return Typed(count, present, INT64, False)
         if typed.op.monoid is None:
             refuse(Reason.OPERATION, node, name=f"the aggregator {name}")
@@ -476,7 +475,7 @@ class Notation(Emitter):
         result = self.temporary(scalar_kind(by.return_type))
         present = self.temporary(BOOL) if allow_empty else None
         self.emit(ir.Reduce(result, present, by, term, self.line))
-        return Typed(result, TRUE if present is None else present, by.return_type, False)
+        return Typed(result, True if present is None else present, by.return_type, False)
 
     def reduce_lines(self, view: View, op: Any, by_columns: bool, node: Any) -> Pending:
         """w(i) = ⊕ over j of A(i, j), or over the rows of A if `by_columns` is True."""
@@ -822,7 +821,7 @@ class Notation(Emitter):
             if "input_mask" in options:
                 refuse(Reason.OPERATION, node, name="an input_mask")
             self.fails(node, "TypeError", f"C(...) got an unexpected argument {min(options)!r}")
-        mask, accum = (None if x == Static(None) else x for x in (mask, accum))
+        mask, accum = (None if x == NONE else x for x in (mask, accum))
         for arg in args:
             if isinstance(arg, (*MASKS, *VECTORS, View)):
                 if mask is not None:
@@ -1003,11 +1002,3 @@ class Notation(Emitter):
     def clear(self, x: Held, node: Any) -> None:
         """Execute x.clear()."""
         self.emit(ir.Clear(self.prepare_write(x, node), self.line))
-
-
-def refuse_value(node: Any, kind: str) -> NoReturn:
-    """Refuse a Python object."""
-    refuse(Reason.PYTHON_OBJECT, node, kind=kind)
-
-
-__all__ = ["KINDS", "Notation", "semiring_of"]

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +31,7 @@ from graphla.program.emitting import Fork, Object, State, lists_of
 from graphla.program.notation import MASKS, NUMBERS, VECTORS, Notation
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Binding
+from graphla.program.simplifying import simplify
 from graphla.program.values import (
     FALSE,
     KINDS,
@@ -61,7 +64,9 @@ from graphla.program.values import (
     transform,
 )
 from graphla.sparse import Matrix, Scalar, Vector
+from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
+from semirings.semiring import plus_times
 
 Path = tuple[str, ...]
 
@@ -104,7 +109,12 @@ def trace(loop: flow.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindin
     Raises:
         NotCompilable: the loop contains something that a program cannot do.
     """
-    return Tracer(loop, names).trace()
+    known: dict[int, Any] = {}
+    while True:
+        try:
+            return Tracer(loop, names, known).trace()
+        except Unknown as unknown:
+            known[unknown.number] = unknown.found
 
 
 def classify(value: Any, names: Any = None) -> str:
@@ -146,7 +156,7 @@ class Variant:
     block: int
     state: State
     slots: list[ir.Slot]
-    scalars: list[tuple[ir.Var, bool]]
+    scalars: list[ir.Var]
 
 
 @dataclass(slots=True)
@@ -163,8 +173,10 @@ class Open:
 class Tracer(Notation):
     """Traces one loop."""
 
-    def __init__(self, loop: flow.Loop, names: Mapping[str, Any]):
+    def __init__(self, loop: flow.Loop, names: Mapping[str, Any], known: dict[int, Any]):
         super().__init__()
+        self.known_types = known
+        self.deferred: Unknown | None = None
         self.loop = loop
         self.given = names
         self.blocks: list[ir.Block] = []
@@ -182,25 +194,30 @@ class Tracer(Notation):
         self.device: str | None = None
         self.element_types: dict[int, tuple[DataType, ir.Dim] | None] = {}
         self.input_stacks = 0
+        self.list_names: list[str] = []
+        self.filled: set[int] = set()  # the lists with vectors before the program runs
+        self.pinned_lists: set[int] = set()  # the lists that the current statement has made
+        self.matrix_stores: list[Any] = []
         self.variants: dict[int, list[Variant]] = {}
         self.waiting: list[Open] = []
-        self.assigned = self.find_assigned()
+        self.sites = self.count_assignments()
+        self.assigned = frozenset(self.sites)
         self.merges = self.find_merges()
 
     # --- analysis of the steps --------------------------------------------------------------------
 
-    def find_assigned(self) -> frozenset[str]:
-        """Return the names that the steps assign."""
-        found = set()
+    def count_assignments(self) -> Counter[str]:
+        """Return how often the names that the steps assign are assigned, also before the loop."""
+        found: Counter[str] = Counter()
         for step in self.loop.steps:
             if isinstance(step, flow.Begin):
-                found.add(step.iterator)
+                found[step.iterator] += 1
             if isinstance(step, flow.Next):
-                found.add(step.iterator)
-                found |= _stored(step.target)
+                found.update({step.iterator, *_stored(step.target)})
             if isinstance(step, flow.Do):
-                found |= _stored(step.node)
-        return frozenset(found)
+                found.update(_stored(step.node))
+        found.update(set(found) & set(self.given) & self.loop.live[0])
+        return found
 
     def find_merges(self) -> frozenset[int]:
         """Return the steps that follow several steps, and step 0."""
@@ -258,6 +275,7 @@ class Tracer(Notation):
     def trace(self) -> tuple[ir.Program, Binding]:
         """Return the program and its binding."""
         self.enter()
+        self.stable = set(parts(tuple(self.constants.values()), ir.Var))
         self.blocks.append(ir.Block([], ir.Jump(0)))
         self.instructions = self.blocks[0].instructions
         origins = [self.origin(slot) for slot in self.inputs]
@@ -267,6 +285,10 @@ class Tracer(Notation):
         self.blocks[0].end = self.go_to(0, self.state, self.instructions)
         while self.waiting:
             self.fill(self.waiting.pop())
+        if self.deferred is not None:
+            # The loop never appends to this list, which is empty, so any dtype will do.
+            self.deferred.found = FP64, ir.Dim(0)
+            raise self.deferred
         return self.finish()
 
     def used_names(self) -> list[str]:
@@ -328,7 +350,7 @@ class Tracer(Notation):
             if kind == "scalar" and value._read().value is None:
                 return Static(value)
             path = (name,) if kind == "numpy" else (name, "value")
-            return Typed(self.argument(name, scalar_kind(dtype), path), TRUE, dtype, kind == "numpy")
+            return Typed(self.argument(name, scalar_kind(dtype), path), True, dtype, kind == "numpy")
         if kind == "vector":
             return self.enter_vector(name, value, objects, name in written)
         if kind == "matrix":
@@ -407,13 +429,6 @@ class Tracer(Notation):
         self.paths["matrices"].append(path)
         return View(matrix, is_transposed)
 
-    @property
-    def matrix_stores(self) -> list[Any]:
-        """The stores of the matrices."""
-        if not hasattr(self, "_matrix_stores"):
-            self._matrix_stores: list[Any] = []
-        return self._matrix_stores
-
     def enter_list(self, name: str, value: list[Any]) -> List:
         number = len(self.element_types)
         found = {(item.dtype, item.size) for item in value}
@@ -421,7 +436,7 @@ class Tracer(Notation):
             refuse(Reason.STACK, ast.Name(name))
         for item in value:
             self.on_device(item, name)
-        self.element_types[number] = None
+        self.element_types[number] = self.known_types.get(number)
         for dtype, size in found:
             self.element_types[number] = dtype, self.dim(size)
         self.list_names.append(name)
@@ -430,20 +445,6 @@ class Tracer(Notation):
         if value:
             self.filled.add(number)
         return List(number)
-
-    @property
-    def list_names(self) -> list[str]:
-        """The name of each list."""
-        if not hasattr(self, "_list_names"):
-            self._list_names: list[str] = []
-        return self._list_names
-
-    @property
-    def filled(self) -> set[int]:
-        """The lists that contain vectors before the program runs."""
-        if not hasattr(self, "_filled"):
-            self._filled: set[int] = set()
-        return self._filled
 
     # --- control ----------------------------------------------------------------------------------
 
@@ -464,9 +465,14 @@ class Tracer(Notation):
             self.line = step.line
             self.begin(decisions, skip)
             try:
-                following = self.execute(step)
+                following = self.execute(step, number)
             except Fork as fork:
                 block.end = self.fork(fork, number, before, decisions)
+                return
+            except Unknown as unknown:
+                if unknown.found is not None:
+                    raise
+                self.deferred = unknown
                 return
             decisions, skip = (), 0
             if not isinstance(following, int):
@@ -499,7 +505,7 @@ class Tracer(Notation):
             refuse(Reason.STATES, None)
         return len(self.blocks) - 1
 
-    def execute(self, step: flow.Step) -> int | ir.End:
+    def execute(self, step: flow.Step, number: int) -> int | ir.End:
         """Execute a step. Return the step that follows, or the end of the block."""
         if isinstance(step, flow.Do):
             self.do(step.node)
@@ -515,7 +521,7 @@ class Tracer(Notation):
             return step.next
         if isinstance(step, flow.Next):
             return self.advance(step)
-        return self.leave(step)
+        return self.leave(step, number)
 
     def branch(self, condition: ir.Scalar, then: int, otherwise: int) -> int | ir.End:
         """Go on with one of two steps."""
@@ -561,7 +567,7 @@ class Tracer(Notation):
 
     def add_variant(self, step: int, state: State, form: Any, slots: list[ir.Slot]) -> Variant:
         """Add a block for a step, which begins with the given state."""
-        taken: list[tuple[ir.Var, bool]] = []
+        taken: list[ir.Var] = []
         names = {}
         for name in sorted(state.names):
             count = [0]
@@ -574,7 +580,7 @@ class Tracer(Notation):
                 owner = name if not count[0] else f"{name}_{count[0]}"
                 count[0] += 1
                 variable = self.variable(owner, part.dtype)
-                taken.append((variable, True))
+                taken.append(variable)
                 return variable
 
             names[name] = transform(state.names[name], take)
@@ -586,19 +592,8 @@ class Tracer(Notation):
     def is_stable(self, scalar: ir.Scalar) -> bool:
         """Return whether a scalar has the same value during the whole program."""
         return isinstance(scalar, ir.Size) or (
-            isinstance(scalar, ir.Var) and scalar in self.stable_variables
+            isinstance(scalar, ir.Var) and scalar in self.stable
         )
-
-    @property
-    def stable_variables(self) -> set[ir.Var]:
-        """The variables of arguments that the loop does not assign."""
-        if not hasattr(self, "_stable"):
-            self._stable = {
-                part
-                for value in self.constants.values()
-                for part in parts(value, ir.Var)
-            }
-        return self._stable
 
     def form_of(self, state: State) -> tuple[Any, list[ir.Slot], list[ir.Scalar]]:
         """Return the form of a state, and its slots and scalars in the order of the form."""
@@ -637,11 +632,14 @@ class Tracer(Notation):
 
         form = tuple((name, describe(state.names[name])) for name in sorted(state.names))
         rest = sorted(
-            (each.slot.index, each.slot)
-            for each in state.objects.values()
-            if each.slot not in numbers
+            (
+                each.slot
+                for each in state.objects.values()
+                if each.slot not in numbers
+            ),
+            key=lambda slot: (slot.dtype.name, slot.dim.index, slot.index),
         )
-        hidden = tuple(place(slot) for _, slot in rest)
+        hidden = tuple(place(slot) for slot in rest)
         return (form, hidden), slots, values
 
     def move(
@@ -649,13 +647,13 @@ class Tracer(Notation):
         sources: list[ir.Slot],
         targets: list[ir.Slot],
         values: list[ir.Scalar],
-        variables: list[tuple[ir.Var, bool]],
+        variables: list[ir.Var],
         instructions: list[ir.Instruction],
     ) -> None:
         """Emit the exchange of slots and the assignments on the way to a block."""
         found = [
             (variable, value)
-            for (variable, _), value in zip(variables, values, strict=True)
+            for variable, value in zip(variables, values, strict=True)
             if variable != value
         ]
         wanted = dict(zip(targets, sources, strict=True))
@@ -684,11 +682,11 @@ class Tracer(Notation):
         node = getattr(self.loop.steps[step], "node", None)
         refuse(Reason.STATES, node)
 
-    def leave(self, step: flow.Leave) -> ir.End:
+    def leave(self, step: flow.Leave, number: int) -> ir.End:
         """Leave the loop."""
         names: dict[str, Any] = {}
         used: set[ir.Slot] = set()
-        for name in sorted(self.live(self.number_of(step)) & self.assigned):
+        for name in sorted(self.live(number) & self.assigned):
             if name in self.state.names:
                 names[name] = self.result(name, self.state.names[name])
                 if isinstance(names[name], ir.Slot):
@@ -703,10 +701,6 @@ class Tracer(Notation):
             names[f"list {number}"] = List(number)
         self.exits.append(ir.Leaving(step.place, names))
         return ir.Exit(len(self.exits) - 1)
-
-    def number_of(self, step: flow.Step) -> int:
-        """Return the number of a step."""
-        return next(k for k, each in enumerate(self.loop.steps) if each is step)
 
     def result(self, name: str, value: Any) -> Any:
         """Return what a variable refers to after the loop."""
@@ -733,7 +727,7 @@ class Tracer(Notation):
             for path, matrix in zip(self.paths["matrices"], self.matrices, strict=True):
                 if matrix == value.matrix and not value.is_transposed and len(path) == 1:
                     return ir.Same(self.given[path[0]])
-        if isinstance(value, Pending | Infix | *MASKS):
+        if isinstance(value, (Pending, Infix, *MASKS)):
             kind = "an expression or a mask that is not computed"
             refuse(Reason.PYTHON_OBJECT, node, kind=kind)
         refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(value)}")
@@ -745,9 +739,8 @@ class Tracer(Notation):
         if isinstance(value, Iterator):
             return value
         if isinstance(value, Range):
-            step = value.step
-            if not isinstance(step, ir.Constant):
-                zero = scalars.call("eq", BOOL, step, ZERO)
+            if not isinstance(value.step, int):
+                zero = scalars.call("eq", BOOL, value.step, ZERO)
                 self.fault(zero, "ValueError", "range() arg 3 must not be zero")
             return Iterator(value)
         if isinstance(value, Array | List):
@@ -795,10 +788,12 @@ class Tracer(Notation):
         """Return whether there is another item."""
         source = iterator.source
         if isinstance(source, Range):
+            if source.stop is None:
+                return TRUE
             up = scalars.call("lt", BOOL, source.start, source.stop)
             down = scalars.call("gt", BOOL, source.start, source.stop)
-            if isinstance(source.step, ir.Constant):
-                return up if source.step.value > 0 else down
+            if isinstance(source.step, int):
+                return up if source.step > 0 else down
             positive = scalars.call("gt", BOOL, source.step, ZERO)
             return scalars.where(positive, up, down)
         if isinstance(source, Items):
@@ -816,7 +811,8 @@ class Tracer(Notation):
         """Return the next item, and the iterator after it."""
         source = iterator.source
         if isinstance(source, Range):
-            following = scalars.call("add", INT64, source.start, source.step)
+            step = constant(source.step) if isinstance(source.step, int) else source.step
+            following = scalars.call("add", INT64, source.start, step)
             rest = Range(following, source.stop, source.step)
             return Number(source.start), Iterator(rest)
         if isinstance(source, Items):
@@ -842,7 +838,7 @@ class Tracer(Notation):
         """Return an item of an array or a list of numbers."""
         of = array.array
         item = ir.Element(of, index, scalar_kind(of.dtype))
-        return Typed(item, TRUE, of.dtype, True) if array.is_numpy else Number(item)
+        return Typed(item, True, of.dtype, True) if array.is_numpy else Number(item)
 
     # --- lists of vectors -------------------------------------------------------------------------
 
@@ -863,19 +859,12 @@ class Tracer(Notation):
                 break
         else:
             number = len(self.element_types)
-            self.element_types[number] = None
+            self.element_types[number] = self.known_types.get(number)
             self.list_names.append(name)
             self.paths["stacks"].append(())
         self.pinned_lists.add(number)
         self.emit(ir.ClearStack(List(number), self.line))  # type: ignore[arg-type]
         return List(number)
-
-    @property
-    def pinned_lists(self) -> set[int]:
-        """The lists that the current statement has made."""
-        if not hasattr(self, "_pinned_lists"):
-            self._pinned_lists: set[int] = set()
-        return self._pinned_lists
 
     def element_type(self, value: List, node: Any) -> tuple[DataType, ir.Dim]:
         """Return the dtype and the size of the vectors in a list."""
@@ -1000,11 +989,18 @@ class Tracer(Notation):
         for name, value in pairs:
             count = [0]
 
-            def take(part: Any, name: str = name, count: list[int] = count) -> Any:
-                if not isinstance(part, SCALARS) or self.is_stable(part):
-                    return part if isinstance(part, SCALARS) else None
-                if isinstance(part, ir.Constant) and isinstance(stored_value, Iterator):
+            is_number = isinstance(value, Number) and self.sites.get(name, 0) > 1
+
+            def take(
+                part: Any,
+                name: str = name,
+                count: list[int] = count,
+                is_number: bool = is_number,
+            ) -> Any:
+                if not isinstance(part, SCALARS):
                     return None
+                if self.is_stable(part) and not is_number:
+                    return part
                 owner = name if not count[0] else f"{name}_{count[0]}"
                 count[0] += 1
                 variable = self.variable(owner, part.dtype)
@@ -1012,7 +1008,6 @@ class Tracer(Notation):
                     lets.append((variable, part))
                 return variable
 
-            stored_value = value
             stored[name] = transform(value, take)
         self.state.names.update(stored)
         last = dict(lets)
@@ -1164,15 +1159,13 @@ class Tracer(Notation):
                 value = self.evaluate_name(ast.copy_location(ast.Name(part.id), node))
                 found[part.id] = self.static(value, node)
         renamed = {name: f"free_{k}" for k, name in enumerate(sorted(found))}
-
-        class Rename(ast.NodeTransformer):
-            def visit_Name(self, part: ast.Name) -> ast.Name:
-                new = renamed.get(part.id, part.id)
-                return ast.copy_location(ast.Name(new, part.ctx), part)
-
-        tree = ast.Expression(Rename().visit(ast.parse(ast.unparse(_plain(node, renamed)), mode="eval").body))
-        code = compile(ast.fix_missing_locations(tree), "<lambda>", "eval")
-        return Static(eval(code, {renamed[name]: value for name, value in found.items()}))
+        body = copy.deepcopy(node)
+        for part in ast.walk(body):
+            if isinstance(part, ast.Name):
+                part.id = renamed.get(part.id, part.id)
+        tree = ast.fix_missing_locations(ast.Expression(body))
+        values = {renamed[name]: value for name, value in found.items()}
+        return Static(eval(compile(tree, "<lambda>", "eval"), values))
 
     def evaluate_attribute(self, node: ast.Attribute) -> Any:
         value, name = self.evaluate(node.value), node.attr
@@ -1213,7 +1206,7 @@ class Tracer(Notation):
 
     def unwrap(self, value: Typed) -> Any:
         """Return the Python number of a Scalar, or None."""
-        if value.present == TRUE:
+        if value.presence is True:
             return Number(value.scalar)
         return Perhaps(value.scalar, value.present)
 
@@ -1296,7 +1289,7 @@ class Tracer(Notation):
                 return self.negate(value, node)
             if isinstance(node.op, ast.Invert):
                 return self.invert(value, node)
-            return self.apply(value, self.identity, None, None, node)
+            return self.apply(value, unary.identity, None, None, node)
         scalar = self.number(value, node)
         with self.checks(node):
             if isinstance(node.op, ast.USub):
@@ -1306,13 +1299,6 @@ class Tracer(Notation):
             if scalar.dtype is FP64:
                 raise TypeError("bad operand type for unary ~: 'float'")
             return Number(scalars.call("invert", INT64, scalars.convert(scalar, INT64)))
-
-    @property
-    def identity(self) -> Any:
-        """The unary operator identity."""
-        from semirings import unary
-
-        return unary.identity
 
     def evaluate_binary(self, node: ast.BinOp) -> Any:
         symbol = SYMBOLS[type(node.op)]
@@ -1596,11 +1582,11 @@ class Tracer(Notation):
                 kind = "Matrix" if name == "vxm" else "Vector"
                 text = f"{name} needs a {kind}, not a {self.kind(found['other'])}"
                 self.fails(node, "TypeError", text)
-            op = self.plus_times if found["op"] is None else self.static(found["op"], node)
+            op = plus_times if found["op"] is None else self.static(found["op"], node)
             return self.product(value, found["other"], op, node)
         if name in ("ewise_add", "ewise_mult"):
             found = bind(("other", "op"), args, options, node)
-            default = self.plus if name == "ewise_add" else self.times
+            default = monoid.plus if name == "ewise_add" else binary.times
             op = default if found["op"] is None else self.static(found["op"], node)
             method = self.ewise_add if name == "ewise_add" else self.ewise_mult
             return method(value, found["other"], op, node)
@@ -1618,7 +1604,7 @@ class Tracer(Notation):
             return self.select(value, found["op"], found["thunk"], node)
         if name == "reduce":
             found = bind(("op", "allow_empty"), args, options, node, 1)
-            op = self.plus if found["op"] is None else self.static(found["op"], node)
+            op = monoid.plus if found["op"] is None else self.static(found["op"], node)
             allowed = found["allow_empty"]
             is_allowed = True if allowed is None else bool(self.static(allowed, node))
             return self.reduce(value, op, is_allowed, node)
@@ -1634,27 +1620,6 @@ class Tracer(Notation):
             return value
         refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
 
-    @property
-    def plus_times(self) -> Any:
-        """The default semiring."""
-        from semirings.semiring import plus_times
-
-        return plus_times
-
-    @property
-    def plus(self) -> Any:
-        """The default monoid."""
-        from semirings import monoid
-
-        return monoid.plus
-
-    @property
-    def times(self) -> Any:
-        """The default operator of `ewise_mult`."""
-        from semirings import binary
-
-        return binary.times
-
     def whole(self, value: Any) -> Any:
         """Return an index as `operator.index` does: a bool becomes an int."""
         if isinstance(value, Number) and value.scalar.dtype is BOOL:
@@ -1663,7 +1628,7 @@ class Tracer(Notation):
 
     def get(self, value: Typed, default: Any, node: Any) -> Any:
         """Return the value of a Scalar, or a default if it is empty."""
-        if value.present == TRUE:
+        if value.presence is True:
             return Number(value.scalar)
         if default is None:
             return Perhaps(value.scalar, value.present)
@@ -1706,11 +1671,11 @@ class Tracer(Notation):
             if not isinstance(found["other"], VECTORS):
                 text = f"mxv needs a Vector, not a {self.kind(found['other'])}"
                 self.fails(node, "TypeError", text)
-            op = self.plus_times if found["op"] is None else self.static(found["op"], node)
+            op = plus_times if found["op"] is None else self.static(found["op"], node)
             return self.product(value, found["other"], op, node)
         if name in ("reduce_rowwise", "reduce_columnwise"):
             found = self.bind_arguments(("op",), args, options, node)
-            op = self.plus if found["op"] is None else self.static(found["op"], node)
+            op = monoid.plus if found["op"] is None else self.static(found["op"], node)
             return self.reduce_lines(value, op, name == "reduce_columnwise", node)
         if name == "wait":
             return value
@@ -1797,7 +1762,7 @@ class Tracer(Notation):
         step = bounds[2] if len(bounds) == 3 else ONE
         if step == ZERO:
             self.fails(node, "ValueError", "range() arg 3 must not be zero")
-        return Range(start, stop, step)
+        return Range(start, stop, step.value if isinstance(step, ir.Constant) else step)
 
     def call_pow(self, args: list[Any], options: Any, node: Any) -> Any:
         """Return pow(x, y)."""
@@ -1817,11 +1782,10 @@ class Tracer(Notation):
             return Iterator(value, last, -1)
         if isinstance(value, Items):
             return Iterator(Items(value.values[::-1]))
-        if isinstance(value, Range) and isinstance(value.step, ir.Constant):
-            size = abs(value.step.value)
-            step = constant(value.step.value)
+        if isinstance(value, Range) and isinstance(value.step, int) and value.stop is not None:
+            size, step = abs(value.step), constant(value.step)
             distance = scalars.call("sub", INT64, value.stop, value.start)
-            if value.step.value < 0:
+            if value.step < 0:
                 distance = scalars.call("neg", INT64, distance)
             distance = scalars.call("sub", INT64, distance, ONE)
             turns = scalars.call("floordiv", INT64, distance, constant(size))
@@ -1829,14 +1793,14 @@ class Tracer(Notation):
             last = scalars.call("add", INT64, value.start, last)
             stop = scalars.call("sub", INT64, value.start, step)
             # An empty range has turns = -1, so that `last` is `stop`.
-            return Iterator(Range(self.leaf(last), self.leaf(stop), constant(-step.value)))
+            return Iterator(Range(self.leaf(last), self.leaf(stop), -value.step))
         refuse(Reason.ITERABLE, node, kind="such a reversed sequence")
 
     def call_enumerate(self, args: list[Any], options: Any, node: Any) -> Iterator:
         """Return enumerate(x)."""
         found = self.bind_arguments(("iterable", "start"), args, options, node)
         start = ZERO if found["start"] is None else self.number(found["start"], node)
-        counter = Iterator(Range(start, constant(MOST), ONE))
+        counter = Iterator(Range(start, None, 1))
         inner = self.iterator(found["iterable"], node)
         return Iterator(Items((counter, inner)), "zip")
 
@@ -1903,7 +1867,96 @@ class Tracer(Notation):
 
     def finish(self) -> tuple[ir.Program, Binding]:
         """Return the program and its binding."""
-        raise NotImplementedError
+        stacks = [
+            ir.Stack(number, name, *(self.element_types[number] or (FP64, ir.Dim(0))))
+            for number, name in enumerate(self.list_names)
+        ]
+        tracked = self.find_tracked()
+        origins = {slot.index: self.origin(slot) for slot in self.slots}
+        dropped = {variable for index, variable in origins.items() if index not in tracked}
+
+        def settle(part: Any) -> Any:
+            return stacks[part.number] if isinstance(part, List) else None
+
+        blocks = []
+        for block in self.blocks:
+            instructions = [
+                transform(x, settle) if hasattr(x, "stack") else _without(x, dropped)
+                for x in block.instructions
+            ]
+            kept = [x for x in instructions if x is not None]
+            blocks.append(ir.Block(kept, block.end))
+        exits = [
+            ir.Leaving(
+                each.place,
+                {
+                    name: transform(value, settle)
+                    for name, value in each.names.items()
+                    if not (isinstance(value, ir.Var) and value in dropped)
+                },
+            )
+            for each in self.exits
+        ]
+        kept_names = [origins[index].name for index in tracked]
+        blocks, exits = simplify(blocks, exits, kept_names)
+        used = find_variables(blocks, exits)
+        slots = self.find_slots(blocks)
+        program = ir.Program(
+            name=self.loop.name,
+            dims=len(self.sizes),
+            matrices=tuple(self.matrices),
+            arrays=tuple(self.arrays),
+            scalars=tuple(self.arguments),
+            inputs=tuple(self.inputs),
+            stacks=tuple(stacks),
+            slots=slots,
+            variables=tuple(x for x in self.variables.values() if x in used | set(self.arguments)),
+            blocks=blocks,
+            exits=exits,
+            source=self.loop.source,
+        )
+        names = {index: origins[index].name for index in sorted(tracked)}
+        paths = {kind: tuple(found) for kind, found in self.paths.items()}
+        return program, Binding(**paths, origins=names)
+
+    def find_tracked(self) -> set[int]:
+        """Return the slots that may store the entries of an object from before the program."""
+        found = {slot.index for slot in self.inputs}
+        moves = [x for block in self.blocks for x in block.instructions if isinstance(x, ir.Move)]
+        size = -1
+        while size < len(found):
+            size = len(found)
+            for move in moves:
+                for target, source in zip(move.targets, move.sources, strict=True):
+                    if source.index in found:
+                        found.add(target.index)
+        return found
+
+    def find_slots(self, blocks: list[ir.Block]) -> tuple[ir.Slot, ...]:
+        """Return the slots that the program uses."""
+        used = set(self.inputs)
+        for block in blocks:
+            for instruction in block.instructions:
+                used |= set(parts(instruction, ir.Slot))
+        return tuple(slot for slot in self.slots if slot in used)
+
+
+def _without(x: ir.Instruction, dropped: set[ir.Var]) -> ir.Instruction | None:
+    """Return an instruction without assignments to these variables."""
+    if not isinstance(x, ir.Let) or not dropped.intersection(x.variables):
+        return x
+    pairs = [pair for pair in zip(x.variables, x.values, strict=True) if pair[0] not in dropped]
+    return ir.Let(*zip(*pairs, strict=True), x.line) if pairs else None
+
+
+def find_variables(blocks: list[ir.Block], exits: list[ir.Leaving]) -> set[ir.Var]:
+    """Return the variables that the blocks and exits contain."""
+    found = {x for leaving in exits for x in leaving.names.values() if isinstance(x, ir.Var)}
+    for block in blocks:
+        for instruction in block.instructions:
+            found |= set(parts(instruction, ir.Var))
+        found |= set(parts(block.end, ir.Var))
+    return found
 
 
 class Unknown(Exception):
@@ -1962,18 +2015,6 @@ def _is_hashable(x: Any) -> bool:
 def _is_known_module(x: Any) -> bool:
     name = getattr(x, "__name__", "").partition(".")[0]
     return name in ("math", "numpy", "graphla", "semirings")
-
-
-def _plain(node: ast.Lambda, renamed: dict[str, str]) -> ast.Lambda:
-    """Return a lambda whose free names are identifiers."""
-
-    class Rename(ast.NodeTransformer):
-        def visit_Name(self, part: ast.Name) -> ast.Name:
-            return ast.Name(renamed.get(part.id, part.id), part.ctx)
-
-    import copy
-
-    return Rename().visit(copy.deepcopy(node))
 
 
 _CALLS: dict[Any, Callable[..., Any]] = {

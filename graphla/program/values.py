@@ -33,13 +33,19 @@ class Perhaps:
 class Typed:
     """A number with a dtype of its own: a Scalar of graphla, or a NumPy number.
 
-    It is an empty Scalar if `present` is false.
+    It is an empty Scalar if `presence` is a scalar that is false. If it cannot be empty, `presence`
+    is True.
     """
 
     scalar: ir.Scalar
-    present: ir.Scalar
+    presence: Any
     dtype: DataType
     is_numpy: bool
+
+    @property
+    def present(self) -> ir.Scalar:
+        """Whether there is a value."""
+        return TRUE if self.presence is True else self.presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +150,14 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A `range` of numbers."""
+    """A `range` of numbers.
+
+    `stop` is None if there is no end, and `step` is an int if it is known.
+    """
 
     start: ir.Scalar
-    stop: ir.Scalar
-    step: ir.Scalar
+    stop: ir.Scalar | None
+    step: ir.Scalar | int
 
 
 @dataclass(frozen=True, slots=True)
