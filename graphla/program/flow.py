@@ -118,11 +118,13 @@ class Place:
     is a `break`, after which Python skips the `else`.
 
     If `helper` is given, it is the function with the statement, a `raise`, and the names in the
-    statement are those of the steps.
+    statement are those of the steps. `origin` is the statement in the source, which may be an
+    `assert`.
     """
 
     statement: ast.stmt | None
     helper: Source | None = None
+    origin: ast.stmt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -904,15 +906,14 @@ class _Flattener:
         kind = ast.Name("AssertionError", ast.Load())
         error = ast.Call(kind, [node.msg], []) if node.msg is not None else kind
         statement = ast.copy_location(ast.Raise(error, None), node)
-        self.leave(ast.fix_missing_locations(statement), scope)
+        self.leave(ast.fix_missing_locations(statement), scope, node)
         self.mark(holds)
 
-    def leave(self, node: ast.stmt, scope: _Scope) -> None:
+    def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
         """Leave the loop; Python then executes the statement."""
-        is_helper = scope.end is not None
-        self.places.append(
-            Place(self.rename(node, scope), scope.source) if is_helper else Place(node)
-        )
+        helper = None if scope.end is None else scope.source
+        statement = node if helper is None else self.rename(node, scope)
+        self.places.append(Place(statement, helper, origin or node))
         self.code.append(Leave(len(self.places) - 1, self.line(node, scope)))
 
     # --- calls of helper functions

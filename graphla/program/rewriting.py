@@ -20,6 +20,8 @@ is replaced by
             body                    # its loops are replaced in the same way
         else:
             p = 0
+    elif len(r) == 1:
+        raise r[0].pop_error()
     else:
         p, b, c, u = r              # the place, and the variables that the loop assigns
         r = None
@@ -187,6 +189,7 @@ except NameError: {r} = {jit}.locals()
 {r} = {jit}.loops[{k}]({r})
 {p} = 1
 if {r} is None: pass
+elif {r}.__len__() == 1: raise {r}[0].pop_error()
 else:
     {p}, {outputs}{u} = {r}
     {r} = None
