@@ -419,7 +419,7 @@ def _getter(path: Path) -> Getter:
         return lambda values: getattr(values[name], rest[0])
 
     def get(values: Mapping[str, Any]) -> Any:
-        value = values[name]
+        value: Any = values[name]
         for each in rest:
             value = len(value) if each == "len()" else getattr(value, each)
         return value
@@ -553,7 +553,7 @@ class _Case:
         for index in slots:
             store = outcome.slots[index]
             name = origins.get(index)
-            number = -1 if name is None else outcome.scalars[name]
+            number = -1 if name is None else int(outcome.scalars[name])
             if number < 0:
                 found[index] = Vector._of(store)
             else:
