@@ -133,7 +133,7 @@ class Notation(Emitter):
             return Pending(ir.Entry(slot), slot.dim)
         return found
 
-    def store(self, x: Any, node: Any) -> Stand:
+    def stand(self, x: Any, node: Any) -> Stand:
         """Return the stand-in for a vector or a matrix."""
         if isinstance(x, View):
             shape = tuple(self.sizes[dim.index] for dim in x.dims)
@@ -322,7 +322,7 @@ class Notation(Emitter):
     def ewise_add(self, a: Any, b: Any, op: Any, node: Any) -> Pending:
         """C = op(A, B) on the union of the entries."""
         self.require_vectors(node, "ewise_add", a, b)
-        one, other = self.store(a, node), self.store(b, node)
+        one, other = self.stand(a, node), self.stand(b, node)
         with self.checks(node):
             made = expressions.ewise_add(one, other, op)
         return self.lower(made, node=node)
@@ -330,7 +330,7 @@ class Notation(Emitter):
     def ewise_mult(self, a: Any, b: Any, op: Any, node: Any) -> Pending:
         """C = op(A, B) on the intersection of the entries."""
         self.require_vectors(node, "ewise_mult", a, b)
-        one, other = self.store(a, node), self.store(b, node)
+        one, other = self.stand(a, node), self.stand(b, node)
         with self.checks(node):
             made = expressions.ewise_mult(one, other, op)
         return self.lower(made, node=node)
@@ -338,7 +338,7 @@ class Notation(Emitter):
     def ewise_union(self, a: Any, b: Any, op: Any, left: Any, right: Any, node: Any) -> Pending:
         """C = op(A, B) on the union of the entries, with default values."""
         self.require_vectors(node, "ewise_union", a, b)
-        one, other = self.store(a, node), self.store(b, node)
+        one, other = self.stand(a, node), self.stand(b, node)
         numbers = self.example(left, node), self.example(right, node)
         with self.checks(node):
             made = expressions.ewise_union(one, other, op, *numbers)
@@ -348,7 +348,7 @@ class Notation(Emitter):
         """C = op(A), op(left, A) or op(A, right)."""
         self.require_vectors(node, "apply", a)
         left, right = (None if x == NONE else x for x in (left, right))
-        store = self.store(a, node)
+        store = self.stand(a, node)
         examples = [None if x is None else self.example(x, node) for x in (left, right)]
         with self.checks(node):
             made = expressions.apply(store, op, *examples)
@@ -360,7 +360,7 @@ class Notation(Emitter):
     def apply_index(self, a: Any, op: Any, thunk: Any, node: Any) -> Pending:
         """C = op(A(i), i, 0, thunk)."""
         self.require_vectors(node, "apply", a)
-        store = self.store(a, node)
+        store = self.stand(a, node)
         thunk = None if thunk == NONE else thunk
         example = None if thunk is None else self.example(thunk, node)
         with self.checks(node):
@@ -384,7 +384,7 @@ class Notation(Emitter):
         if not isinstance(op, Static):
             with self.checks(node):
                 raise TypeError(f"op must be a select operator or a mask, not {self.kind(op)}")
-        store = self.store(a, node)
+        store = self.stand(a, node)
         example = None if thunk is None else self.example(thunk, node)
         with self.checks(node):
             made = expressions.select(store, op.value, example)
@@ -428,7 +428,7 @@ class Notation(Emitter):
         views = isinstance(a, View), isinstance(b, View)
         if all(views):
             refuse(Reason.MATRIX_RESULT, node)
-        one, other = self.store(a, node), self.store(b, node)
+        one, other = self.stand(a, node), self.stand(b, node)
         with self.checks(node):
             made = expressions.product(one, other, op)
         if any(views):
@@ -449,7 +449,7 @@ class Notation(Emitter):
 
     def reduce(self, a: Any, op: Any, allow_empty: bool, node: Any) -> Typed:
         """Return the Scalar ⊕ over i of v(i)."""
-        store = self.store(a, node)
+        store = self.stand(a, node)
         with self.checks(node):
             made = expressions.reduce_scalar(store, op, allow_empty)
         typed = made._args[1]
@@ -479,7 +479,7 @@ class Notation(Emitter):
 
     def reduce_lines(self, view: View, op: Any, by_columns: bool, node: Any) -> Pending:
         """w(i) = ⊕ over j of A(i, j), or over the rows of A if `by_columns` is True."""
-        store = self.store(view, node)
+        store = self.stand(view, node)
         function = expressions.reduce_columnwise if by_columns else expressions.reduce_rowwise
         with self.checks(node):
             made = function(store, op)  # type: ignore[arg-type]
