@@ -18,7 +18,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -229,46 +229,36 @@ class Tracer(Notation):
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
     def find_written(self) -> set[str]:
-        """Return the names that may refer to a vector that the loop changes.
-
-        Names that are assigned to each other count as one.
-        """
-        leader: dict[str, str] = {}
-
-        def find(name: str) -> str:
-            while leader.setdefault(name, name) != name:
-                name = leader[name]
-            return name
-
+        """Return the names whose vectors the loop may change, by these or by other names."""
+        flows: dict[str, set[str]] = {}
         written: set[str] = set()
         for step in self.loop.steps:
-            if isinstance(step, flow.Next):
-                continue
             node = getattr(step, "node", None)
             if node is None:
                 continue
-            if isinstance(node, ast.Assign):
-                pairs = [(target, node.value) for target in node.targets]
-            elif isinstance(node, ast.AnnAssign):
-                pairs = [(node.target, node.value)]
-            else:
-                pairs = []
-            for target, value in pairs:
-                for one in _names(target):
-                    for other in _names(value):
-                        leader[find(one)] = find(other)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for source in _names(node.value):
+                    flows.setdefault(source, set()).update(*map(_names, targets))
             for part in ast.walk(node):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
                     written |= _names(part.left)
                 elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
                     if part.func.attr in ("clear", "update"):
                         written |= _names(part.func.value)
+                    elif part.func.attr == "append":
+                        for source in set().union(*map(_names, part.args)):
+                            flows.setdefault(source, set()).update(_names(part.func.value))
                 elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
                     written |= _names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= _names(part.target)
-        leaders = {find(name) for name in written}
-        return {name for name in leader if find(name) in leaders} | written
+        # Go backwards from the names that are written.
+        size = -1
+        while size < len(written):
+            size = len(written)
+            written |= {source for source, targets in flows.items() if targets & written}
+        return written
 
     # --- entry ------------------------------------------------------------------------------------
 
@@ -697,8 +687,6 @@ class Tracer(Notation):
                 used.add(each.slot)
         for slot in sorted(used, key=lambda x: x.index):
             names[f"origin {slot.index}"] = self.origin(slot)
-        for number in range(self.input_stacks):
-            names[f"list {number}"] = List(number)
         self.exits.append(ir.Leaving(step.place, names))
         return ir.Exit(len(self.exits) - 1)
 
@@ -1009,10 +997,39 @@ class Tracer(Notation):
                 return variable
 
             stored[name] = transform(value, take)
+        self.exchange(stored)
         self.state.names.update(stored)
         last = dict(lets)
         if last:
             self.emit(ir.Let(tuple(last), tuple(last.values()), self.line))
+
+    def exchange(self, stored: dict[str, Any]) -> None:
+        """Exchange the contents of slots if an assignment exchanges the vectors of its names.
+
+        Each name then keeps its slot.
+        """
+        wanted: dict[ir.Slot, ir.Slot] = {}
+        moved: dict[int, ir.Slot] = {}
+        for name, value in stored.items():
+            before = self.state.names.get(name)
+            if isinstance(value, Held) and isinstance(before, Held) and value != before:
+                wanted[self.slot_of(before)] = self.slot_of(value)
+                moved[value.number] = self.slot_of(before)
+        kinds = {(slot.dtype, slot.dim) for slot in wanted}
+        if not wanted or set(wanted) != set(wanted.values()) or len(kinds) > 1:
+            return
+        if len(moved) < len(wanted):
+            return
+        into, out = tuple(wanted), tuple(wanted.values())
+        self.emit(ir.Move(into, out, self.line))
+        origins = tuple(map(self.origin, into)), tuple(map(self.origin, out))
+        self.emit(ir.Let(*origins, self.line))
+        for number, slot in moved.items():
+            before = self.state.objects[number]
+            self.state.objects[number] = replace(before, slot=slot)
+        places = {source: target for target, source in wanted.items()}
+        for name, value in self.state.names.items():
+            self.state.names[name] = transform(value, lambda x: places.get(x) if isinstance(x, ir.Slot) else None)
 
     def augment(self, node: ast.AugAssign) -> None:
         """Execute `target op= value`."""
@@ -1893,7 +1910,8 @@ class Tracer(Notation):
                     name: transform(value, settle)
                     for name, value in each.names.items()
                     if not (isinstance(value, ir.Var) and value in dropped)
-                },
+                }
+                | {f"list {stack.index}": stack for stack in stacks},
             )
             for each in self.exits
         ]
