@@ -644,7 +644,7 @@ def test_a_list_of_vectors_changes_in_place(engine: Counting):
 def test_a_variable_without_a_value_after_the_loop_has_none(engine: Counting):
     @gl.jit
     def last(u: Vector, rounds: int) -> int:
-        for k in range(rounds):
+        for k in range(rounds):  # noqa: B007
             u << u.apply(binary.plus, right=1)
         return k
 
