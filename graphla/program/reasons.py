@@ -84,6 +84,10 @@ class Reason(Enum):
         "its vectors differ in dtype or size",
         "use the list as a stack of vectors of one dtype and size",
     )
+    SHARED = (
+        "this changes a vector that a list contains, and so an item of the list",
+        "append a copy, as in `frontiers.append(frontier.dup())`, or make a copy of the item",
+    )
     TOO_LARGE = (
         "the bitmaps of the vectors need {size} bytes, and {limit} are available",
         "run the loop without gl.jit, which keeps vectors sparse, or use a smaller dtype",
