@@ -283,7 +283,7 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
-    new = new.replace(co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    new = new.replace(co_qualname=code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
     made = FunctionType(
