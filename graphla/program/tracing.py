@@ -50,6 +50,7 @@ from graphla.program.values import (
     JoinedMask,
     List,
     MaskView,
+    Method,
     Number,
     Pending,
     Perhaps,
@@ -861,6 +862,19 @@ class Tracer(Notation):
             raise Unknown(value.number, node)
         return found
 
+    def list_method(self, value: List, name: str, node: ast.Call) -> Any:
+        """Return a method of a list of vectors."""
+        if not node.keywords:
+            if name == "pop" and not node.args:
+                return self.pop(value, node)
+            if name == "append" and len(node.args) == 1:
+                self.append(value, node)
+                return NONE
+            if name == "clear" and not node.args:
+                self.emit(ir.ClearStack(value, self.line))  # type: ignore[arg-type]
+                return NONE
+        refuse(Reason.STACK, node.func)
+
     def append(self, value: List, node: ast.Call) -> None:
         """Execute value.append(x)."""
         (argument,) = node.args
@@ -916,7 +930,7 @@ class Tracer(Notation):
         elif isinstance(node, ast.AugAssign):
             self.augment(node)
         elif isinstance(node, ast.Expr):
-            self.expression_statement(node.value)
+            self.evaluate(node.value)
         elif isinstance(node, ast.Delete):
             for target in node.targets:
                 self.delete(target)
@@ -1052,49 +1066,22 @@ class Tracer(Notation):
             return
         self.store([(node.target.id, self.binary(symbol, value, other, node))], node)
 
-    def expression_statement(self, node: ast.expr) -> None:
-        """Execute an expression whose value is not used."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
-            target = self.target_of(node.left)
-            if target is not None:
-                self.write(target, self.evaluate(node.right), node)
-                return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name, of = node.func.attr, node.func.value
-            if name == "update":
-                target = self.target_of(of)
-                if target is not None and len(node.args) == 1:
-                    self.write(target, self.evaluate(node.args[0]), node)
-                    return
-            if name in ("clear", "append"):
-                value = self.evaluate(of)
-                if isinstance(value, Held) and name == "clear":
-                    self.clear(value, node)
-                    return
-                if isinstance(value, List) and name == "append" and len(node.args) == 1:
-                    self.append(value, node)
-                    return
-                if isinstance(value, List) and name == "clear":
-                    self.emit(ir.ClearStack(value, self.line))  # type: ignore[arg-type]
-                    return
-        self.evaluate(node)
-
-    def target_of(self, node: ast.expr) -> Target | None:
-        """Return the left side of `<<`, or None if it is not a vector."""
+    def target_of(self, node: ast.expr) -> Any:
+        """Return the left side of `<<` as a Target, or its value if it is not a vector."""
         if isinstance(node, ast.Subscript):
             base = self.target_of(node.value)
-            if base is not None and base.index is None:
+            if isinstance(base, Target) and base.index is None:
                 return self.at(base, node.slice)
-            return None
+            return self.item(base, node)
         value = self.evaluate(node)
         if isinstance(value, Held):
             return Target(value, None, None, False)
-        if isinstance(value, Target):
-            return value
-        if isinstance(value, VECTORS):
+        if isinstance(value, Pending | Infix) and not (
+            isinstance(value, Infix) and value.dim is None
+        ):
             text = "an expression cannot be assigned to; write `C << expression`"
             self.fails(node, "TypeError", text)
-        return None
+        return value
 
     def at(self, target: Target, node: ast.expr) -> Target:
         """Return `target[node]`; the index of the whole vector is None."""
@@ -1113,8 +1100,8 @@ class Tracer(Notation):
     def set_item(self, node: ast.Subscript, value: Any) -> None:
         """Execute `node = value`."""
         target = self.target_of(node.value)
-        if target is None:
-            refuse(Reason.SYNTAX, node, name="an assignment to this")
+        if not isinstance(target, Target):
+            refuse(Reason.PYTHON_OBJECT, node, kind="not a vector")
         self.write(self.at(target, node.slice), value, node)
 
     def delete(self, node: ast.expr) -> None:
@@ -1126,7 +1113,7 @@ class Tracer(Notation):
             return
         if isinstance(node, ast.Subscript):
             target = self.target_of(node.value)
-            if target is not None:
+            if isinstance(target, Target):
                 target = self.at(target, node.slice)
                 target = Target(target.vector, target.mask, None, target.replace, target.index)
                 if isinstance(target.index, VECTORS):
@@ -1219,6 +1206,8 @@ class Tracer(Notation):
                 return self.unwrap(value)
             if name == "is_empty":
                 return Number(scalars.negation(value.present))
+        if isinstance(value, (*VECTORS, View, Typed, List, *MASKS, Target)):
+            return Method(value, name)
         refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
 
     def unwrap(self, value: Typed) -> Any:
@@ -1237,15 +1226,26 @@ class Tracer(Notation):
         path = None if value.path is None else (*value.path, name)
         kind = classify(found)
         if kind == "number":
-            if path is not None and not _is_known_module(value.value):
-                self.fix(path)
-            return Number(constant(found))
+            if path is None or _is_known_module(value.value):
+                return Number(constant(found))
+            return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="a part of another object")
         return Static(found, path)
 
+    def attribute_argument(self, path: Path, dtype: DataType) -> Number:
+        """Return the argument for a number that is an attribute of an object."""
+        if path in self.paths["scalars"]:
+            return Number(self.arguments[self.paths["scalars"].index(path)])
+        variable = self.argument(".".join(path), dtype, path)
+        self.stable.add(variable)
+        return Number(variable)
+
     def evaluate_subscript(self, node: ast.Subscript) -> Any:
-        value = self.evaluate(node.value)
+        return self.item(self.evaluate(node.value), node)
+
+    def item(self, value: Any, node: ast.Subscript) -> Any:
+        """Return value[...]."""
         if isinstance(value, VECTORS):
             return self.item_of_vector(value, node)
         if isinstance(value, Target):
@@ -1319,15 +1319,14 @@ class Tracer(Notation):
 
     def evaluate_binary(self, node: ast.BinOp) -> Any:
         symbol = SYMBOLS[type(node.op)]
-        if symbol == "<<" and self.target_names(node.left):
-            refuse(Reason.SYNTAX, node, name="a `<<` statement inside an expression")
-        left = self.evaluate(node.left)
+        if symbol == "<<":
+            left = self.target_of(node.left)
+            if isinstance(left, Target):
+                self.write(left, self.evaluate(node.right), node)
+                return NONE
+        else:
+            left = self.evaluate(node.left)
         return self.binary(symbol, left, self.evaluate(node.right), node)
-
-    def target_names(self, node: ast.expr) -> bool:
-        """Return whether the left side of `<<` is a vector."""
-        names = _names(node)
-        return any(isinstance(self.state.names.get(name), Held | Target) for name in names)
 
     def binary(self, symbol: str, left: Any, right: Any, node: Any) -> Any:
         """Return `left symbol right`."""
@@ -1467,6 +1466,8 @@ class Tracer(Notation):
             function = self.static_attribute(value, node.func.attr, node.func)
         else:
             function = self.evaluate(node.func)
+        if isinstance(function, Method):
+            return self.call_method(function.value, function.name, node)
         hint, self.hint = self.hint, None
         args = [self.evaluate(arg) for arg in node.args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
@@ -1484,6 +1485,8 @@ class Tracer(Notation):
             if any(isinstance(x, (*VECTORS, View)) for x in every):
                 return self.call_operator(function, args, options, node)
             return self.call_static(function, args, options, node)
+        if _is_hashable(function) and function in _INPUT_OUTPUT:
+            refuse(Reason.INPUT_OUTPUT, node.func)
         special = _CALLS.get(function) if _is_hashable(function) else None
         if special is not None:
             return special(self, args, options, node)
@@ -1504,8 +1507,15 @@ class Tracer(Notation):
             return self.call_static(function, args, options, node)
         refuse(Reason.CALL, node.func)
 
-    def call_static(self, function: Any, args: list[Any], options: dict[str, Any], node: Any) -> Any:
+    def call_static(
+        self, function: Any, args: list[Any], options: dict[str, Any], node: Any
+    ) -> Any:
         """Call a function of the library with known objects."""
+        for x in (*args, *options.values()):
+            if not isinstance(x, Static) and not (
+                isinstance(x, Number) and isinstance(x.scalar, ir.Constant)
+            ):
+                refuse(Reason.CALL, node.func)
         given = [self.static(x, node) for x in args]
         named = {name: self.static(x, node) for name, x in options.items()}
         with self.checks(node):
@@ -1516,8 +1526,8 @@ class Tracer(Notation):
 
     def call_method(self, value: Any, name: str, node: ast.Call) -> Any:
         """Return value.name(...)."""
-        if isinstance(value, List) and name == "pop" and not node.args and not node.keywords:
-            return self.pop(value, node)
+        if isinstance(value, List):
+            return self.list_method(value, name, node)
         hint, self.hint = self.hint, None
         args = [self.evaluate(arg) for arg in node.args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
@@ -1527,6 +1537,9 @@ class Tracer(Notation):
                 value = self.by_default(value, node)
                 return self.scalar_method(value, name, args, options, node)
             return self.vector_method(value, name, args, options, node)
+        if isinstance(value, Target) and name == "update" and len(args) == 1 and not options:
+            self.write(value, args[0], node)
+            return NONE
         if isinstance(value, View):
             return self.matrix_method(value, name, args, options, node)
         if isinstance(value, MASKS) and name == "new":
@@ -1635,6 +1648,12 @@ class Tracer(Notation):
             return self.get(element, found["default"], node)
         if name == "wait":
             return value
+        if isinstance(value, Held) and name == "clear" and not args and not options:
+            self.clear(value, node)
+            return NONE
+        if isinstance(value, Held) and name == "update" and len(args) == 1 and not options:
+            self.write(Target(value, None, None, False), args[0], node)
+            return NONE
         refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
 
     def whole(self, value: Any) -> Any:
@@ -1848,6 +1867,10 @@ class Tracer(Notation):
         scalar = value.scalar if isinstance(value, Number) else None
         if isinstance(scalar, ir.Size):
             return scalar.dim
+        if isinstance(scalar, ir.Constant) and scalar.value in self.sizes:
+            dim = self.dim(scalar.value)
+            self.fix(self.paths["dims"][dim.index])
+            return dim
         name = "a new vector whose size is not that of a vector or matrix of the loop"
         refuse(Reason.OPERATION, node, name=name)
 
@@ -2055,3 +2078,5 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     Vector.from_scalar: Tracer.call_from_scalar,
 }
 """The functions that a program has instructions for."""
+
+_INPUT_OUTPUT = {print, open, input}
