@@ -42,7 +42,7 @@ from graphla.sparse import expressions
 from graphla.sparse.operators import accumulator
 from semirings import binary, monoid, unary
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
-from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import plus_times
 
@@ -982,11 +982,17 @@ class Notation(Emitter):
         dtypes = one.term.dtype, other.term.dtype
         if one.dim != other.dim or (check_dtype and dtypes[0] is not dtypes[1]):
             return Number(FALSE)
-        if dtypes[0] is not dtypes[1]:
+        common = unify(*dtypes)
+        if {each.kind for each in dtypes} == {"i", "u"} and common is FP64:
             name = f"a comparison of {dtypes[0]} with {dtypes[1]}"
             refuse(Reason.OPERATION, node, name=name)
-        left = self.materialize(one.term, one.dim)
-        right = self.materialize(other.term, other.dim)
+        left, right = (
+            self.materialize(
+                x.term if x.term.dtype is common else ir.Cast(self.operand(x, node).term, common),
+                x.dim,
+            )
+            for x in (one, other)
+        )
         variable = self.temporary(BOOL)
         self.emit(ir.IsEqual(variable, left, right, self.line))
         return Number(variable)

@@ -64,7 +64,8 @@ from graphla.program.values import (
     scalar_kind,
     transform,
 )
-from graphla.sparse import Matrix, Scalar, Vector
+from graphla.sparse import Vector
+from graphla.sparse.vector import VectorExpression
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.semiring import plus_times
@@ -1654,6 +1655,9 @@ class Tracer(Notation):
         if isinstance(value, Held) and name == "update" and len(args) == 1 and not options:
             self.write(Target(value, None, None, False), args[0], node)
             return NONE
+        if not hasattr(Vector if isinstance(value, Held) else VectorExpression, name):
+            text = f"a {self.kind(value)} has no attribute {name!r}"
+            self.fails(node, "AttributeError", text)
         refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
 
     def whole(self, value: Any) -> Any:
