@@ -866,6 +866,9 @@ class Notation(Emitter):
             source = self.full(value, into.dtype, node)
         elif value is None:
             source = ir.Empty(into.dtype)
+        elif isinstance(value, (*MASKS, View, Target)):
+            text = f"cannot assign {self.kind(value)} to a region: a scalar or a Vector is needed"
+            self.fails(node, "TypeError", text)
         else:
             refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(value)} that is assigned")
         mask = None

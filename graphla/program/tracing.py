@@ -270,10 +270,6 @@ class Tracer(Notation):
         self.stable = set(parts(tuple(self.constants.values()), ir.Var))
         self.blocks.append(ir.Block([], ir.Jump(0)))
         self.instructions = self.blocks[0].instructions
-        origins = [self.origin(slot) for slot in self.inputs]
-        if origins:
-            values = tuple(constant(k) for k in range(len(origins)))
-            self.instructions.append(ir.Let(tuple(origins), values))
         self.blocks[0].end = self.go_to(0, self.state, self.instructions)
         while self.waiting:
             self.fill(self.waiting.pop())
@@ -1942,6 +1938,10 @@ class Tracer(Notation):
             )
             for each in self.exits
         ]
+        if tracked:
+            of = {slot.index: k for k, slot in enumerate(self.inputs)}
+            pairs = [(origins[index], constant(of.get(index, -1))) for index in sorted(tracked)]
+            blocks[0].instructions.insert(0, ir.Let(*zip(*pairs, strict=True)))
         kept_names = [origins[index].name for index in tracked]
         blocks, exits = simplify(blocks, exits, kept_names)
         used = find_variables(blocks, exits)
