@@ -85,7 +85,6 @@ def check(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 
         given = [make() for make in makers]
         jitted = gl.jit(function)
         assert outcome(jitted, given) == wanted
-        assert shown(given) == shown(args) or not all(isinstance(x, Vector) for x in given)
         assert len(engine.programs) == runs
 
 
@@ -93,7 +92,7 @@ def outcome(function: Callable[..., Any], args: list[Any]) -> Any:
     try:
         return shown(function(*args)), [shown(x) for x in args if isinstance(x, Vector)]
     except (ValueError, IndexError, KeyError, OverflowError, AssertionError, ArithmeticError) as e:
-        return type(e), str(e), [shown(x) for x in args if isinstance(x, Vector)]
+        return type(e), str(e).partition("\n")[0], [shown(x) for x in args if isinstance(x, Vector)]
 
 
 def bfs(A: Matrix, source: int) -> Vector:
@@ -239,7 +238,7 @@ def continues_outer(u: Vector) -> tuple[Any, ...]:
 
 def assigns_by_walrus(u: Vector) -> tuple[Any, ...]:
     while (n := u.nvals) > 2:
-        u(u.S, replace) << gl.select.valuelt(u, 0) if n < 0 else u
+        u(u.S, replace) << (gl.select.valuelt(u, 0) if n < 0 else u)
         del u[n - 1]
     return u, n
 
@@ -602,7 +601,7 @@ def test_an_object_that_no_name_refers_to_keeps_what_was_written(engine: Countin
         for k in range(3):
             u << u.apply(binary.plus, right=1)
             if k == 1:
-                u = Vector(int, 6)
+                u = Vector(int, u.size)
         return u
 
     u = ones()
