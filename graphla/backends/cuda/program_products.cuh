@@ -19,7 +19,9 @@
 // monoid ANY.
 //
 // The operands change between products, so no code may read them by ld.global.nc: never copy the
-// pointers of a `Vector` to a local pointer that is `__restrict__`.
+// pointers of a `Vector` to a local pointer that is `__restrict__`. But a word that all threads
+// read must be read through the cache of the multiprocessor (not by load_relaxed): thousands of
+// warps that read one word from L2 take 2.5 us.
 #ifndef GRAPHLA_PROGRAM_PRODUCTS
 #define GRAPHLA_PROGRAM_PRODUCTS
 #include "atomics.cuh"
@@ -347,8 +349,8 @@ struct Push {
   /// there is no queue, each warp lists entries of u before it processes them.
   template <int PASS> DEVICE void run(i32 *list) {
     const u32 warps = warps_in_grid(), warp = spread_warp(), lines = u32(a.lines);
-    const u64 entries = load_relaxed(&u.counts->entries);
-    const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
+    const u64 entries = u.counts->entries;
+    const bool is_listed = u.queue && u.counts->queued == entries;
     const bool is_direct = is_listed || !u.present;
     const u32 count = is_listed ? u32(entries) : lines;
     const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
@@ -857,8 +859,7 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
                         i64 left) {
   constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
-  const u64 entries = load_relaxed(&u.counts->entries), queued = load_relaxed(&u.counts->queued),
-            counted = load_relaxed(&u.counts->edges);
+  const u64 entries = u.counts->entries, queued = u.counts->queued, counted = u.counts->edges;
   const bool is_listed = u.queue && queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
   const float edges = queued ? float(counted) : float(entries) * all / lines;
