@@ -455,7 +455,10 @@ def _getter(path: Path) -> Getter:
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            value = len(value) if each == "len()" else getattr(value, each)
+            if each.isdecimal():
+                value = value[int(each)]
+            else:
+                value = len(value) if each == "len()" else getattr(value, each)
         return value
 
     return get
