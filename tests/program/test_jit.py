@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import subprocess
 import sys
 import traceback
@@ -14,6 +15,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -911,6 +913,12 @@ def test_a_function_without_source_is_refused_by_name(engine: Counting):
         gl.jit(names["typed_in"])(ones())
     with pytest.warns(UserWarning, match="typed_in"):
         gl.jit(names["typed_in"], fallback=True)(ones())
+
+
+def test_the_documentation_lists_every_reason():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "jit.md"
+    listed = re.findall(r"^\| `([A-Z_]+)` \|", page.read_text(), re.MULTILINE)
+    assert listed == [reason.name for reason in Reason]
 
 
 def test_only_functions_are_accepted():
