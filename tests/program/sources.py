@@ -103,8 +103,7 @@ def _make_arguments(rng: random.Random) -> list[Any]:
     if rng.random() < 0.15:
         vectors["v"] = vectors["u"]
     numbers = [rng.randint(-2, 6) for _ in range(3)]
-    xs: Any = [rng.randint(-2, 5) for _ in range(rng.randint(0, 4))]
-    xs = rng.choice([list, np.array])(xs) if xs else []
+    xs: Any = rng.choice([list, np.array])([rng.randint(-2, 5) for _ in range(rng.randint(1, 4))])
     levels = [vector("int") for _ in range(rng.choice([0, 0, 1, 2]))]
     x, p = rng.randint(-4, 8) / 4, rng.random() < 0.5
     return [A, B, *vectors.values(), *numbers, x, p, xs, levels]
@@ -154,7 +153,7 @@ HELPERS: dict[str, Any] = {
 
 
 @st.composite
-def sources(draw: st.DrawFn, statements: int = 12, without: Iterable[str] = ()) -> Source:
+def sources(draw: st.DrawFn, statements: int = 16, without: Iterable[str] = ()) -> Source:
     """Draw functions. `without` names statements that they do not contain, as in `_Writer`."""
     return _Writer(draw, statements, frozenset(without)).source()
 
@@ -299,7 +298,6 @@ class _Writer:
                 f"{self.name('int')}.isequal({self.name('int')})",
                 f"{self.index()} in {self.name('int')}",
                 "levels",
-                f"k in (1, 3) or {c}",
             ]
         return self.pick(options)
 
@@ -428,7 +426,7 @@ class _Writer:
 
     def block(self, forms: Iterable[str]) -> None:
         known = [form for form in forms if form not in self.without]
-        for _ in range(self.pick([2, 3, 1, 4])):
+        for _ in range(self.pick([3, 2, 1, 4, 6])):
             self.left -= 1
             getattr(self, f"add_{self.pick(known)}")()
 
@@ -468,6 +466,7 @@ class _Writer:
         value = self.vector(source, self.pick([1, 2, 0, 1]))
         if self.chance(6):
             value = {"int": self.int(1), "float": self.float(1), "bool": "p"}.get(kind, "2")
+            value = f"({value})"
         where = self.pick(["", "", "[:]"])
         options = self.options(kind)
         if where and not options and self.chance(2):
@@ -483,7 +482,7 @@ class _Writer:
                 f"semiring.min_second(B.T @ {u})",
                 f"binary.plus({self.name('short')} | {self.name('short')})",
                 f"{self.name('short')} * 2",
-                self.int(0),
+                f"({self.int(1)})",
                 "B.reduce_columnwise(monoid.plus)",
             ]
         )
@@ -570,7 +569,7 @@ class _Writer:
     def add_scatter(self) -> None:
         u, v = self.name("int"), self.name("int")
         accum = self.pick(["binary.min", "'plus'", "max"])
-        self.line(self.pick([f"{u}({accum})[q] << {v}", f"{u}({accum})[q] << {self.int(0)}"]))
+        self.line(self.pick([f"{u}({accum})[q] << {v}", f"{u}({accum})[q] << ({self.int(1)})"]))
 
     def add_stack(self) -> None:
         u = self.name("int")
@@ -634,7 +633,7 @@ class _Writer:
             self.line(f"{counter} += 1")
             self.indent -= 1
         else:
-            name = self.pick(["i", "j", "e"])
+            name = self.pick(["i", "j"]) if form != "list" else f"e{self.rounds}"
             over = {
                 "range": f"range({most})",
                 "span": f"range({self.int(0)} % 5, {most}, {self.pick(['1', '2', '-1'])})",
@@ -644,7 +643,7 @@ class _Writer:
             self.indent += 1
             self.line(f"{counter} += 1")
             if form == "list":
-                self.line(f"k = (k + {name}) % 10")
+                self.line(f"k = (k + int({name})) % 10")
             self.indent -= 1
         self.body()
         self.loops -= 1
