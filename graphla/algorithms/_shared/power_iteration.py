@@ -87,14 +87,20 @@ def norm(x: Vector) -> float:
 
 def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
-    length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
+    length = math.sqrt(inner(x, x))
     if not 0 < length < math.inf:
         # The sum of squares has overflowed or underflowed. So divide x by its largest absolute
         # value before squaring.
-        greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
+        greatest = float(unary.abs(x).new().reduce(monoid.max).get(0))
         if 0 < greatest < math.inf:
-            return normalize(x.apply(binary.truediv, right=greatest).new())
+            x = x.apply(binary.truediv, right=greatest).new()
+            length = math.sqrt(inner(x, x))
     return x.apply(binary.truediv, right=length or 1.0).new()
+
+
+def inner(x: Vector, y: Vector) -> float:
+    """Return Σ x·y."""
+    return float(binary.times(x & y).new().reduce(monoid.plus).get(0))
 
 
 def distance(x: Vector, y: Vector) -> float:
