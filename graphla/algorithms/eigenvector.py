@@ -6,6 +6,7 @@ alone it may oscillate forever.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,8 +84,16 @@ def eigenvector(
     if not 0 < total < float("inf"):
         raise InvalidValue("nstart must be finite, and somewhere other than 0")
     x = x.apply(binary.truediv, right=total).new()
-    changed = 0.0
-    for _ in range(max_iter):
+    x, changed = _iterate(A, x, follow, max_iter, n * tol)
+    if not changed < n * tol:
+        raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)
+    return x
+
+
+def _iterate(A: Matrix, x: Vector, follow: Any, rounds: int, least: float) -> tuple[Vector, float]:
+    """Run the rounds; return x and Σ |change| in the last round."""
+    changed = math.inf
+    for _ in range(rounds):
         # x' = (x + xA) / ‖x + xA‖
         following = x.dup()
         following(binary.plus) << follow(x @ A)
@@ -92,6 +101,6 @@ def eigenvector(
         # Σ |x' - x|
         changed = power_iteration.distance(following, x)
         x = following
-        if changed < n * tol:
-            return x
-    raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)
+        if changed < least:
+            break
+    return x, changed
