@@ -393,8 +393,8 @@ def _algorithms() -> list[Mutant]:
             "pagerank",
             "the rank of vertices without out-edges is lost",
             "dropped term",
-            "binary.times(walk.jump, 1 - alpha + left)",
-            "binary.times(walk.jump, 1 - alpha)",
+            "binary.times(fall, left)",
+            "binary.times(fall, 0 * left)",
         ),
         one(
             "louvain",
