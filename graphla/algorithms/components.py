@@ -130,8 +130,8 @@ def definition(A: Matrix) -> Vector:
     grandparent, before, least = parent.dup(), parent.dup(), parent.dup()
     is_stable = False
     while not is_stable:
-        # u = A min.second g ⊕ g min.first A, where u is `least` and g is `grandparent`: the smallest
-        # grandparent of the neighbors. A vertex without neighbors keeps an older u.
+        # u = u min (A min.second g) min (g min.first A), where u is `least` and g is `grandparent`:
+        # the smallest grandparent of the neighbors in this round and in earlier rounds
         least(binary.min) << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
         # f(f(i)) = f(f(i)) min u(i), where f is `parent`: hook the root of each shallow tree onto
