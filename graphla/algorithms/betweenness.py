@@ -273,8 +273,8 @@ def define_from_one(A: Matrix, source: int) -> DependencySums:
         # W⟨levels[d], r⟩ = 1 / σ + shares
         W(levels[-1].S, replace) << binary.plus(one & shares)
         levels.pop()
-        # shares⟨levels[d - 1]⟩ = A plus.second W
-        shares(levels[-1].S) << plus_second(A @ W)
+        # shares⟨levels[d - 1]⟩ = shares + A plus.second W
+        shares(levels[-1].S, binary.plus) << plus_second(A @ W)
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     totals(binary.plus) << binary.times(paths & shares)
     reached(paths.S) << 1
