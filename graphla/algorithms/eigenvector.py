@@ -12,6 +12,7 @@ from typing import Any
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -90,6 +91,7 @@ def eigenvector(
     return x
 
 
+@jit_if_large
 def _iterate(A: Matrix, x: Vector, follow: Any, rounds: int, least: float) -> tuple[Vector, float]:
     """Run the rounds; return x and Σ |change| in the last round."""
     changed = math.inf

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.power_iteration import inner
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary, unary
 from semirings.exceptions import InvalidValue
@@ -126,6 +127,7 @@ def hits(
     return Hits(hubs, authorities)
 
 
+@jit_if_large
 def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
     """Return the vector of length 1 whose direction stays the same under AAᵀ."""
     moved = _multiply_twice(A, h)

@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.labels import vertex_name
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -75,6 +76,7 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     return _extend(A, Vector(bool, n), candidates, winners)
 
 
+@jit_if_large
 def _extend(A: Matrix, chosen: Vector, candidates: Vector, winners: Vector) -> Vector:
     """Add the winners of each round to the set `chosen`, until there are none."""
     while winners.nvals:

@@ -11,6 +11,7 @@ from typing import Any
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -100,6 +101,7 @@ def katz(
     return power_iteration.normalize(x) if normalized else x
 
 
+@jit_if_large
 def _iterate(
     A: Matrix, x: Vector, beta: Vector, alpha: float, follow: Any, rounds: int, least: float
 ) -> tuple[Vector, float]:
