@@ -14,6 +14,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import wraps
 from time import perf_counter
 from types import CellType, CodeType, FunctionType
@@ -25,7 +26,7 @@ from graphla.backends import default_device
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
-from graphla.program.flow import Loop, Place, flatten
+from graphla.program.flow import Leave, Loop, Place, flatten, locate
 from graphla.program.keys import Description
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.rewriting import Site, find_sites, rewrite
@@ -237,13 +238,15 @@ class _Function:
         No error is raised while a loop inside this one, or one that has not run yet, may still be
         compiled.
         """
-        first = not loop.has_failed
-        loop.has_failed = True
+        loop.state = State.FAILED
         following = self.loops[self.loops.index(loop) + 1 :]
-        may_follow = any(not (each.has_failed or each.is_python) for each in following)
-        if not (self.fallback or may_follow or any(each.has_compiled for each in self.loops)):
+        may_compile = any(each.state is State.COMPILED for each in self.loops) or any(
+            each.state is State.NEW for each in following
+        )
+        if not (self.fallback or may_compile):
             raise error.with_traceback(None)
-        if first:
+        if not loop.has_warned:
+            loop.has_warned = True
             line = loop.site.node.lineno
             what = f"the loop in line {line} of {self.function.__qualname__} runs as Python: "
             self.warn(loop.source.file, line, what + str(error))
@@ -271,6 +274,15 @@ class _Unusual:
         return error
 
 
+class State(Enum):
+    """What happened to a loop when it ran the last time."""
+
+    NEW = "it has not run"
+    PYTHON = "it has no statements of graphla"
+    COMPILED = "it was compiled"
+    FAILED = "it could not be compiled"
+
+
 class _Loop:
     """A loop of a function under `gl.jit`, and its programs."""
 
@@ -279,8 +291,11 @@ class _Loop:
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
-        self.has_compiled = self.has_failed = self.is_python = False
-        self.error: NotCompilable | None = None  # why the loop cannot be flattened
+        self.errors: dict[Any, NotCompilable] = {}  # why the loop cannot be flattened
+        self.state = State.NEW
+        self.has_warned = False
+        read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
+        self.outside = tuple(sorted(read - source.local - set(source.free)))
 
     def __call__(self, given: Any) -> tuple[Any, ...] | None:
         """Run the loop on the values of `site.inputs`, or of all local variables by name.
@@ -293,8 +308,10 @@ class _Loop:
             names = {name: given[name] for name in inputs if name in given}
         else:
             names = dict(zip(inputs, given, strict=True))
-        if self.error is not None:
-            return self.refuse(self.error, None, names)
+        if self.errors:
+            at, key = self.describe(names)
+            if key in self.errors:
+                return self.refuse(self.errors[key], at)
         for shape in self.shapes:
             functions = shape.loop.functions(self.owner.function, names)
             if functions is not None:
@@ -306,8 +323,9 @@ class _Loop:
         try:
             loop = flatten(self.site.node, self.owner.function, names, self.site.after)
         except NotCompilable as error:
-            self.error = error
-            return self.refuse(error, None, names)
+            at, key = self.describe(names)
+            self.errors[key] = error
+            return self.refuse(error, at)
         if len(self.shapes) == MOST_PROGRAMS:
             self.shapes.clear()
         self.shapes.append(_Shape(self, loop))
@@ -315,48 +333,38 @@ class _Loop:
         assert functions is not None
         return self.shapes[-1](names, functions)
 
-    def refuse(self, error: NotCompilable, loop: Loop | None, names: Mapping[str, Any]) -> None:
+    def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
+        """Describe the values that the loop reads, without those that helper functions read."""
+        found = self.owner.function.__globals__
+        values = [*names.values(), *(found.get(name) for name in self.outside)]
+        at = Description()
+        return at, at.of_all(values)
+
+    def refuse(self, error: NotCompilable, at: Description) -> None:
+        """Report that the loop cannot be flattened."""
+        if not at.has_graphla:
+            self.run_in_python()
+        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+            self.fail(error)
+
+    def fail(self, error: NotCompilable) -> None:
         """Report that the loop is not compiled."""
-        if loop is None:
-            at = Description()
-            at.of_all([*names.values(), *_globals_of(self.owner.function, self.site.node)])
-            if not at.has_graphla:
-                self.say("has no statements of graphla, so Python runs it.")
-                self.is_python = True
-                return
-            if running.engine_for(at.device or default_device(), at.entries) is None:
-                return
-        if error.code is not Reason.FAILS:
-            _locate(error, self.source, loop)
-            self.say(f"runs as Python: {error}")
+        self.say(f"runs as Python: {error}")
+        if error.code is Reason.FAILS:
+            self.state = State.PYTHON
+        else:
             self.owner.refuse(self, error)
+
+    def run_in_python(self) -> None:
+        """Report that the loop has no statements of graphla."""
+        self.say("has no statements of graphla, so Python runs it.")
+        self.state = State.PYTHON
 
     def say(self, text: str) -> None:
         """Add to the report of `explain`."""
         if self.owner.report is not None:
             line = self.site.node.lineno
             self.owner.report.append(f"The loop in line {line} of {self.source.name} {text}")
-
-
-def _globals_of(function: FunctionType, node: ast.AST) -> list[Any]:
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return [function.__globals__[name] for name in names if name in function.__globals__]
-
-
-def _locate(error: NotCompilable, source: Source, loop: Loop | None) -> None:
-    """Add the file, the line and the statement to an error."""
-    if error.file is not None:
-        return
-    node = error.node
-    step = loop.step_of(node) if loop is not None and node is not None else None
-    if step is not None and loop is not None:
-        source, _ = loop.where(step.line)
-    line = getattr(node, "lineno", None)
-    inside = line is not None and source.first <= line < source.first + len(source.lines)
-    if not inside:
-        return
-    error.file, error.line = source.file, line
-    error.statement = source.lines[line - source.first].strip()  # pyright: ignore[reportOptionalOperand]
 
 
 class _Shape:
@@ -370,6 +378,7 @@ class _Shape:
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
         self.homes = tuple(loop.outside.items())
+        self.inlined = frozenset(helper.code for helper in loop.helpers)
 
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
@@ -386,12 +395,10 @@ class _Shape:
                 parts.append(home.find(names, functions))
             except (KeyError, ValueError, AttributeError):
                 parts.append(None)
-        at = Description()
+        at = Description(self.inlined)
         description = at.of_all(parts)
         if not at.has_graphla:
-            self.owner.say("has no statements of graphla, so Python runs it.")
-            self.owner.is_python = True
-            return None
+            return self.owner.run_in_python()
         device = at.device or default_device()
         engine = running.engine_for(device, at.entries)
         explains = self.owner.owner.report is not None
@@ -407,11 +414,12 @@ class _Shape:
             case = self.find(key, values)
             if explains:
                 self.owner.say("is compiled:\n" + printing.text(case.program))
+            self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
         except NotCompilable as error:
             self.refused[key] = error
-            self.owner.refuse(error, self.loop, values)
-            return None
+            self.locate(error)
+            return self.owner.fail(error)
 
     def find(self, key: Any, values: dict[str, Any]) -> _Case:
         """Return the program for these values. Trace the loop if it is new."""
@@ -428,8 +436,13 @@ class _Shape:
 
         case = _Case(self, values, *trace(self.loop, values))
         self.cases.setdefault(key, []).append(case)
-        self.owner.has_compiled = True
         return case
+
+    def locate(self, error: NotCompilable) -> None:
+        """Add the file, the line and the statement to an error of the tracer or of an engine."""
+        step = None if error.node is None else self.loop.step_of(error.node)
+        if error.file is None and step is not None:
+            locate(error, *self.loop.where(step.line))
 
 
 Getter = Callable[[Mapping[str, Any]], Any]
@@ -448,7 +461,10 @@ def _getter(path: Path) -> Getter:
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            value = len(value) if each == "len()" else getattr(value, each)
+            if each.isdecimal():
+                value = value[int(each)]
+            else:
+                value = len(value) if each == "len()" else getattr(value, each)
         return value
 
     return get
@@ -522,12 +538,20 @@ class _Case:
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
         names = leaving.names
+        loop = shape.loop
+        live = frozenset[str]().union(
+            *(
+                live
+                for step, live in zip(loop.steps, loop.live, strict=True)
+                if isinstance(step, Leave) and step.place == leaving.place
+            )
+        )
         return _Left(
             place=number,
             raised=place if place.helper is not None else None,
             outputs=tuple(names.get(name) for name in site.outputs),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
-            missing=frozenset(name for name in site.outputs if name not in names),
+            missing=frozenset(live.intersection(site.outputs).difference(names)),
         )
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -42,7 +42,7 @@ from graphla.sparse import expressions
 from graphla.sparse.operators import accumulator
 from semirings import binary, monoid, unary
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
-from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import plus_times
 
@@ -199,46 +199,38 @@ class Notation(Emitter):
     def fitted(self, x: Any, dtype: DataType, name: str, node: Any) -> ir.Scalar:
         """Return a scalar for a place where the library needs an entry of this dtype.
 
-        A value that does not fit is the fault OverflowError.
+        The scalar has the kind of the dtype. A value that does not fit is the fault OverflowError.
         """
         scalar = x.scalar
         if isinstance(scalar, ir.Constant):
             with self.checks(node):
-                fit(scalar.value, dtype, name)
-            return scalar
-        bounds: tuple[Any, Any] | None = None
+                return constant(fit(scalar.value, dtype, name).item())
         if dtype.is_integer and dtype is not INT64 and scalar.dtype is INT64:
+            scalar = self.leaf(scalar)
             least, most = limits(dtype.np_type)
-            bounds = least, None if dtype is UINT64 else most
+            outside = scalars.call("lt", BOOL, scalar, constant(least))
+            if dtype is not UINT64:
+                above = scalars.call("gt", BOOL, scalar, constant(most))
+                outside = scalars.either(outside, above)
+            self.unfit(outside, name, dtype)
         elif dtype.is_integer and scalar.dtype is FP64:
             scalar = self.leaf(scalar)
             least, most = limits(dtype.np_type)
             inside = scalars.both(
-                ir.Call("lt", (constant(float(least - 1)), scalar), BOOL),
-                ir.Call("lt", (scalar, constant(float(most + 1))), BOOL),
+                scalars.call("gt", BOOL, scalar, constant(float(least - 1))),
+                scalars.call("lt", BOOL, scalar, constant(float(most + 1))),
             )
-            if dtype is INT64:  # float(least - 1) is float(least)
-                lowest = ir.Call("le", (constant(float(least)), scalar), BOOL)
-                inside = scalars.both(lowest, inside.arguments[1])  # type: ignore[union-attr]
             self.unfit(scalars.negation(inside), name, dtype)
-            return scalar
+            if dtype is UINT64:
+                return scalar
         elif dtype is FP32 and scalar.dtype is FP64:
             scalar = self.leaf(scalar)
-            size = ir.Call("abs", (scalar,), FP64)
-            finite = ir.Call("lt", (size, constant(float("inf"))), BOOL)
+            size = scalars.call("abs", FP64, scalar)
+            finite = scalars.call("lt", BOOL, size, constant(float("inf")))
             # Values below this limit round to the greatest FP32.
-            large = ir.Call("ge", (size, constant(2.0**128 - 2.0**103)), BOOL)
+            large = scalars.call("ge", BOOL, size, constant(2.0**128 - 2.0**103))
             self.unfit(scalars.both(finite, large), name, dtype)
-            return scalar
-        if bounds is None:
-            return scalar
-        scalar = self.leaf(scalar)
-        outside = ir.Call("lt", (scalar, constant(bounds[0])), BOOL)
-        if bounds[1] is not None:
-            above = ir.Call("gt", (scalar, constant(bounds[1])), BOOL)
-            outside = scalars.either(outside, above)
-        self.unfit(outside, name, dtype)
-        return scalar
+        return scalars.convert(scalar, scalar_kind(dtype))
 
     def unfit(self, condition: ir.Scalar, name: str, dtype: DataType) -> None:
         """Emit the fault for a value that does not fit a dtype."""
@@ -874,6 +866,9 @@ class Notation(Emitter):
             source = self.full(value, into.dtype, node)
         elif value is None:
             source = ir.Empty(into.dtype)
+        elif isinstance(value, (*MASKS, View, Target)):
+            text = f"cannot assign {self.kind(value)} to a region: a scalar or a Vector is needed"
+            self.fails(node, "TypeError", text)
         else:
             refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(value)} that is assigned")
         mask = None
@@ -990,11 +985,17 @@ class Notation(Emitter):
         dtypes = one.term.dtype, other.term.dtype
         if one.dim != other.dim or (check_dtype and dtypes[0] is not dtypes[1]):
             return Number(FALSE)
-        if dtypes[0] is not dtypes[1]:
+        common = unify(*dtypes)
+        if {each.kind for each in dtypes} == {"i", "u"} and common is FP64:
             name = f"a comparison of {dtypes[0]} with {dtypes[1]}"
             refuse(Reason.OPERATION, node, name=name)
-        left = self.materialize(one.term, one.dim)
-        right = self.materialize(other.term, other.dim)
+        left, right = (
+            self.materialize(
+                x.term if x.term.dtype is common else ir.Cast(self.operand(x, node).term, common),
+                x.dim,
+            )
+            for x in (one, other)
+        )
         variable = self.temporary(BOOL)
         self.emit(ir.IsEqual(variable, left, right, self.line))
         return Number(variable)

@@ -68,7 +68,9 @@ def renumber(
     heads = [
         number
         for number in order
-        if number == first or counts[number] > 1 or not _is_continuation(number, blocks, order, resolve)
+        if number == first
+        or counts[number] > 1
+        or not _is_continuation(number, blocks, order, resolve)
     ]
     numbers = {number: k for k, number in enumerate(heads)}
     left: dict[int, int] = {}

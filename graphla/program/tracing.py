@@ -18,7 +18,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ from graphla.program.values import (
     JoinedMask,
     List,
     MaskView,
+    Method,
     Number,
     Pending,
     Perhaps,
@@ -63,7 +64,8 @@ from graphla.program.values import (
     scalar_kind,
     transform,
 )
-from graphla.sparse import Matrix, Scalar, Vector
+from graphla.sparse import Vector
+from graphla.sparse.vector import VectorExpression
 from semirings import binary, monoid, unary
 from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 from semirings.semiring import plus_times
@@ -229,46 +231,36 @@ class Tracer(Notation):
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
     def find_written(self) -> set[str]:
-        """Return the names that may refer to a vector that the loop changes.
-
-        Names that are assigned to each other count as one.
-        """
-        leader: dict[str, str] = {}
-
-        def find(name: str) -> str:
-            while leader.setdefault(name, name) != name:
-                name = leader[name]
-            return name
-
+        """Return the names whose vectors the loop may change, by these or by other names."""
+        flows: dict[str, set[str]] = {}
         written: set[str] = set()
         for step in self.loop.steps:
-            if isinstance(step, flow.Next):
-                continue
             node = getattr(step, "node", None)
             if node is None:
                 continue
-            if isinstance(node, ast.Assign):
-                pairs = [(target, node.value) for target in node.targets]
-            elif isinstance(node, ast.AnnAssign):
-                pairs = [(node.target, node.value)]
-            else:
-                pairs = []
-            for target, value in pairs:
-                for one in _names(target):
-                    for other in _names(value):
-                        leader[find(one)] = find(other)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for source in _names(node.value):
+                    flows.setdefault(source, set()).update(*map(_names, targets))
             for part in ast.walk(node):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
                     written |= _names(part.left)
                 elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
                     if part.func.attr in ("clear", "update"):
                         written |= _names(part.func.value)
+                    elif part.func.attr == "append":
+                        for source in set().union(*map(_names, part.args)):
+                            flows.setdefault(source, set()).update(_names(part.func.value))
                 elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
                     written |= _names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= _names(part.target)
-        leaders = {find(name) for name in written}
-        return {name for name in leader if find(name) in leaders} | written
+        # Go backwards from the names that are written.
+        size = -1
+        while size < len(written):
+            size = len(written)
+            written |= {source for source, targets in flows.items() if targets & written}
+        return written
 
     # --- entry ------------------------------------------------------------------------------------
 
@@ -278,10 +270,6 @@ class Tracer(Notation):
         self.stable = set(parts(tuple(self.constants.values()), ir.Var))
         self.blocks.append(ir.Block([], ir.Jump(0)))
         self.instructions = self.blocks[0].instructions
-        origins = [self.origin(slot) for slot in self.inputs]
-        if origins:
-            values = tuple(constant(k) for k in range(len(origins)))
-            self.instructions.append(ir.Let(tuple(origins), values))
         self.blocks[0].end = self.go_to(0, self.state, self.instructions)
         while self.waiting:
             self.fill(self.waiting.pop())
@@ -697,8 +685,6 @@ class Tracer(Notation):
                 used.add(each.slot)
         for slot in sorted(used, key=lambda x: x.index):
             names[f"origin {slot.index}"] = self.origin(slot)
-        for number in range(self.input_stacks):
-            names[f"list {number}"] = List(number)
         self.exits.append(ir.Leaving(step.place, names))
         return ir.Exit(len(self.exits) - 1)
 
@@ -873,6 +859,19 @@ class Tracer(Notation):
             raise Unknown(value.number, node)
         return found
 
+    def list_method(self, value: List, name: str, node: ast.Call) -> Any:
+        """Return a method of a list of vectors."""
+        if not node.keywords:
+            if name == "pop" and not node.args:
+                return self.pop(value, node)
+            if name == "append" and len(node.args) == 1:
+                self.append(value, node)
+                return NONE
+            if name == "clear" and not node.args:
+                self.emit(ir.ClearStack(value, self.line))  # type: ignore[arg-type]
+                return NONE
+        refuse(Reason.STACK, node.func)
+
     def append(self, value: List, node: ast.Call) -> None:
         """Execute value.append(x)."""
         (argument,) = node.args
@@ -928,7 +927,7 @@ class Tracer(Notation):
         elif isinstance(node, ast.AugAssign):
             self.augment(node)
         elif isinstance(node, ast.Expr):
-            self.expression_statement(node.value)
+            self.evaluate(node.value)
         elif isinstance(node, ast.Delete):
             for target in node.targets:
                 self.delete(target)
@@ -1009,10 +1008,39 @@ class Tracer(Notation):
                 return variable
 
             stored[name] = transform(value, take)
+        self.exchange(stored)
         self.state.names.update(stored)
         last = dict(lets)
         if last:
             self.emit(ir.Let(tuple(last), tuple(last.values()), self.line))
+
+    def exchange(self, stored: dict[str, Any]) -> None:
+        """Exchange the contents of slots if an assignment exchanges the vectors of its names.
+
+        Each name then keeps its slot.
+        """
+        wanted: dict[ir.Slot, ir.Slot] = {}
+        moved: dict[int, ir.Slot] = {}
+        for name, value in stored.items():
+            before = self.state.names.get(name)
+            if isinstance(value, Held) and isinstance(before, Held) and value != before:
+                wanted[self.slot_of(before)] = self.slot_of(value)
+                moved[value.number] = self.slot_of(before)
+        kinds = {(slot.dtype, slot.dim) for slot in wanted}
+        if not wanted or set(wanted) != set(wanted.values()) or len(kinds) > 1:
+            return
+        if len(moved) < len(wanted):
+            return
+        into, out = tuple(wanted), tuple(wanted.values())
+        self.emit(ir.Move(into, out, self.line))
+        origins = tuple(map(self.origin, into)), tuple(map(self.origin, out))
+        self.emit(ir.Let(*origins, self.line))
+        for number, slot in moved.items():
+            before = self.state.objects[number]
+            self.state.objects[number] = replace(before, slot=slot)
+        places = {source: target for target, source in wanted.items()}
+        for name, value in self.state.names.items():
+            self.state.names[name] = transform(value, lambda x: places.get(x) if isinstance(x, ir.Slot) else None)
 
     def augment(self, node: ast.AugAssign) -> None:
         """Execute `target op= value`."""
@@ -1035,49 +1063,22 @@ class Tracer(Notation):
             return
         self.store([(node.target.id, self.binary(symbol, value, other, node))], node)
 
-    def expression_statement(self, node: ast.expr) -> None:
-        """Execute an expression whose value is not used."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.LShift):
-            target = self.target_of(node.left)
-            if target is not None:
-                self.write(target, self.evaluate(node.right), node)
-                return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name, of = node.func.attr, node.func.value
-            if name == "update":
-                target = self.target_of(of)
-                if target is not None and len(node.args) == 1:
-                    self.write(target, self.evaluate(node.args[0]), node)
-                    return
-            if name in ("clear", "append"):
-                value = self.evaluate(of)
-                if isinstance(value, Held) and name == "clear":
-                    self.clear(value, node)
-                    return
-                if isinstance(value, List) and name == "append" and len(node.args) == 1:
-                    self.append(value, node)
-                    return
-                if isinstance(value, List) and name == "clear":
-                    self.emit(ir.ClearStack(value, self.line))  # type: ignore[arg-type]
-                    return
-        self.evaluate(node)
-
-    def target_of(self, node: ast.expr) -> Target | None:
-        """Return the left side of `<<`, or None if it is not a vector."""
+    def target_of(self, node: ast.expr) -> Any:
+        """Return the left side of `<<` as a Target, or its value if it is not a vector."""
         if isinstance(node, ast.Subscript):
             base = self.target_of(node.value)
-            if base is not None and base.index is None:
+            if isinstance(base, Target) and base.index is None:
                 return self.at(base, node.slice)
-            return None
+            return self.item(base, node)
         value = self.evaluate(node)
         if isinstance(value, Held):
             return Target(value, None, None, False)
-        if isinstance(value, Target):
-            return value
-        if isinstance(value, VECTORS):
+        if isinstance(value, Pending | Infix) and not (
+            isinstance(value, Infix) and value.dim is None
+        ):
             text = "an expression cannot be assigned to; write `C << expression`"
             self.fails(node, "TypeError", text)
-        return None
+        return value
 
     def at(self, target: Target, node: ast.expr) -> Target:
         """Return `target[node]`; the index of the whole vector is None."""
@@ -1096,8 +1097,8 @@ class Tracer(Notation):
     def set_item(self, node: ast.Subscript, value: Any) -> None:
         """Execute `node = value`."""
         target = self.target_of(node.value)
-        if target is None:
-            refuse(Reason.SYNTAX, node, name="an assignment to this")
+        if not isinstance(target, Target):
+            refuse(Reason.PYTHON_OBJECT, node, kind="not a vector")
         self.write(self.at(target, node.slice), value, node)
 
     def delete(self, node: ast.expr) -> None:
@@ -1109,7 +1110,7 @@ class Tracer(Notation):
             return
         if isinstance(node, ast.Subscript):
             target = self.target_of(node.value)
-            if target is not None:
+            if isinstance(target, Target):
                 target = self.at(target, node.slice)
                 target = Target(target.vector, target.mask, None, target.replace, target.index)
                 if isinstance(target.index, VECTORS):
@@ -1202,6 +1203,8 @@ class Tracer(Notation):
                 return self.unwrap(value)
             if name == "is_empty":
                 return Number(scalars.negation(value.present))
+        if isinstance(value, (*VECTORS, View, Typed, List, *MASKS, Target)):
+            return Method(value, name)
         refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
 
     def unwrap(self, value: Typed) -> Any:
@@ -1220,15 +1223,26 @@ class Tracer(Notation):
         path = None if value.path is None else (*value.path, name)
         kind = classify(found)
         if kind == "number":
-            if path is not None and not _is_known_module(value.value):
-                self.fix(path)
-            return Number(constant(found))
+            if path is None or _is_known_module(value.value):
+                return Number(constant(found))
+            return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="a part of another object")
         return Static(found, path)
 
+    def attribute_argument(self, path: Path, dtype: DataType) -> Number:
+        """Return the argument for a number that is an attribute of an object."""
+        if path in self.paths["scalars"]:
+            return Number(self.arguments[self.paths["scalars"].index(path)])
+        variable = self.argument(".".join(path), dtype, path)
+        self.stable.add(variable)
+        return Number(variable)
+
     def evaluate_subscript(self, node: ast.Subscript) -> Any:
-        value = self.evaluate(node.value)
+        return self.item(self.evaluate(node.value), node)
+
+    def item(self, value: Any, node: ast.Subscript) -> Any:
+        """Return value[...]."""
         if isinstance(value, VECTORS):
             return self.item_of_vector(value, node)
         if isinstance(value, Target):
@@ -1302,15 +1316,14 @@ class Tracer(Notation):
 
     def evaluate_binary(self, node: ast.BinOp) -> Any:
         symbol = SYMBOLS[type(node.op)]
-        if symbol == "<<" and self.target_names(node.left):
-            refuse(Reason.SYNTAX, node, name="a `<<` statement inside an expression")
-        left = self.evaluate(node.left)
+        if symbol == "<<":
+            left = self.target_of(node.left)
+            if isinstance(left, Target):
+                self.write(left, self.evaluate(node.right), node)
+                return NONE
+        else:
+            left = self.evaluate(node.left)
         return self.binary(symbol, left, self.evaluate(node.right), node)
-
-    def target_names(self, node: ast.expr) -> bool:
-        """Return whether the left side of `<<` is a vector."""
-        names = _names(node)
-        return any(isinstance(self.state.names.get(name), Held | Target) for name in names)
 
     def binary(self, symbol: str, left: Any, right: Any, node: Any) -> Any:
         """Return `left symbol right`."""
@@ -1450,6 +1463,8 @@ class Tracer(Notation):
             function = self.static_attribute(value, node.func.attr, node.func)
         else:
             function = self.evaluate(node.func)
+        if isinstance(function, Method):
+            return self.call_method(function.value, function.name, node)
         hint, self.hint = self.hint, None
         args = [self.evaluate(arg) for arg in node.args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
@@ -1467,6 +1482,8 @@ class Tracer(Notation):
             if any(isinstance(x, (*VECTORS, View)) for x in every):
                 return self.call_operator(function, args, options, node)
             return self.call_static(function, args, options, node)
+        if _is_hashable(function) and function in _INPUT_OUTPUT:
+            refuse(Reason.INPUT_OUTPUT, node.func)
         special = _CALLS.get(function) if _is_hashable(function) else None
         if special is not None:
             return special(self, args, options, node)
@@ -1487,8 +1504,15 @@ class Tracer(Notation):
             return self.call_static(function, args, options, node)
         refuse(Reason.CALL, node.func)
 
-    def call_static(self, function: Any, args: list[Any], options: dict[str, Any], node: Any) -> Any:
+    def call_static(
+        self, function: Any, args: list[Any], options: dict[str, Any], node: Any
+    ) -> Any:
         """Call a function of the library with known objects."""
+        for x in (*args, *options.values()):
+            if not isinstance(x, Static) and not (
+                isinstance(x, Number) and isinstance(x.scalar, ir.Constant)
+            ):
+                refuse(Reason.CALL, node.func)
         given = [self.static(x, node) for x in args]
         named = {name: self.static(x, node) for name, x in options.items()}
         with self.checks(node):
@@ -1499,8 +1523,8 @@ class Tracer(Notation):
 
     def call_method(self, value: Any, name: str, node: ast.Call) -> Any:
         """Return value.name(...)."""
-        if isinstance(value, List) and name == "pop" and not node.args and not node.keywords:
-            return self.pop(value, node)
+        if isinstance(value, List):
+            return self.list_method(value, name, node)
         hint, self.hint = self.hint, None
         args = [self.evaluate(arg) for arg in node.args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
@@ -1510,6 +1534,9 @@ class Tracer(Notation):
                 value = self.by_default(value, node)
                 return self.scalar_method(value, name, args, options, node)
             return self.vector_method(value, name, args, options, node)
+        if isinstance(value, Target) and name == "update" and len(args) == 1 and not options:
+            self.write(value, args[0], node)
+            return NONE
         if isinstance(value, View):
             return self.matrix_method(value, name, args, options, node)
         if isinstance(value, MASKS) and name == "new":
@@ -1618,6 +1645,15 @@ class Tracer(Notation):
             return self.get(element, found["default"], node)
         if name == "wait":
             return value
+        if isinstance(value, Held) and name == "clear" and not args and not options:
+            self.clear(value, node)
+            return NONE
+        if isinstance(value, Held) and name == "update" and len(args) == 1 and not options:
+            self.write(Target(value, None, None, False), args[0], node)
+            return NONE
+        if not hasattr(Vector if isinstance(value, Held) else VectorExpression, name):
+            text = f"a {self.kind(value)} has no attribute {name!r}"
+            self.fails(node, "AttributeError", text)
         refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
 
     def whole(self, value: Any) -> Any:
@@ -1831,6 +1867,10 @@ class Tracer(Notation):
         scalar = value.scalar if isinstance(value, Number) else None
         if isinstance(scalar, ir.Size):
             return scalar.dim
+        if isinstance(scalar, ir.Constant) and scalar.value in self.sizes:
+            dim = self.dim(scalar.value)
+            self.fix(self.paths["dims"][dim.index])
+            return dim
         name = "a new vector whose size is not that of a vector or matrix of the loop"
         refuse(Reason.OPERATION, node, name=name)
 
@@ -1893,10 +1933,15 @@ class Tracer(Notation):
                     name: transform(value, settle)
                     for name, value in each.names.items()
                     if not (isinstance(value, ir.Var) and value in dropped)
-                },
+                }
+                | {f"list {stack.index}": stack for stack in stacks},
             )
             for each in self.exits
         ]
+        if tracked:
+            of = {slot.index: k for k, slot in enumerate(self.inputs)}
+            pairs = [(origins[index], constant(of.get(index, -1))) for index in sorted(tracked)]
+            blocks[0].instructions.insert(0, ir.Let(*zip(*pairs, strict=True)))
         kept_names = [origins[index].name for index in tracked]
         blocks, exits = simplify(blocks, exits, kept_names)
         used = find_variables(blocks, exits)
@@ -2037,3 +2082,5 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     Vector.from_scalar: Tracer.call_from_scalar,
 }
 """The functions that a program has instructions for."""
+
+_INPUT_OUTPUT = {print, open, input}
