@@ -94,15 +94,15 @@ def eigenvector(
 @jit_if_large
 def _iterate(A: Matrix, x: Vector, follow: Any, rounds: int, least: float) -> tuple[Vector, float]:
     """Run the rounds; return x and Σ |change| in the last round."""
-    changed = math.inf
+    following, changed = x.dup(), math.inf
     for _ in range(rounds):
         # x' = (x + xA) / ‖x + xA‖
-        following = x.dup()
+        following << x
         following(binary.plus) << follow(x @ A)
-        following = power_iteration.normalize(following)
+        power_iteration.scale_to_length_1(following)
         # Σ |x' - x|
         changed = power_iteration.distance(following, x)
-        x = following
+        x, following = following, x
         if changed < least:
             break
     return x, changed

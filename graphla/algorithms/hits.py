@@ -5,14 +5,15 @@ power method needs many rounds if the second singular value is close to the larg
 takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
 This needs about the square root of that number of rounds.
 
-Invariants at the start of each round: h has length 1, and the vector `step`, which is the change of
-h in the last round, has length 1, or is 0 before the first round. For M = AAᵀ, `moved` is hM, and
-`moved_step` is the product of `step` and M.
+Invariants at the start of each round: the vector `step` is the last summand of h that the last
+round added, or 0 before the first round. For M = AAᵀ, `moved` is hM, and `moved_step` is the
+product of `step` and M.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -26,17 +27,17 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""A direction is dropped if the square of its distance from the span of the others is at most this
-part of the square of its length: up to rounding, it is a linear combination of the others."""
+"""A direction of length 1 is dropped if the square of its distance from the span of the others is
+at most this: up to rounding, it is a linear combination of the others."""
+
+TINY = sys.float_info.min
+"""The smallest positive normal number, which replaces a denominator that is 0."""
 
 SWEEPS = 12
 """The maximum number of sweeps of Jacobi's rotations; four are usually enough."""
 
 ROUNDING = 1e-18
 """The sweeps end when the elements outside the diagonal are below this part of the trace."""
-
-Lengths = tuple[float, float, float, float]
-Products = tuple[float, float, float, float, float, float]
 
 
 class Hits(NamedTuple):
@@ -129,87 +130,99 @@ def hits(
 
 @jit_if_large
 def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
-    """Return the vector of length 1 whose direction stays the same under AAᵀ."""
-    moved = _multiply_twice(A, h)
-    step, moved_step = power_iteration.full(0.0, A.nrows), power_iteration.full(0.0, A.nrows)
+    """Change h, which has length 1, until its direction stays the same under AAᵀ; return h."""
+    n, follow = A.nrows, plus_times["FP64"]
+    step, moved_step, r, moved_r, a, moved = (Vector(float, n) for _ in range(6))
+    a << follow(h @ A)
+    moved << follow(A @ a)
     theta = error = 0.0
     for _ in range(max_iter):
-        # θ = h·hM estimates the largest eigenvalue of M = AAᵀ, and r = hM - θh is the residual
-        theta = inner(h, moved)
-        r = _add(1.0, moved, -theta, h)
-        error = math.sqrt(inner(r, r))
+        # θ = h·hM / h·h estimates the largest eigenvalue of M = AAᵀ; r = hM - θh is the residual
+        hh = inner(h, h)
+        theta = inner(h, moved) / hh
+        r << binary.plus(moved | binary.times(-theta, h))
+        rr = inner(r, r)
+        error = math.sqrt(rr / hh)
         if not error < math.inf:
             raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
             return h
-        r = power_iteration.normalize(r)
-        moved_r = _multiply_twice(A, r)
-        # h' = ah + br + c·step, for the factors that maximize h'Mh' / h'h'
-        a, b, c = _best_combination(
-            (inner(h, r), inner(h, step), inner(r, step), inner(step, step)),
-            (
-                theta,
-                inner(moved, r),
-                inner(moved, step),
-                inner(moved_r, r),
-                inner(moved_r, step),
-                inner(moved_step, step),
-            ),
+        a << follow(r @ A)
+        moved_r << follow(A @ a)
+        hr, hs, rs, ss = inner(h, r), inner(h, step), inner(r, step), inner(step, step)
+        hr_m, hs_m, rr_m = inner(moved, r), inner(moved, step), inner(moved_r, r)
+        rs_m, ss_m = inner(moved_r, step), inner(moved_step, step)
+        # The vectors are not scaled to length 1, but the inner products and the factors are.
+        by_h, by_r, by_step = _inverse(hh), _inverse(rr), _inverse(ss)
+        x, y, z = _best_combination(
+            hr * by_h * by_r,
+            hs * by_h * by_step,
+            rs * by_r * by_step,
+            theta,
+            hr_m * by_h * by_r,
+            hs_m * by_h * by_step,
+            rr_m * by_r * by_r,
+            rs_m * by_r * by_step,
+            ss_m * by_step * by_step,
         )
-        step, moved_step = _add(b, r, c, step), _add(b, moved_r, c, moved_step)
-        h, moved = _add(a, h, 1.0, step), _add(a, moved, 1.0, moved_step)
-        # Scale h and the step to length 1.
-        long, short = math.sqrt(inner(h, h)) or 1.0, math.sqrt(inner(step, step)) or 1.0
-        h, moved = _scale(1 / long, h), _scale(1 / long, moved)
-        step, moved_step = _scale(1 / short, step), _scale(1 / short, moved_step)
+        x, y, z = x * by_h, y * by_r, z * by_step
+        # h' = xh + yr + z·step, for the factors that maximize h'M·h' / h'·h'
+        step << binary.plus(binary.times(y, r) | binary.times(z, step))
+        moved_step << binary.plus(binary.times(y, moved_r) | binary.times(z, moved_step))
+        h << binary.plus(binary.times(x, h) | step)
+        moved << binary.plus(binary.times(x, moved) | moved_step)
     raise power_iteration.ConvergenceError(
         f"max_iter is {max_iter}, but the error of the hubs was {error:.3g} of {theta:.3g} still, "
         f"and not less than the part {tol:g} of that"
     )
 
 
-def _scale(a: float, x: Vector) -> Vector:
-    """Return ax."""
-    return x.apply(binary.times, right=a).new()
+def _inverse(square: float) -> float:
+    """Return 1 / √square, or a large number if `square` is 0."""
+    return 1.0 / math.sqrt(max(square, TINY))
 
 
-def _add(a: float, x: Vector, b: float, y: Vector) -> Vector:
-    """Return ax + by."""
-    return binary.plus(x.apply(binary.times, right=a) | y.apply(binary.times, right=b)).new()
+def _best_combination(
+    hr: float,
+    hs: float,
+    rs: float,
+    hh_m: float,
+    hr_m: float,
+    hs_m: float,
+    rr_m: float,
+    rs_m: float,
+    ss_m: float,
+) -> tuple[float, float, float]:
+    """Return factors a, b, c for which y = ah + br + c·step maximizes yM·y / y·y.
 
-
-def _best_combination(lengths: Lengths, products: Products) -> tuple[float, float, float]:
-    """Return factors a, b, c for which y = ah + br + c·step maximizes yMy / yy.
-
-    The vectors h and r have length 1. `lengths` contains the inner products h·r, h·step, r·step and
-    step·step. `products` contains hM·h, hM·r, hM·step, rM·r, rM·step and stepM·step. A direction
-    that depends linearly on those before it, up to rounding, gets the factor 0.
+    The vectors h, r and step have length 1, or are 0. The parameters are the inner products h·r,
+    h·step and r·step, and then hM·h, hM·r, hM·step, rM·r, rM·step and stepM·step. A direction that
+    depends linearly on those before it, up to rounding, gets the factor 0.
     """
-    hr, hs, rs, ss = lengths
-    hh, hr_m, hs_m, rr_m, rs_m, ss_m = products
-    # Gram-Schmidt: with h, the vectors u = p(r - hr·h) and v = q(step - x·h - y·u) have length 1
+    # Gram-Schmidt: with h, the vectors u = p(r - hr·h) and v = q(step - hs·h - f·u) have length 1
     # and are orthogonal. If r or the step depends on the vectors before it, p or q is 0.
-    p = _inverse_length(1.0 - hr * hr, 1.0)
-    y = p * (rs - hr * hs)
-    q = _inverse_length(ss - hs * hs - y * y, ss)
+    p = _inverse_length(1.0 - hr * hr)
+    f = p * (rs - hr * hs)
+    q = _inverse_length(1.0 - hs * hs - f * f)
     # the matrix of M in the basis h, u, v
-    hu = p * (hr_m - hr * hh)
-    uu = p * p * (rr_m - 2.0 * hr * hr_m + hr * hr * hh)
+    hu = p * (hr_m - hr * hh_m)
+    uu = p * p * (rr_m - 2.0 * hr * hr_m + hr * hr * hh_m)
     us = p * (rs_m - hr * hs_m)
-    hv = q * (hs_m - hs * hh - y * hu)
-    uv = q * (us - hs * hu - y * uu)
-    vv = q * q * (ss_m + hs * hs * hh + y * y * uu - 2.0 * (hs * hs_m + y * us - hs * y * hu))
-    a, b, c = _largest_eigenvector(hh, hu, hv, uu, uv, vv)
+    hv = q * (hs_m - hs * hh_m - f * hu)
+    uv = q * (us - hs * hu - f * uu)
+    vv = q * q * (ss_m + hs * hs * hh_m + f * f * uu - 2.0 * (hs * hs_m + f * us - hs * f * hu))
+    a, b, c = _largest_eigenvector(hh_m, hu, hv, uu, uv, vv)
     # from the basis h, u, v to the basis h, r, step
     c = q * c
-    b = p * (b - c * y)
+    b = p * (b - c * f)
     a = a - c * hs - b * hr
-    return (a, b, c) if a >= 0 else (-a, -b, -c)
+    sign = math.copysign(1.0, a)
+    return sign * a, sign * b, sign * c
 
 
-def _inverse_length(square: float, scale: float) -> float:
-    """Return 1 / √square, or 0 if `square` is at most the part DEPENDENT of `scale`."""
-    return 1.0 / math.sqrt(square) if square > DEPENDENT * scale else 0.0
+def _inverse_length(square: float) -> float:
+    """Return 1 / √square, or 0 if `square` is at most DEPENDENT."""
+    return (square > DEPENDENT) / math.sqrt(max(square, DEPENDENT))
 
 
 def _largest_eigenvector(
@@ -251,11 +264,9 @@ def _largest_eigenvector(
 
 def _rotation(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
     """Return the tangent, cosine and sine of the rotation that makes the 2 x 2 matrix diagonal."""
-    if xy == 0.0:
-        return 0.0, 1.0, 0.0
-    ratio = (yy - xx) / (2.0 * xy)
-    t = 1.0 / (abs(ratio) + math.sqrt(1.0 + ratio * ratio))
-    t = t if ratio >= 0.0 else -t
+    d = yy - xx
+    # The denominator is 0 only if the matrix is a multiple of the identity; then t is 0.
+    t = math.copysign(2.0, d) * xy / max(abs(d) + math.hypot(d, 2.0 * xy), TINY)
     c = 1.0 / math.sqrt(1.0 + t * t)
     return t, c, t * c
 

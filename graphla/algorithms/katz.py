@@ -106,14 +106,14 @@ def _iterate(
     A: Matrix, x: Vector, beta: Vector, alpha: float, follow: Any, rounds: int, least: float
 ) -> tuple[Vector, float]:
     """Run the rounds; return x and Σ |change| in the last round."""
-    changed = math.inf
+    following, changed = x.dup(), math.inf
     for _ in range(rounds):
         # x' = β + α·xA
-        following = beta.dup()
+        following << beta
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
         # Σ |x' - x|
         changed = power_iteration.distance(following, x)
-        x = following
+        x, following = following, x
         if changed < least or not math.isfinite(changed):
             break
     return x, changed
