@@ -13,11 +13,12 @@ import builtins
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
 from time import perf_counter
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -81,7 +82,7 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
         >>> import graphla as gl
         >>> from graphla import Vector, replace
         >>> from graphla.semiring import any_secondi
-        >>> @gl.jit(fallback=True)
+        >>> @gl.jit
         ... def bfs(A, source):
         ...     n = A.nrows
         ...     parent, frontier = Vector(int, n), Vector(int, n)
@@ -107,8 +108,24 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
     if function.__code__.co_flags & (
         inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
     ):
-        refuse(Reason.GENERATOR, None, name=function.__qualname__)
+        if not fallback:
+            refuse(Reason.GENERATOR, None, name=function.__qualname__)
+        text = f"{function.__qualname__} is a generator or a coroutine, so Python runs it"
+        _warn(text, function.__code__.co_filename, function.__code__.co_firstlineno)
+        return function
     return _Function(function, fallback).wrapper
+
+
+def jit_if_large(function: F) -> F:
+    """Compile the loops of a function of the library, whose first argument is a Matrix.
+
+    This is the rule for all such functions: a call with few entries never waits for a compilation.
+    If the matrix has fewer than `config.compile_threshold` entries and rows, the loops run as
+    Python, unless an earlier call has compiled them for the same types, or `config.compiled` is
+    True. Otherwise this is `jit`.
+    """
+    compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
+    return compiled.wrapper  # pyright: ignore[reportReturnType]
 
 
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
@@ -139,6 +156,16 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
     return made
 
 
+def _is_small(A: Any) -> bool:
+    """Return whether no compilation is worth its time for a loop over a matrix."""
+    return _is_too_few(max(A.nvals, A.nrows))
+
+
+def _is_too_few(entries: int) -> bool:
+    settings = current()
+    return settings.compiled is not True and entries < settings.compile_threshold
+
+
 def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
@@ -146,28 +173,35 @@ def _contents(cell: CellType) -> Any:
         return None
 
 
+def _warn(text: str, file: str, line: int) -> None:
+    warnings.warn_explicit(text, UserWarning, file, line)
+
+
+_report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
+"""While `explain` runs, what happened to the loops."""
+
+
 class _Function:
     """A function under `gl.jit`. It is rewritten at its first call.
 
-    Attributes:
-        loops: its loops, which the rewritten function calls.
-        report: while `explain` runs, what happened to the loops.
+    `loops` are its loops, which the rewritten function calls. `is_patient` means that calls with
+    small operands wait for a compilation, too.
     """
 
     locals = staticmethod(locals)
 
-    def __init__(self, function: FunctionType, fallback: bool):
+    def __init__(self, function: FunctionType, fallback: bool, *, is_patient: bool = True):
         self.function = function
         self.fallback = fallback
+        self.is_patient = is_patient
         self.loops: list[_Loop] = []
-        self.report: list[str] | None = None
         self.rewritten: FunctionType | None = None
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
             rewritten = self.rewritten
             if rewritten is None:
-                if not running.may_compile():
+                if not running.may_compile() or (not is_patient and _is_small(args[0])):
                     return function(*args, **options)
                 rewritten = self.rewrite()
             return rewritten(*args, **options)
@@ -184,7 +218,7 @@ class _Function:
         except NotCompilable as error:
             if not self.fallback:
                 raise
-            self.warn(function.__code__.co_filename, function.__code__.co_firstlineno, str(error))
+            _warn(str(error), function.__code__.co_filename, function.__code__.co_firstlineno)
             self.rewritten = function
             return function
         sites = find_sites(function)
@@ -194,16 +228,22 @@ class _Function:
 
     def explain(self, *args: Any, **options: Any) -> str:
         """Run the function on copies of its vectors; return which loops compile, and how."""
-        copies = {id(x): x.dup() for x in (*args, *options.values()) if type(x) is Vector}
+        copies: dict[int, Any] = {}
+
+        def copied(x: Any) -> Any:
+            if type(x) is Vector:
+                return copies.setdefault(id(x), x.dup())
+            if type(x) is list and any(type(each) is Vector for each in x):
+                return copies.setdefault(id(x), [copied(each) for each in x])
+            return x
+
         rewritten = self.rewritten or self.rewrite()
-        self.report = report = []
+        report: list[str] = []
+        token = _report.set(report)
         try:
-            rewritten(
-                *(copies.get(id(x), x) for x in args),
-                **{name: copies.get(id(x), x) for name, x in options.items()},
-            )
+            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
         finally:
-            self.report = None
+            _report.reset(token)
         if not self.loops:
             return f"{self.function.__name__} has no loops."
         return "\n\n".join(dict.fromkeys(report)) or f"No loop of {self.function.__name__} ran."
@@ -225,10 +265,7 @@ class _Function:
             loop.has_warned = True
             line = loop.site.node.lineno
             what = f"the loop in line {line} of {self.function.__qualname__} runs as Python: "
-            self.warn(loop.source.file, line, what + str(error))
-
-    def warn(self, file: str, line: int, text: str) -> None:
-        warnings.warn_explicit(text, UserWarning, file, line)
+            _warn(what + str(error), loop.source.file, line)
 
 
 class _Unusual:
@@ -312,7 +349,13 @@ class _Loop:
     def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
         """Describe the values that the loop reads, without those that helper functions read."""
         found = self.owner.function.__globals__
-        values = [*names.values(), *(found.get(name) for name in self.outside)]
+        known = {**names, **{name: found[name] for name in self.outside if name in found}}
+        values = [*known.values()]
+        for node in ast.walk(self.site.node):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                value = known.get(node.value.id)
+                if not isinstance(value, (Operand, ModuleType)):
+                    values.append(getattr(value, node.attr, None))
         at = Description()
         return at, at.of_all(values)
 
@@ -338,9 +381,10 @@ class _Loop:
 
     def say(self, text: str) -> None:
         """Add to the report of `explain`."""
-        if self.owner.report is not None:
+        report = _report.get()
+        if report is not None:
             line = self.site.node.lineno
-            self.owner.report.append(f"The loop in line {line} of {self.source.name} {text}")
+            report.append(f"The loop in line {line} of {self.source.name} {text}")
 
 
 class _Shape:
@@ -377,12 +421,15 @@ class _Shape:
             return self.owner.run_in_python()
         device = at.device or default_device()
         engine = running.engine_for(device, at.entries)
-        explains = self.owner.owner.report is not None
+        explains = _report.get() is not None
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
         how = device, current().deterministic, forced_direction()
         key = description, has_all or tuple(values), how
+        waits = explains or self.owner.owner.is_patient or key in self.cases
+        if not waits and _is_too_few(at.entries):
+            return None
         try:
             case = self.find(key, values)
             if explains:
@@ -413,9 +460,10 @@ class _Shape:
 
     def locate(self, error: NotCompilable) -> None:
         """Add the file, the line and the statement to an error of the tracer or of an engine."""
-        step = None if error.node is None else self.loop.step_of(error.node)
-        if error.file is None and step is not None:
-            locate(error, *self.loop.where(step.line))
+        if error.file is None:
+            step = None if error.node is None else self.loop.step_of(error.node)
+            line = self.loop.steps[0].line if step is None else step.line
+            locate(error, *self.loop.where(line))
 
 
 Getter = Callable[[Mapping[str, Any]], Any]
@@ -535,7 +583,7 @@ class _Case:
             device,
             tuple([int(get(values)) for get in self.dims]),
             tuple([_store(get(values)) for get in self.matrices]),
-            tuple([np.asarray(get(values), dtype) for get, dtype in self.arrays]),
+            tuple([np.ascontiguousarray(get(values), dtype) for get, dtype in self.arrays]),
             tuple([convert(get(values)) for get, convert in self.scalars]),
             tuple([_store(each) for each in objects]),
             tuple([tuple(map(_store, each)) for each in lists]),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import subprocess
 import sys
 import traceback
@@ -14,6 +15,7 @@ import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -173,7 +175,7 @@ def nested(u: Vector) -> tuple[Any, ...]:
         for j in range(i):
             u << u.apply(binary.plus, right=j)
             rounds += 1
-    return u, rounds, i, j
+    return u, rounds, i, j  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def breaks(u: Vector, limit: int) -> tuple[Any, ...]:
@@ -645,7 +647,7 @@ def test_a_variable_without_a_value_after_the_loop_has_none(engine: Counting):
     def last(u: Vector, rounds: int) -> int:
         for k in range(rounds):  # noqa: B007
             u << u.apply(binary.plus, right=1)
-        return k
+        return k  # pyright: ignore[reportPossiblyUnboundVariable]
 
     assert last(ones(), 3) == 2
     with pytest.raises(UnboundLocalError):
@@ -661,7 +663,7 @@ def test_a_variable_may_have_no_value_before_the_loop(engine: Counting):
             u << u.apply(binary.plus, right=1)
             if u[0].value == 100:
                 found = k
-        return found
+        return found  # pyright: ignore[reportPossiblyUnboundVariable]
 
     assert last(ones(), True) == 7
     with pytest.raises(UnboundLocalError):
@@ -893,6 +895,17 @@ def test_generators_and_coroutines_are_refused():
         assert caught.value.code is Reason.GENERATOR
 
 
+def test_a_generator_runs_as_python_with_fallback():
+    def generator(u: Vector) -> Iterator[int]:
+        for _ in range(3):
+            u << u.apply(binary.plus, right=1)
+            yield u[0].value
+
+    with pytest.warns(UserWarning, match="generator"):
+        jitted = gl.jit(generator, fallback=True)
+    assert list(jitted(ones())) == [2, 3, 4]
+
+
 def test_a_function_without_source_is_refused_by_name(engine: Counting):
     names: dict[str, Any] = {}
     exec("def typed_in(u):\n    for k in range(3):\n        u[k] = k\n", names)
@@ -900,6 +913,12 @@ def test_a_function_without_source_is_refused_by_name(engine: Counting):
         gl.jit(names["typed_in"])(ones())
     with pytest.warns(UserWarning, match="typed_in"):
         gl.jit(names["typed_in"], fallback=True)(ones())
+
+
+def test_the_documentation_lists_every_reason():
+    page = Path(__file__).parents[2] / "docs" / "reference" / "jit.md"
+    listed = re.findall(r"^\| `([A-Z_]+)` \|", page.read_text(), re.MULTILINE)
+    assert listed == [reason.name for reason in Reason]
 
 
 def test_only_functions_are_accepted():
@@ -952,6 +971,73 @@ def test_a_refused_loop_is_refused_at_each_call(engine: Counting):
             jitted(ones())
 
 
+class Holder:
+    def __init__(self) -> None:
+        self.u = ones()
+
+    @gl.jit
+    def prints(self) -> None:
+        for _ in range(2):
+            self.u << self.u.apply(binary.plus, right=1)
+            print(self.u)
+
+
+def test_a_loop_over_a_vector_of_an_object_is_refused(engine: Counting):
+    with pytest.raises(NotCompilable, match=r"print\(self.u\)"):
+        Holder().prints()
+
+
+@pytest.mark.parametrize("x", [2**70, 0.5, True, 2**63 - 1, None])
+def test_numbers_of_any_kind_pass_through_a_loop(engine: Counting, x: Any):
+    def keep(u: Vector, x: Any) -> tuple[Any, ...]:
+        for k in range(2):
+            u << u.apply(binary.plus, right=k)
+            if k > 5:
+                x = 0
+        return u, x
+
+    assert shown(gl.jit(keep)(ones(), x)) == shown(keep(ones(), x))
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        [1, 2, 3],
+        [0.5, 2.0],
+        (4, 5),
+        np.arange(8)[::2],
+        np.array([1.5, 2.5]),
+        np.array([True, False]),
+        range(5, 0, -2),
+        [True, False],
+    ],
+)
+def test_a_for_iterates_over_numbers(engine: Counting, items: Any):
+    def add(u: Vector, items: Any) -> tuple[Any, ...]:
+        total = 0.0
+        for x in items:
+            u << u.apply(binary.plus, right=1)
+            total = total + float(x)
+        return u, total
+
+    assert shown(gl.jit(add)(ones(), items)) == shown(add(ones(), items))
+    assert len(engine.programs) == 1
+
+
+def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
+    def add(u: Vector, items: Any) -> tuple[Any, ...]:
+        total = 0.0
+        for x in items:
+            u << u.apply(binary.plus, right=1)
+            total = total + x
+        return u, total
+
+    jitted = gl.jit(add, fallback=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
+
+
 # --- explanations --------------------------------------------------------------------------------
 
 
@@ -990,7 +1076,7 @@ def test_vectors_of_several_dtypes_and_scalars_pass_through(engine: Counting):
             x = x * 2 + k
             flag = not flag
             u << u.apply(binary.plus, right=x)
-        return u, x, flag, n, k
+        return u, x, flag, n, k  # pyright: ignore[reportPossiblyUnboundVariable]
 
     assert shown(gl.jit(mixed)(ones(6, float), 1.5, True, 3)) == shown(
         mixed(ones(6, float), 1.5, True, 3)
