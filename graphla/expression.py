@@ -18,7 +18,7 @@ import numpy as np
 from graphla.backends import default_device
 from graphla.operations import assignment
 from graphla.operations.entrywise import cast
-from graphla.operations.moving import on_host
+from graphla.operations.moving import on_device
 from graphla.operations.operation import (
     DeviceScope,
     MemoryFreed,
@@ -364,8 +364,16 @@ class Updater:
     Args:
         target: C.
         mask: the mask, or None.
-        accum: the typed accumulator, or None.
+        accum: the typed accumulator, or None. In `C(accum)[I, J] << x`, it also joins the values
+            at equal indices, if it is the operator of a monoid on the dtype of C.
         replace: whether entries outside the mask are deleted.
+
+    Examples:
+        >>> from graphla import Vector, binary
+        >>> w, q = Vector.from_dense([5, 5, 5]), Vector.from_dense([2, 0, 2])
+        >>> w(binary.min)[q] << Vector.from_dense([3, 9, 1])
+        >>> w.to_dict()
+        {0: 5, 1: 5, 2: 1}
     """
 
     __slots__ = ("_accum", "_mask", "_replace", "_target")
@@ -475,7 +483,8 @@ class Assigner:
     def __lshift__(self, x: Any) -> None:
         """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-        Write `x` to the region.
+        Write `x` to the region. If an index occurs twice in I or J, `accum` also joins the values
+        of `x` that have the same position.
 
         Args:
             x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
@@ -485,7 +494,9 @@ class Assigner:
             TypeError: `x` has the wrong type.
             DimensionMismatch: `x` or the mask has another shape.
             DeviceMismatch: `x` or the mask is on another device.
-            DuplicateEntry: an index occurs twice in I or J.
+            DuplicateEntry: an index occurs twice in I or J, and `accum` is not a commutative and
+                associative monoid on the dtype of C, or `replace` is given with a mask of the
+                region.
         """
         updater = self._updater
         assign(
@@ -577,15 +588,18 @@ def assign(
     """
     shape, device, sizes = target._store.shape, target._store.device, target._store.shape
     if sizes and not (axes[0] is None and axes[-1] is None):
-        axes = tuple([on_host(i) if is_on_card(i) else i for i in axes])
+        axes = tuple([on_device(i, device) if is_on_card(i) else i for i in axes])
         pairs = zip(axes, shape, strict=True)
         sizes = tuple(n if i is None else i.size for i, n in pairs if not isinstance(i, int))
     value = _value(target, x, sizes)
     if value.device != device:
         refuse_mixed(device, value.device, "the output and what is assigned to it")
+    is_joined = False
     for place, name in zip(axes, ("index",) if len(axes) == 1 else ("row", "column"), strict=False):
         if place is not None and not isinstance(place, int):
-            _refuse_duplicates(place, name)
+            with DeviceScope("assign", (), device):
+                partial = replace and submask and mask is not None
+                is_joined |= _joins(place, name, target, accum, partial)
     start = perf_counter() if recorders() else None
     if mask is not None and submask and not sizes:
         raise TypeError("an assign to one element takes no submask: write C(mask)[i, j] << s")
@@ -605,7 +619,8 @@ def assign(
                 if mask is not None:
                     lowered = mask._read(_mask_shape(axes, shape, sizes, mask, submask), device)
                 running.writes(target)
-                how(target, axes, value, lowered, accum, replace, submask and lowered is not None)
+                confined = submask and lowered is not None
+                how(target, axes, value, lowered, accum, replace, confined, is_joined)
                 break
         except MemoryFreed:
             if is_last_try:
@@ -614,14 +629,20 @@ def assign(
         note("assign", (value, accum), target._store.nvals, perf_counter() - start)
 
 
-def _assign_scalar(
-    target: Any, axes: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
-) -> None:
+def _assign_scalar(target: Any, axes: Any, value: Any, mask: Any, *how: Any) -> None:
+    accum, replace, _, _ = how
     write[0](target, value, None, accum, replace, True)
 
 
 def _assign_vector(
-    target: Any, axes: Any, value: Any, mask: Any, accum: Any, replace: bool, submask: bool
+    target: Any,
+    axes: tuple[Any, ...],
+    value: Any,
+    mask: Any,
+    accum: Any,
+    replace: bool,
+    submask: bool,
+    is_joined: bool,
 ) -> None:
     place = axes[0]
     if isinstance(place, int):
@@ -630,7 +651,7 @@ def _assign_vector(
             return
         place = np.asarray([place])
     write_part: Any = assignment.subassign_vector if submask else assignment.assign_vector
-    write_part(target, place, value, mask, accum, replace)
+    write_part(target, place, value, mask, accum, replace, is_joined)
 
 
 def _assign_line(
@@ -641,13 +662,13 @@ def _assign_line(
     accum: Any,
     replace: bool,
     submask: bool,
+    is_joined: bool,
 ) -> None:
     """Assign to a row or a column under a vector mask."""
-    i, j = axes
-    if isinstance(i, int):
-        assignment.assign_row(target, i, j, value, mask, accum, replace, submask)
-    else:
-        assignment.assign_column(target, i, j, value, mask, accum, replace, submask)
+    write_line: Any = assignment.assign_column
+    if isinstance(axes[0], int):
+        write_line = assignment.assign_row
+    write_line(target, *axes, value, mask, accum, replace, submask, is_joined)
 
 
 def _assign_matrix(
@@ -658,6 +679,7 @@ def _assign_matrix(
     accum: Any,
     replace: bool,
     submask: bool,
+    is_joined: bool,
 ) -> None:
     i, j = axes
     if isinstance(i, int) and isinstance(j, int) and mask is None and accum is None:
@@ -668,7 +690,7 @@ def _assign_matrix(
         value = row if isinstance(i, int) else row.T
     rows, columns = (np.asarray([k]) if isinstance(k, int) else k for k in axes)
     write_part: Any = assignment.subassign_matrix if submask else assignment.assign_matrix
-    write_part(target, rows, columns, value, mask, accum, replace)
+    write_part(target, rows, columns, value, mask, accum, replace, is_joined)
 
 
 nothing = object()
@@ -731,21 +753,30 @@ def _mask_shape(
     return shape
 
 
-def _refuse_duplicates(indices: np.ndarray, name: str) -> None:
-    """Raise an error if an index occurs twice, because its position would get two values.
+def _joins(indices: Any, name: str, target: Any, accum: Any, is_confined: bool) -> bool:
+    """Return whether the values at equal indices are to be joined by `accum`.
 
-    The error names the first such index.
+    Raise an error if an index occurs twice and `accum` cannot join its values. `is_confined` says
+    whether there are a mask of the region and `replace`. They could then both keep and delete an
+    entry whose index occurs twice.
     """
-    if indices.size < 2 or bool((indices[1:] > indices[:-1]).all()):
-        return
-    order = indices.argsort(kind="stable")
-    ordered = indices[order]
-    again = order[1:][ordered[1:] == ordered[:-1]]
-    if again.size:
-        raise DuplicateEntry(
-            f"{name} {int(indices[again.min()])} occurs twice in what is assigned to; "
-            "the indices of an assign must differ"
-        )
+    if assignment.is_increasing(indices):
+        return False
+    dtype = target._store.dtype
+    can_join = accum is not None and accum.type is dtype and accum.monoid is not None
+    # To join the values of a vector is as fast as to look for equal indices.
+    if can_join and not is_confined and target.ndim == 1:
+        return True
+    index = assignment.first_duplicate(indices)
+    if index is None or (can_join and not is_confined):
+        return index is not None
+    if accum is None:
+        why = "the indices of an assign must differ, unless accum is a monoid such as plus"
+    elif not can_join:
+        why = f"only a commutative, associative monoid on {dtype} joins values, not {accum!r}"
+    else:
+        why = "with replace and a mask of the region, the indices must differ"
+    raise DuplicateEntry(f"{name} {index} occurs twice in what is assigned to; {why}")
 
 
 def describe(shape: tuple[int, ...]) -> str:

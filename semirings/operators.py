@@ -410,6 +410,7 @@ class TypedBinaryOp(TypedOperator):
     """z = f(x, y), or z = f(x, ix, jx, y, iy, jy) for a positional operator, on two dtypes."""
 
     opclass = "BinaryOp"
+    _monoid: Any = None  # the monoid that made this copy of the operator; see `TypedMonoid.joining`
 
     def __init__(self, op: BinaryOp, dtypes: tuple[DataType, ...], result: Result):
         self.type2 = dtypes[1]
@@ -434,9 +435,17 @@ class TypedBinaryOp(TypedOperator):
 
     @property
     def monoid(self) -> Any:
-        """The typed monoid of this operator, or None."""
+        """The typed monoid whose operator is this one, or None.
+
+        `lor` on INT64 has none, because the monoid `lor` is on BOOL.
+        """
         monoid = self.op.monoid
-        return None if monoid is None or self.type not in monoid else monoid[self.type]
+        if self._monoid is not None:
+            return self._monoid
+        if monoid is None or self.type not in monoid:
+            return None
+        typed = monoid[self.type]
+        return typed if typed.binaryop is self else None
 
 
 class BinaryOp(FunctionOperator):

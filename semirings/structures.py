@@ -41,6 +41,19 @@ class TypedMonoid(Typed):
         """
         return printing.simple_ufunc(self.binaryop.expression, ("x", "y"))
 
+    @cached_property
+    def joining(self) -> TypedBinaryOp:
+        """⊕ as a binary operator whose `monoid` is this monoid.
+
+        An operator belongs to at most one monoid. So for other monoids, such as anonymous ones,
+        this is a copy of the operator.
+        """
+        if self.binaryop.monoid is self:
+            return self.binaryop
+        op = object.__new__(TypedBinaryOp)
+        vars(op).update(vars(self.binaryop), _monoid=self)
+        return op
+
     @property
     def is_commutative(self) -> bool:
         """Whether x ⊕ y = y ⊕ x."""

@@ -252,8 +252,16 @@ def write(
 def assign(
     C: Table, I: Sequence[int], J: Sequence[int], A: Table, mask=None, accum=None, replace=False
 ) -> Table:
-    """C⟨mask, replace⟩(I, J) ⊙= A, where the mask spans all of C."""
-    T = {(I[i], J[j]): x for (i, j), x in A.entries.items()}
+    """C⟨mask, replace⟩(I, J) ⊙= A, where the mask spans all of C.
+
+    If an index occurs twice in I or J, ⊙ also joins the values of A that have the same position.
+    """
+    T: dict[Key, Any] = {}
+    for (i, j), x in sorted(A.entries.items()):
+        key = I[i], J[j]
+        if accum and key in T:
+            x = binary(accum, C.dtype, C.dtype)(cast(T[key], C.dtype), cast(x, C.dtype), *key, *key)
+        T[key] = x
     return write(C, Table(C.shape, A.dtype, T), mask, accum, replace, product(I, J))
 
 
@@ -414,4 +422,4 @@ def build(shape: Key, dtype: Any, tuples: Iterable[tuple[int, int, Any]], dup: s
     for i, j, x in tuples:
         places.setdefault((i, j), []).append(x)
     op = binary(dup, dtype, dtype)
-    return Table(shape, np.dtype(dtype), {k: fold(op, xs) for k, xs in places.items()})
+    return Table(shape, np.dtype(dtype), {k: cast(fold(op, xs), dtype) for k, xs in places.items()})

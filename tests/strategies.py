@@ -125,9 +125,15 @@ def selections(draw: st.DrawFn, size: int, *, duplicates: bool) -> tuple[Any, li
     spots = st.integers(0, size - 1)
     places = draw(st.lists(spots, min_size=least, unique=not duplicates, max_size=7))
     written = [i - size if draw(st.booleans()) else i for i in places]
-    if draw(st.booleans()) or not places:
+    form = draw(st.sampled_from(["list", "array", "Vector"])) if places else "list"
+    if form == "list":
         return written, places
-    return np.array(written, dtype=np.int64), places
+    if form == "array":
+        return np.array(written, dtype=np.int64), places
+    kinds = [dtype for dtype in INTEGERS if dtype.kind == "i" or min(written) >= 0]
+    dtype = draw(st.sampled_from(kinds))
+    table = Table((len(places), 1), dtype, {(k, 0): dtype.type(i) for k, i in enumerate(written)})
+    return vector(table, draw(LAYOUTS["vector"])), places
 
 
 # --- converting tables ------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from strategies import (
     same,
     selections,
     sizes,
+    suited,
     tables,
     vector,
 )
@@ -296,6 +297,160 @@ def test_repeated_element_assignments_do_not_change_copies(data):
     same(w.noun, Table(u.shape, u.dtype, entries))
     same(kept, u)
     assert mask is not None
+
+
+# --- equal indices, whose values an accumulator joins ------------------------------------------
+def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
+    """Draw the name of an operator that is the operator of a monoid on this dtype."""
+    logical = ["lor", "land", "lxor", "eq"] if dtype.kind == "b" else []
+    bitwise = ["band", "bor", "bxor"] if dtype.kind in "iu" else []
+    return st.sampled_from(["plus", "times", "min", "max", "any", *logical, *bitwise])
+
+
+@st.composite
+def values_to_join(draw: st.DrawFn, accum: str, dtype: Any) -> tuple[np.dtype, Any]:
+    """Draw the dtype of the values that are assigned, and return a strategy for the values.
+
+    A fold of the values has the same bits in any order.
+    """
+    if draw(st.booleans()):
+        return dtype, suited(accum, dtype)
+    return np.dtype(np.int8), st.integers(-2, 2).map(np.int8)
+
+
+@pytest.mark.parametrize("confined", [False, True])
+@pytest.mark.parametrize("region", ["vector", "row", "column", "matrix"])
+@given(data)
+def test_the_accumulator_joins_values_with_equal_indices(region, confined, data):
+    kind = "vector" if region == "vector" else "matrix"
+    dtype = data.draw(dtypes)
+    accum = data.draw(joining(dtype))
+    shape = data.draw(nonempty if kind == "matrix" else st.tuples(st.integers(1, 6), st.just(1)))
+    table = data.draw(tables(st.just(shape), dtype, values=suited(accum, dtype)))
+    C = Operand(data.draw, table, kind)
+    rows, I = data.draw(selections(shape[0], duplicates=True))
+    cols, J = data.draw(selections(shape[1], duplicates=True))
+    if region == "row":
+        rows, I = 0, [0]
+    if region in ("column", "vector"):
+        cols, J = 0, [0]
+    size = len(I), len(J)
+    dtype_of_values, values = data.draw(values_to_join(accum, dtype))
+    if data.draw(st.booleans(), label="the value is a scalar"):
+        value = data.draw(values)
+        A = oracle.filled(size, value, dtype_of_values)
+        value = gl.Scalar.from_value(value, dtype_of_values)
+    else:
+        A = data.draw(tables(st.just(size), dtype_of_values, values=values))
+        line = oracle.transpose(A) if region == "row" else A
+        value = matrix(A) if region == "matrix" else vector(line)
+    where = rows if kind == "vector" else (rows, cols)
+    mask_kind = kind if not confined or region == "matrix" else "vector"
+    span = (size if region != "row" else size[::-1]) if confined else shape
+    mask, view, _, replace = draw_write(data.draw, span, mask_kind, (C,))
+    if confined:
+        confine(C.noun[where], view, accum, False) << value
+        if mask is not None and region == "row":
+            mask = Mask(oracle.transpose(mask.table), mask.structural, mask.complement)
+        allowed = {k: x for k, x in A.entries.items() if mask is None or mask.allows(k)}
+        expected = oracle.assign(table, I, J, Table(size, A.dtype, allowed), None, accum)
+    else:
+        updater(C.noun, view, accum, replace)[where] << value
+        expected = oracle.assign(table, I, J, A, mask, accum, replace)
+    same(C.noun, expected)
+
+
+def test_a_monoid_without_a_name_joins_values_with_equal_indices():
+    op = gl.binary.register_anonymous(lambda x, y: x + y + 1)
+    w = gl.Vector.from_dense([10, 20, 30])
+    w(gl.monoid.register_anonymous(op, -1))[[2, 0, 2]] << gl.Vector.from_dense([1, 2, 3])
+    assert w.to_dict() == {0: 13, 1: 20, 2: 36}
+
+
+def test_a_scalar_counts_at_each_occurrence_of_an_index():
+    w = gl.Vector(int, 3)
+    w(gl.binary.plus)[np.resize([2, 2, 0], 3000)] << 1
+    assert w.to_dict() == {0: 1000, 2: 2000}
+    w(gl.binary.plus)[gl.Vector.from_dense([1, 1])] = 5
+    assert w.to_dict() == {0: 1000, 1: 10, 2: 2000}
+
+
+def test_integers_are_joined_in_the_dtype_of_the_output():
+    w = gl.Vector("INT64", 1)
+    w(gl.binary.plus)[[0, 0, 0]] << gl.Vector.from_dense(np.array([100, 100, 100], np.int8))
+    assert w.to_dict() == {0: 300}
+
+
+def test_an_empty_scalar_changes_nothing_under_an_accumulator():
+    w = gl.Vector.from_dense([1, 2])
+    w(gl.binary.plus)[[1, 1]] << gl.Scalar(int)
+    assert w.to_dict() == {0: 1, 1: 2}
+
+
+@pytest.mark.parametrize("accum", ["minus", "first", "second", "truediv", "lor", "eq", "pair"])
+def test_an_accumulator_that_is_not_a_monoid_does_not_join_values(accum):
+    C, w = gl.Matrix(int, 3, 3), gl.Vector(int, 3)
+    with pytest.raises(gl.exceptions.DuplicateEntry, match=f"1 occurs twice.*binary.{accum}"):
+        w(accum)[[0, 1, 1]] << 1
+    with pytest.raises(gl.exceptions.DuplicateEntry, match=f"2 occurs twice.*binary.{accum}"):
+        C(accum)[[2, 0, 2], :] << 1
+    with pytest.raises(gl.exceptions.DuplicateEntry, match=r"monoid on INT64.*plus\[FP64\]"):
+        w(gl.binary.plus["FP64"])[[1, 1]] << 1
+    assert C.nvals == 0 and w.nvals == 0
+
+
+def test_equal_indices_are_rejected_with_replace_and_a_mask_of_the_region():
+    w, m = gl.Vector.from_dense([1, 2]), gl.Vector.from_coo([0], [True], size=2)
+    with pytest.raises(gl.exceptions.DuplicateEntry, match="mask of the region"):
+        w[[1, 1]](m.S, "plus", gl.replace) << 1
+    w[[1, 0]](m.S, "plus", gl.replace) << 1
+    assert w.to_dict() == {1: 3}
+
+
+# --- a Vector of indices ----------------------------------------------------------------------
+def test_a_vector_of_indices_is_read_before_the_statement_changes_it():
+    p = gl.Vector.from_dense([1, 2, 0, 3])
+    part = p[p]
+    p[p] << gl.Vector.from_dense([10, 20, 30, 40])
+    assert p.to_dict() == {1: 10, 2: 20, 0: 30, 3: 40}
+    assert part.new().to_dict() == {0: 2, 1: 0, 2: 1, 3: 3}
+
+
+def test_an_expression_or_a_vector_with_one_stored_value_can_hold_indices():
+    v = gl.Vector.from_dense([10, 20, 30])
+    q = gl.Vector.from_scalar(2, 4)
+    assert v[q].new().to_dict() == {0: 30, 1: 30, 2: 30, 3: 30}
+    assert v[q - 1].new().to_dict() == {0: 20, 1: 20, 2: 20, 3: 20}
+    q[:] << gl.Vector.from_dense([0, 1, 2, 0])
+    del v[q[:2]]
+    assert v.to_dict() == {2: 30}
+
+
+@pytest.mark.parametrize(
+    "values, indices, error, message",
+    [
+        ([1], [1], ValueError, "2 of its 3 positions have no entry"),
+        ([1, 1], [1, 0], ValueError, "1 of its 3 positions has no entry"),
+        ([1.0, 0.0, 2.0], [0, 1, 2], TypeError, "a Vector of integers, not of FP64"),
+        ([True, True, True], [0, 1, 2], TypeError, r"not of BOOL.*C\(mask.S\)"),
+        ([0, 3, 1], [0, 1, 2], IndexError, "3 is out of range: the size is 3"),
+        ([0, -4, 1], [0, 1, 2], IndexError, "-4 is out of range: the size is 3"),
+    ],
+)
+def test_a_vector_that_does_not_hold_indices_is_rejected(values, indices, error, message):
+    q = gl.Vector.from_coo(indices, values, size=3)
+    w, C = gl.Vector(int, 3), gl.Matrix(int, 3, 3)
+    for statement in (
+        lambda: w[q],
+        lambda: w(gl.binary.plus)[q] << 1,
+        lambda: C[0, q],
+        lambda: C[q, :],
+        lambda: w.__delitem__(q),
+        lambda: C.__setitem__((q, q), 1),
+    ):
+        with pytest.raises(error, match=message):
+            statement()
+    assert w.nvals == 0 and C.nvals == 0
 
 
 # --- assigning arrays, and invalid arguments ---------------------------------------------------

@@ -86,6 +86,11 @@ SCRIPTS = [
     ),
     ("cores.py", ["the heart: 79 vertices of core 44"], "cores"),
     ("cpu_and_gpu.py", ["16,384 vertices, 213,166 edges", "triangles"], None),
+    (
+        "epidemic.py",
+        ["       10%     85.7%          95.3%         40        76", "the first row took"],
+        None,
+    ),
     ("isochrones.py", ["60 minutes:   61,265 crossings,  23.2%"], "isochrones"),
     (
         "mountain_pass.py",
@@ -103,11 +108,17 @@ SCRIPTS = [
         None,
     ),
     ("resilience.py", ["hubs: 2,019 vertices", "   25%                    80.6%"], "resilience"),
+    ("rumor.py", ["      5%     89.5%           104               679", "the last row took"], None),
     ("six_degrees.py", ["   1.00%              8.33               19       0.653"], "six_degrees"),
     (
         "who_matters.py",
         ["51 B          72 A          51 B          42 A         365 A"],
         "who_matters",
+    ),
+    (
+        "toll.py",
+        ["best                184        362      340", "the loads took"],
+        None,
     ),
     ("timetable.py", ["60 courses, 526 clashing pairs", "11 hours are enough"], "timetable"),
 ]

@@ -247,6 +247,24 @@ def test_assigning_to_a_region_agrees_with_numpy_on_dense_arrays(rng):
 
 
 @few
+@given(generators(), st.booleans())
+def test_values_at_equal_indices_are_joined_as_in_numpy(rng, is_full):
+    n, count = (int(size) for size in rng.integers(1, 300, 2))
+    w, u = draw_dense(rng, (n,), np.int64), draw_dense(rng, (count,), np.int64)
+    if is_full:
+        u = np.ones(count, bool), rng.integers(-9, 9, count)
+    I = rng.integers(0, n, count)
+    present, values = w[0].copy(), w[1].copy()
+    present[I[u[0]]] = True
+    np.add.at(values, I, u[1])
+    for indices in (I, gl.Vector.from_dense(I)):
+        v = noun_of(w)
+        v(gl.binary.plus)[indices] << noun_of(u)
+        same(v, (present, values))
+        same(v[indices].new(), (present[I], values[I]))
+
+
+@few
 @given(generators())
 def test_building_folds_unsorted_entries_with_duplicates(rng):
     n, m, count = (int(size) for size in rng.integers(1, 300, 3))

@@ -7,6 +7,7 @@ import pickle
 import sys
 import weakref
 
+import networkx as nx
 import numpy as np
 import oracle
 import pytest
@@ -48,6 +49,37 @@ def test_bfs_can_be_written_in_graphblas_notation():
         frontier(~parent.S, gl.replace) << gl.semiring.any_secondi(frontier @ A)
         parent(frontier.S) << frontier
     assert parent.to_dict() == {0: 0, 1: 0, 2: 1, 3: 2}
+
+
+def fastsv(A: gl.Matrix) -> gl.Vector:
+    """Return the smallest vertex of the connected component of each vertex of a symmetric graph.
+
+    This is the algorithm FastSV (Zhang, Azad and Hu, 2020).
+    """
+    parent = gl.Vector.from_dense(np.arange(A.nrows))
+    grandparent, least = parent.dup(), parent.dup()
+    while True:
+        before = grandparent.dup()
+        least(gl.binary.min) << gl.semiring.min_second(A @ grandparent)
+        parent(gl.binary.min)[parent] << least  # the parent of a vertex hooks onto its least
+        parent(gl.binary.min) << least  # so does the vertex itself
+        parent(gl.binary.min) << grandparent
+        grandparent << parent[parent]
+        if grandparent.isequal(before):
+            return parent
+
+
+@given(st.integers(1, 30), st.integers(0, 40), st.randoms(use_true_random=False))
+def test_fastsv_in_graphblas_notation_finds_the_components_that_networkx_finds(n, m, random):
+    G = nx.gnm_random_graph(n, m, seed=random.randrange(1 << 30))
+    labels = list(range(n))
+    random.shuffle(labels)
+    G = nx.relabel_nodes(G, dict(enumerate(labels)))
+    expected = {v: min(family) for family in nx.connected_components(G) for v in family}
+    A = gl.Matrix.from_edgelist(
+        [edge for i, j in G.edges for edge in ((i, j), (j, i))], 1, nrows=n, ncols=n
+    )
+    assert fastsv(A).to_dict() == expected
 
 
 def test_every_way_to_write_a_product_gives_the_same_result():

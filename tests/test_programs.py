@@ -25,6 +25,7 @@ LINE, SQUARE = (N, 1), (N, N)
 indices = st.integers(0, N - 1)
 accums = st.sampled_from([None, "plus", "second", "min"])
 lines = st.sampled_from("uvw")
+full_lines = st.lists(indices, min_size=N, max_size=N)
 squares = st.sampled_from("AB")
 
 
@@ -111,6 +112,12 @@ class Programs(RuleBasedStateMachine):
         mask = Mask(self.tables[v])
         self.tables[w] = oracle.write(self.tables[w], self.tables[u], mask)
 
+    @rule(name=lines, u=lines, places=full_lines, accum=st.sampled_from(["plus", "min"]))
+    def join_at_indices(self, name: str, u: str, places: list[int], accum: str) -> None:
+        self.nouns[name](accum)[gl.Vector.from_dense(places)] << self.nouns[u]
+        T = self.tables[u]
+        self.tables[name] = oracle.assign(self.tables[name], places, [0], T, None, accum)
+
     @rule(name=st.sampled_from("uvwAB"), other=st.sampled_from("uvwAB"))
     def duplicate(self, name: str, other: str) -> None:
         if self.tables[name].shape == self.tables[other].shape:
@@ -138,6 +145,13 @@ class Programs(RuleBasedStateMachine):
         if table.shape == LINE:
             return noun[[3, 0, 1]], oracle.extract(table, [3, 0, 1], [0])
         return noun[1:, ::2], oracle.extract(table, range(1, N), range(0, N, 2))
+
+    @rule(target=waiting, name=lines, places=full_lines)
+    def wait_for_a_part_at_the_indices_of_a_vector(self, name: str, places: list[int]) -> Any:
+        q = gl.Vector.from_dense(places)
+        part = self.nouns[name][q]
+        q[:] << 0
+        return part, oracle.extract(self.tables[name], places, [0])
 
     @rule(target=waiting, name=st.sampled_from("uvwAB"))
     def wait_with_a_copy(self, name: str) -> Any:

@@ -9,8 +9,11 @@
   applies only to it.
 
 The value is the store of a vector or matrix, or a scalar (ScalarStore), which becomes an entry at
-every position of the region; an empty scalar deletes entries. The callers raise an error if two
-entries have the same position.
+every position of the region; an empty scalar deletes entries.
+
+The indices in I and J differ, unless `is_joined` is True. In that case accum is the operator of a
+commutative and associative monoid on the dtype of C, and T has at each position the fold by accum
+of all values whose position it is.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from graphla.formats import (
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.indexing import Places
+from graphla.operations.moving import on_host
+from graphla.operations.values import is_on_card
 from graphla.operations.write import write_matrix, write_vector
 from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
 from semirings import binary
@@ -54,6 +59,7 @@ def assign_vector(
     mask: VectorMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
+    is_joined: bool = False,
 ) -> None:
     """w⟨m, replace⟩(I) = accum(w(I), value)."""
     size = owner._store.size
@@ -63,9 +69,9 @@ def assign_vector(
             honours_mask = not mask.complement
         write_vector(owner, t, mask, accum, replace, honours_mask)
         return
-    is_sorted = _is_increasing(indices)
+    is_sorted = is_increasing(indices)
     places = indexing.locate(owner._store.device, indices).astype(np.int32)
-    t = _place_vector(value, size, places, is_sorted)
+    t = _place_vector(value, size, places, is_sorted, accum if is_joined else None)
     if accum is not None:
         write_vector(owner, t, mask, accum, replace, False)
         return
@@ -85,10 +91,17 @@ def subassign_vector(
     mask: VectorMask,
     accum: TypedBinaryOp | None,
     replace: bool,
+    is_joined: bool = False,
 ) -> None:
-    """w(I)⟨m, replace⟩ = accum(w(I), value)."""
+    """w(I)⟨m, replace⟩ = accum(w(I), value). If `is_joined`, `replace` is False."""
     if indices is None:
         assign_vector(owner, None, value, mask, accum, replace)
+        return
+    if is_joined:
+        device, dtype = owner._store.device, owner._store.dtype
+        allowed = Box(VectorStore.empty(device, dtype, indices.size))
+        assign_vector(allowed, None, value, mask, None, False)
+        assign_vector(owner, indices, allowed._store, None, accum, False, True)
         return
     part = Box(indexing.extract_vector.compute(owner._store, indices))
     assign_vector(part, None, value, mask, accum, replace)
@@ -103,10 +116,14 @@ def assign_matrix(
     mask: MatrixMask | None,
     accum: TypedBinaryOp | None,
     replace: bool,
+    is_joined: bool = False,
 ) -> None:
     """C⟨M, replace⟩(I, J) = accum(C(I, J), value)."""
     c: MatrixStore = owner._store
-    if isinstance(value, ScalarStore):
+    if is_joined:
+        assert accum is not None
+        t, honours_mask = _join_matrix(value, c, rows, columns, accum), mask is None
+    elif isinstance(value, ScalarStore):
         t, honours_mask = _fill_matrix(value, c, rows, columns, mask)
     else:
         t, honours_mask = _place_matrix(value, c, rows, columns), mask is None
@@ -127,10 +144,19 @@ def subassign_matrix(
     mask: MatrixMask,
     accum: TypedBinaryOp | None,
     replace: bool,
+    is_joined: bool = False,
 ) -> None:
-    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value)."""
+    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value). If `is_joined`, `replace` is False."""
     if rows is None and columns is None:
         assign_matrix(owner, None, None, value, mask, accum, replace)
+        return
+    if is_joined:
+        c: MatrixStore = owner._store
+        nrows = c.nrows if rows is None else rows.size
+        ncols = c.ncols if columns is None else columns.size
+        allowed = Box(MatrixStore.empty(c.device, c.dtype, nrows, ncols))
+        assign_matrix(allowed, None, None, value, mask, None, False)
+        assign_matrix(owner, rows, columns, allowed._store, None, accum, False, True)
         return
     part = Box(indexing.extract_matrix.compute(owner._store, rows, columns))
     assign_matrix(part, None, None, value, mask, accum, replace)
@@ -146,14 +172,15 @@ def assign_row(
     accum: TypedBinaryOp | None,
     replace: bool,
     submask: bool,
+    is_joined: bool = False,
 ) -> None:
     """C⟨m, replace⟩(i, J) = accum(C(i, J), value); with `submask`, C(i, J)⟨m, replace⟩ = ..."""
     row = Box(indexing.extract_row.compute(owner._store, i, None))
     if submask:
         assert mask is not None
-        subassign_vector(row, columns, value, mask, accum, replace)
+        subassign_vector(row, columns, value, mask, accum, replace, is_joined)
     else:
-        assign_vector(row, columns, value, mask, accum, replace)
+        assign_vector(row, columns, value, mask, accum, replace, is_joined)
     owner._store = _with_row(owner._store, i, row._store)
 
 
@@ -166,10 +193,11 @@ def assign_column(
     accum: TypedBinaryOp | None,
     replace: bool,
     submask: bool,
+    is_joined: bool = False,
 ) -> None:
     """Compute C⟨m, replace⟩(I, j) = accum(C(I, j), value), as a row of the transpose."""
     flipped = Box(owner._store.T)
-    assign_row(flipped, j, rows, value, mask, accum, replace, submask)
+    assign_row(flipped, j, rows, value, mask, accum, replace, submask, is_joined)
     owner._store = flipped._store.T
 
 
@@ -246,20 +274,30 @@ def _fill_vector(
 
 
 def _place_vector(
-    value: VectorStore | ScalarStore, size: int, places: Any, is_sorted: bool
+    value: VectorStore | ScalarStore,
+    size: int,
+    places: Any,
+    is_sorted: bool,
+    join: TypedBinaryOp | None,
 ) -> VectorStore:
-    """Return T with the given size, with value(k) at index places[k]."""
+    """Return T with the given size, with value(k) at index places[k].
+
+    Values with equal places are joined by `join`. If it is None, all places differ.
+    """
     device = value.device
     if isinstance(value, ScalarStore):
         if value.value is None:
             return VectorStore.empty(value.device, value.dtype, size)
-        values = backend(device).repeat(value.value, places.size)
-        t = SparseVector(size, places, values, is_sorted)
+        indices, values = places, backend(device).repeat(value.value, places.size)
     else:
+        value = value if join is None else cast(value, join.type)
         v = value.sparse()
-        indices = places if v.nvals == v.size else places[v.indices]
-        t = SparseVector(size, indices, v.values, is_sorted)
-    return VectorStore(value.device, value.dtype, t)
+        indices, values = places if v.nvals == v.size else places[v.indices], v.values
+    if join is None:
+        t = SparseVector(size, indices, values, is_sorted)
+    else:
+        t = backend(device).build_vector(size, indices, values, join)
+    return VectorStore(device, value.dtype, t)
 
 
 def _within(
@@ -284,6 +322,32 @@ def _place_matrix(value: MatrixStore, c: MatrixStore, rows: Places, columns: Pla
     if columns is not None:
         j = indexing.locate(c.device, columns)[j]
     return indexing.from_coordinates(c.device, value.dtype, c.nrows, c.ncols, i, j, values)
+
+
+def _join_matrix(
+    value: MatrixStore | ScalarStore,
+    c: MatrixStore,
+    rows: Places,
+    columns: Places,
+    accum: TypedBinaryOp,
+) -> MatrixStore:
+    """Return a matrix with the shape of C that has value(k, l) at (rows[k], columns[l]).
+
+    Values at the same position are joined by `accum`. A scalar has the same value at all (k, l).
+    """
+    do = backend(c.device)
+    i = do.arange(c.nrows, np.int64) if rows is None else indexing.locate(c.device, rows)
+    j = do.arange(c.ncols, np.int64) if columns is None else indexing.locate(c.device, columns)
+    if isinstance(value, ScalarStore):
+        if value.value is None:
+            return MatrixStore.empty(c.device, c.dtype, c.nrows, c.ncols)
+        places = i.repeat(j.size), np.tile(j, i.size)
+        values = do.repeat(value.value, i.size * j.size)
+    else:
+        k, l, values = indexing.coordinates(cast(value, c.dtype))
+        places = i[k], j[l]
+    t = do.build_matrix(c.nrows, c.ncols, *places, values, accum)
+    return MatrixStore(c.device, c.dtype, t)
 
 
 def _fill_matrix(
@@ -367,5 +431,18 @@ def _with_row(c: MatrixStore, i: int, row: VectorStore) -> MatrixStore:
     return MatrixStore(c.device, c.dtype, Csr(csr.nrows, csr.ncols, indptr, indices, values))
 
 
-def _is_increasing(indices: Any) -> bool:
+def is_increasing(indices: Any) -> bool:
+    """Return whether each index is greater than the one before it."""
     return bool((indices[1:] > indices[:-1]).all())
+
+
+def first_duplicate(indices: Any) -> int | None:
+    """Return the first index that equals an earlier one, or None if all indices differ."""
+    ordered = np.sort(indices)
+    if not bool((ordered[1:] == ordered[:-1]).any()):
+        return None
+    if is_on_card(indices):
+        indices = on_host(indices)
+    order = indices.argsort(kind="stable")
+    ordered = indices[order]
+    return int(indices[order[1:][ordered[1:] == ordered[:-1]].min()])

@@ -10,7 +10,12 @@ contents of their slots. So no instruction needs to test whether two slots are t
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
 rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
-OverflowError.
+OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
+that the operator reads, a value that is written), `operations.values.fit` converts it, and a value
+that does not fit is the fault OverflowError.
+
+A fault is the exception that the plain statement raises. Its kind is the name of the exception. A
+statement that faults has changed nothing.
 """
 
 from __future__ import annotations
@@ -352,7 +357,8 @@ class Restrict:
 class Gather:
     """p[q]: entry i is p(q(i)), and is missing where p has no entry at q(i).
 
-    The slot `indices` must be full and its values in range; the program faults otherwise.
+    A negative index counts from the end. If the slot `indices` is not full, the fault is
+    InvalidValue, and if an index is out of range, it is IndexOutOfBound; also in Scatter.
     """
 
     slot: Slot
@@ -451,7 +457,7 @@ class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
     `is_present` gets whether there is one. A negative index counts from the end. An index out of
-    range is the fault IndexError.
+    range is the fault IndexOutOfBound, also in SetElement and DeleteElement.
     """
 
     variable: Var
@@ -491,10 +497,10 @@ class Write:
 class Scatter:
     """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
 
-    `source` is a slot with the dim of `indices`, or a scalar. Equal indices are joined by `accum`,
-    which is then a commutative and associative monoid's operator. If `accum` is None, equal indices
-    are the fault DuplicateEntry, and without a mask the addressed entries of the target are
-    replaced, also by missing entries.
+    `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
+    monoid on the target's dtype, the values at equal indices are cast to this dtype and joined by
+    `accum`. Otherwise equal indices are the fault DuplicateEntry. If `accum` is None, the addressed
+    entries of the target are replaced, also by missing entries.
     """
 
     target: Slot

@@ -9,45 +9,50 @@ import numpy as np
 from graphla.backends import streams
 from graphla.expression import Operand
 from graphla.operations.moving import on_host
-from graphla.operations.operation import DeviceScope
+from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.sparse.placing import extremes
-from semirings.exceptions import IndexOutOfBound
+from semirings.exceptions import IndexOutOfBound, InvalidValue
 
 Axis = int | np.ndarray | None
 """The indices that a subscript selects on one axis.
 
 An int selects one index, and the result then lacks this axis. An array of int64 numbers lists the
-indices. None stands for all indices in order. If an array of indices is on a GPU, it is not copied
-to the host.
+indices. None stands for all indices in order. If an array or a Vector of indices is on a GPU, it is
+not copied to the host.
 """
 
 
-def vector_axis(key: Any, size: int) -> Axis:
-    """Return the indices of a vector that `key` selects."""
+def vector_axis(key: Any, size: int, device: str) -> Axis:
+    """Return the indices of a vector on `device` that `key` selects."""
     if type(key) is int and 0 <= key < size:
         return key
     if key is Ellipsis:
         return None
     if type(key) is tuple:
         raise TypeError(f"a Vector takes one index, not the tuple {key!r}")
-    return axis(key, size, "index")
+    return axis(key, size, "index", device)
 
 
-def matrix_axes(key: Any, nrows: int, ncols: int) -> tuple[Axis, Axis]:
-    """Return the rows and the columns of a matrix that `key` selects."""
+def matrix_axes(key: Any, nrows: int, ncols: int, device: str) -> tuple[Axis, Axis]:
+    """Return the rows and the columns of a matrix on `device` that `key` selects."""
     if key is Ellipsis:
         return None, None
     if type(key) is not tuple or len(key) != 2:
         raise TypeError(f"a Matrix takes two indices, as in A[i, j] or A[i, :], not {_show(key)}")
-    return axis(key[0], nrows, "row"), axis(key[1], ncols, "column")
+    return axis(key[0], nrows, "row", device), axis(key[1], ncols, "column", device)
 
 
-def axis(key: Any, size: int, name: str) -> Axis:
-    """Return the indices that `key` selects on an axis; negative indices count from its end."""
+def axis(key: Any, size: int, name: str, device: str) -> Axis:
+    """Return the indices that `key` selects on an axis; negative indices count from its end.
+
+    If `key` is a Vector, it must be on `device`.
+    """
     if isinstance(key, slice):
         return _slice(key, size)
     if isinstance(key, Operand):
+        if key.ndim == 1:
+            return _values_of(key, size, name, device)
         key = _index_of(key, name)
     elif is_on_card(key):
         key = streams("cuda").adopt(key)
@@ -86,12 +91,31 @@ def _slice(key: slice, size: int) -> Axis:
     return np.arange(start, stop, step, dtype=np.int64)
 
 
+def _values_of(key: Operand, size: int, name: str, device: str) -> np.ndarray:
+    """Return the values of a full Vector of integers as indices."""
+    if not key.dtype.is_integer:
+        raise TypeError(f"{name} must be a Vector of integers, not of {key.dtype}{_MASK_HINT}")
+    forms = key._read()
+    if forms.device != device:
+        refuse_mixed(device, forms.device, "what is indexed and the Vector of its indices")
+    with DeviceScope("index", (forms,)):
+        missing = forms.size - forms.nvals
+        if missing:
+            raise InvalidValue(
+                f"{name} must be a Vector with an entry at each position, but {missing} of its "
+                f"{forms.size} positions {'has' if missing == 1 else 'have'} no entry"
+            )
+        return _check_key(forms.dense().values, size, name)
+
+
+_MASK_HINT = "; to choose by a mask write `C(mask.S) << x` or `x.dup(mask=mask.S)`"
+
+
 def _index_of(key: Operand, name: str) -> int:
     if key.ndim:
         raise TypeError(
             f"{name} must be an integer, slice or list of integers, not a "
-            f"{'Vector' if key.ndim == 1 else 'Matrix'}; to choose by a mask write "
-            "`C(mask.S) << x` or `x.dup(mask=mask.S)`"
+            f"{'Vector' if key.ndim == 1 else 'Matrix'}{_MASK_HINT}"
         )
     return key.__index__()  # pyright: ignore[reportAttributeAccessIssue]
 

@@ -438,7 +438,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         return expressions.extract(self._read(), self._axes(key), target)
 
     def _axes(self, key: Any) -> tuple[Any, Any]:
-        return matrix_axes(key, *self.shape)
+        nrows, ncols = self.shape
+        return matrix_axes(key, nrows, ncols, self.device)
 
     def to_coo(
         self,

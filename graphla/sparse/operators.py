@@ -72,9 +72,10 @@ def monoid_of(op: Any, dtype: DataType) -> TypedMonoid:
     if op is min or op is max:
         return monoid_of(monoid.min if op is min else monoid.max, dtype)
     if kind in (BinaryOp, TypedBinaryOp):
-        if op.monoid is None:
+        found = op.monoid if kind is BinaryOp else op.op.monoid
+        if found is None:
             raise DomainMismatch(f"{op!r} is not the operator of a monoid, so it cannot reduce")
-        return monoid_of(op.monoid, dtype)
+        return monoid_of(found if kind is BinaryOp else found[op.type], dtype)
     raise _refusal(op, "a monoid, such as monoid.plus or 'max'")
 
 
@@ -137,8 +138,11 @@ def is_index_op(op: Any) -> bool:
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
     """Return the binary operator that combines an existing entry of the output with a new value.
 
-    Both operands are cast to the dtype of the output, which is `dtype`.
+    Both operands are cast to the dtype of the output, which is `dtype`. If `op` is a monoid, it is
+    the monoid of the operator.
     """
+    if isinstance(op, (Monoid, TypedMonoid)):
+        return (op[dtype, dtype] if isinstance(op, Monoid) else op).joining
     return op[dtype] if op is binary.pair else binary_of(op, dtype, dtype)
 
 

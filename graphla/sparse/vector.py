@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
     _Index = int | np.integer | ReadableScalar
-    _Indices = slice | EllipsisType | Iterable[Any]
+    _Indices: TypeAlias = "slice | EllipsisType | Iterable[Any] | ReadableVector"
 
 
 class ReadableVector(Collection["VectorExpression", Any]):
@@ -319,9 +319,8 @@ class ReadableVector(Collection["VectorExpression", Any]):
     def __getitem__(self, key: _Indices) -> VectorExpression: ...
     def __getitem__(self, key: Any) -> Any:
         forms = self._read()
-        return expressions.extract(
-            forms, (vector_axis(key, forms.size),), self if isinstance(self, Indexed) else None
-        )
+        axis = vector_axis(key, forms.size, forms.device)
+        return expressions.extract(forms, (axis,), self if isinstance(self, Indexed) else None)
 
     def to_coo(
         self,
@@ -449,6 +448,8 @@ class Vector(ReadableVector, Indexed):
         >>> v = Vector.from_coo([0, 3], [1.5, 2.5], size=5)
         >>> v[3].value, v.nvals, 1 in v
         (2.5, 2, False)
+        >>> v[Vector.from_dense([3, 3, 1])].new().to_dict()
+        {0: 2.5, 1: 2.5}
     """
 
     __slots__ = ()
@@ -722,7 +723,7 @@ class Vector(ReadableVector, Indexed):
         self._store = run(indexing.reposition_vector, (self._store, 0, size))
 
     def _axes(self, key: Any) -> tuple[Any]:
-        return (vector_axis(key, self._store.size),)
+        return (vector_axis(key, self._store.size, self._store.device),)
 
     def __reduce__(self) -> Any:
         return building.restore_vector, (Vector, *exporting.vector_pieces(self._store), self._name)

@@ -4,15 +4,16 @@ Such a write does not count the entries."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import cupy as xp
 import numpy as np
 import pytest
 
-from graphla import Matrix, Vector, config, replace
+from graphla import Matrix, Vector, binary, config, replace
 from graphla.backends import backend
 from graphla.formats import BitmapVector, Counted, FullVector
+from graphla.operations import assignment, moving
 from graphla.stores import VectorStore, take_in_place
 from semirings.dtypes import INT64, lookup_dtype
 from semirings.exceptions import DuplicateEntry, IndexOutOfBound
@@ -119,6 +120,27 @@ def test_index_arrays_on_the_device_select_and_assign_entries():
     w = v.to("cpu")
     w[order[:2]] << 8
     assert w[order].new().to_dict() == {0: 8, 1: 8}
+
+
+def test_a_vector_of_indices_is_not_copied_to_the_host(monkeypatch):
+    def refuse(array: Any) -> NoReturn:
+        raise AssertionError("indices were copied to the host")
+
+    q = Vector.from_dense(np.arange(500)[::-1] // 2).to("cuda")
+    even, v = (
+        Vector.from_dense(np.arange(0, 1000, 2)[::-1]).to("cuda"),
+        Vector(int, 1000).to("cuda"),
+    )
+    monkeypatch.setattr(moving, "on_host", refuse)
+    monkeypatch.setattr(assignment, "on_host", refuse)
+    v[even] << q
+    v(binary.plus)[q] << 1
+    part = v[q].new()
+    monkeypatch.undo()
+    expected = np.zeros(1000, int)
+    expected[::2] = np.arange(500) // 2
+    np.add.at(expected, np.arange(500) // 2, 1)
+    assert part.to_dense().tolist() == expected[np.arange(500)[::-1] // 2].tolist()
 
 
 @pytest.fixture

@@ -73,9 +73,36 @@ def on_cuda() -> Iterator[None]:
         yield
 
 
-def made(name: str) -> Kernel:
+IN_A_CLUSTER = """
+namespace graphla {
+template <class Op> __global__ void CLUSTER(4) pass_round_in_a_cluster(Launch launch, i32 *values,
+                                                                       i32 last) {
+  SHARED_BYTES(memory);
+  Grid grid(launch, (u32 *)memory);
+  i32 round = 0;
+  do {
+    const i32 *before = values + (round & 1) * gridDim.x;
+    i32 *after = values + (~round & 1) * gridDim.x;
+    if (threadIdx.x == blockDim.x - 1)
+      after[blockIdx.x] = load_relaxed(&before[(blockIdx.x + 1) % gridDim.x]) + 1;
+    ++round;
+  } while (!grid.meet(blockIdx.x == 1 && threadIdx.x == 3 && round == last));
+  if (is_last_block(grid) && threadIdx.x == 0) {
+    tell_host(launch, HOST_STATUS, FINISHED);
+    tell_host(launch, HOST_RESULTS, u32(round));
+  }
+}
+}
+"""
+
+
+def made(name: str, before: str = "", after: str = "") -> Kernel:
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    text = '#include "atomics.cuh"\nnamespace graphla { struct Op {}; }\n' + PASS_ROUND
+    text = (
+        before
+        + '#include "atomics.cuh"\nnamespace graphla { struct Op {}; }\n'
+        + (after or PASS_ROUND)
+    )
     instance = f"graphla::{name}<graphla::Op>"
     code, symbol, _ = nvrtc.compile_program(text, instance, architecture, name)
     module = Module()
@@ -104,6 +131,26 @@ def test_all_blocks_run_the_same_rounds_and_stop_together(
             told, values = passed(pass_round, blocks, last)
         assert told == [persistent.FINISHED, last]
         assert (values[(last & 1) * blocks :][:blocks] == last).all()
+
+
+@pytest.mark.parametrize("tickets", [0, 2**32 - 1])
+def test_all_blocks_of_a_grid_that_is_one_cluster_stop_together(tickets: int):
+    if not persistent.card().has_clusters:
+        pytest.skip("this card has no clusters of blocks")
+    head = '#define GRAPHLA_ONE_CLUSTER 4\n#include "persistent.cuh"\n'
+    kernel = made("pass_round_in_a_cluster", head, IN_A_CLUSTER)
+    for last in (1, 2, 9, 10):
+        values = cupy.zeros(8, cupy.int32)
+        with using(PersistentTuning(tickets=tickets)):
+            told = persistent.run(
+                *(kernel, 4, 64, values, np.int32(last)),
+                results=1,
+                shared=8,
+                cluster=4,
+                as_struct=True,
+            )
+        assert told == [persistent.FINISHED, last]
+        assert (values.get()[(last & 1) * 4 :][:4] == last).all()
 
 
 def test_blocks_notice_a_stop_request(pass_round: Kernel):

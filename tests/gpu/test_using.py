@@ -125,6 +125,7 @@ def test_operands_on_different_devices_are_rejected():
         lambda: v.dup(mask=mask.S),
         lambda: v.select(mask.S),
         lambda: v.S & mask.S,
+        lambda: v[gl.Vector.from_dense([0, 1]).to("cpu")],
     ):
         with pytest.raises(DeviceMismatch, match=r"cuda:0.*cpu|cpu.*cuda:0"):
             result: Any = mixed()

@@ -1,0 +1,149 @@
+"""The closed list of reasons for which a loop is not compiled, and what to write instead."""
+
+from __future__ import annotations
+
+import ast
+from enum import Enum
+from typing import Any, NoReturn
+
+from semirings.exceptions import GraphblasException
+
+
+class NotCompilable(GraphblasException, TypeError):
+    """A loop of a function under `gl.jit` cannot be compiled.
+
+    Attributes:
+        reason: why the loop cannot be compiled, as a sentence.
+        instead: what to write instead.
+        file: the file with the statement that is responsible, or None.
+        line: the number of the statement's line, or None.
+        statement: the source of the statement, or None.
+        code: the reason as a member of an enumeration, which the documentation lists.
+    """
+
+    def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):
+        super().__init__(reason)
+        self.reason = reason
+        self.instead = instead
+        self.code = code
+        self.node = node
+        self.file: str | None = None
+        self.line: int | None = None
+        self.statement: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.file is None else f"{self.file}:{self.line}: "
+        what = "" if self.statement is None else f"`{self.statement}`: "
+        return f"{where}{what}{self.reason}; {self.instead}"
+
+
+class Reason(Enum):
+    """Why a loop is not compiled: the reason, and what to write instead.
+
+    In both texts, `{name}` and other words in braces are replaced by what `refuse` gets.
+    """
+
+    MATRIX_RESULT = (
+        "{name} is a matrix that the loop computes or changes",
+        "compute the matrix before the loop; a compiled loop only reads matrices",
+    )
+    PYTHON_OBJECT = (
+        "{name} is {kind}, which a compiled loop cannot contain",
+        "use vectors, matrices, numbers and lists of vectors in the loop",
+    )
+    INPUT_OUTPUT = (
+        "{name} is input or output",
+        "call it after the loop, or in an outer loop that stays in Python",
+    )
+    CALL = (
+        "{name} is neither an operation of graphla that a compiled loop can contain, nor a Python "
+        "function whose source can be inlined",
+        "call it before or after the loop",
+    )
+    OPERATION = (
+        "a compiled loop cannot contain {name}",
+        "write it with products, entry-wise operations, apply, select, assign and reductions",
+    )
+    SYNTAX = (
+        "a compiled loop cannot contain {name}",
+        "move it out of the loop",
+    )
+    NO_SOURCE = (
+        "the source of {name} is not available",
+        "define the function in a file or in a notebook",
+    )
+    GENERATOR = (
+        "{name} is a generator or a coroutine",
+        "write a function that returns, and call it from the generator",
+    )
+    OUTER_NAME = (
+        "{name} is declared global or nonlocal, and the loop assigns it",
+        "assign a local variable in the loop, and the outer variable after it",
+    )
+    RECURSION = (
+        "{name} calls itself, so it cannot be inlined",
+        "write the recursion as a loop",
+    )
+    ITERABLE = (
+        "the loop iterates over {kind}",
+        "iterate over a range, a list, or a 1-d array of numbers",
+    )
+    ALIASING = (
+        "{name} refers to one vector after one branch and to another vector after the other branch",
+        "copy the entries with `<<` instead of assigning the name, or make a copy with dup()",
+    )
+    DTYPE = (
+        "{name} is {kind} in one round and {other} in another",
+        "give it the same dtype in each round",
+    )
+    STATES = (
+        "the variables refer to different vectors, or have different dtypes, in too many "
+        "combinations",
+        "use fewer names for the same vector, and give each variable one dtype",
+    )
+    UNBOUND = (
+        "{name} may have no value here",
+        "assign it before the loop",
+    )
+    STACK = (
+        "{name} is a list that the loop uses in a way other than append, pop, an index or len, or "
+        "its vectors differ in dtype or size",
+        "use the list as a stack of vectors of one dtype and size",
+    )
+    TOO_LARGE = (
+        "the bitmaps of the vectors need {size} bytes, and {limit} are available",
+        "run the loop without gl.jit, which keeps vectors sparse, or use a smaller dtype",
+    )
+    OPERATOR = (
+        "the operator {name} cannot be translated for {device}",
+        "write the operator as a Python function of numbers",
+    )
+    FAILS = (
+        "this statement raises {kind} when it runs: {text}",
+        "correct the statement",
+    )
+    """`jit` then runs the loop in Python, so that the statement raises its own exception."""
+
+    @property
+    def text(self) -> str:
+        """The reason, with braces."""
+        return self.value[0]
+
+    @property
+    def instead(self) -> str:
+        """What to write instead."""
+        return self.value[1]
+
+
+def refuse(reason: Reason, node: ast.AST | None, **words: object) -> NoReturn:
+    """Raise NotCompilable for a part of the loop's syntax tree.
+
+    Args:
+        reason: why the loop is not compiled.
+        node: the part of the syntax tree that is responsible. `jit` adds the file, the line and the
+            statement that contains it.
+        **words: the words in braces of the reason; `name` is by default the source of the node.
+    """
+    if "name" not in words and node is not None:
+        words["name"] = f"`{ast.unparse(node)}`" if not isinstance(node, ast.stmt) else "this"
+    raise NotCompilable(reason.text.format(**words), reason.instead.format(**words), reason, node)

@@ -1,0 +1,122 @@
+"""The source of a function: its syntax tree, and which names are local variables."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+from graphla.program.reasons import Reason, refuse
+
+JITTED = "__graphla_jit__"
+"""The attribute of a function under `gl.jit` that holds the function it was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source of a function.
+
+    Attributes:
+        name: the name of the function.
+        node: the function's syntax tree, with the line numbers of the file.
+        file: the name of the file.
+        first: the number of the first line in the file, from 1.
+        lines: the lines of the source, with those of the decorators.
+        local: the names of the local variables and of the parameters.
+        free: the names of the closure variables, in the order of the cells.
+        shared: the local variables that functions inside this function read or assign.
+        captured: what `locals` and `eval` could read: True if the function calls one of them.
+    """
+
+    name: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+    file: str
+    first: int
+    lines: tuple[str, ...]
+    local: frozenset[str]
+    free: tuple[str, ...]
+    shared: frozenset[str]
+    captured: bool
+
+
+def source_of(function: FunctionType) -> Source:
+    """Return the source of a function, or raise NotCompilable if there is none."""
+    return _source_of(function.__code__)
+
+
+@lru_cache(maxsize=1024)
+def _source_of(code: CodeType) -> Source:
+    if code.co_name == "<lambda>":
+        refuse(Reason.NO_SOURCE, None, name="a lambda function")
+    try:
+        lines, first = inspect.getsourcelines(code)
+    except (OSError, TypeError, IndexError, SyntaxError):
+        refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
+    node = _parse(lines, first, code.co_name)
+    if node is None or _parameters(node) != code.co_varnames[: _parameter_count(code)]:
+        refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
+    return Source(
+        name=code.co_name,
+        node=node,
+        file=code.co_filename,
+        first=first,
+        lines=tuple(line.rstrip("\n") for line in lines),
+        local=frozenset(code.co_varnames) | frozenset(code.co_cellvars),
+        free=code.co_freevars,
+        shared=frozenset(code.co_cellvars),
+        captured=any(name in code.co_names for name in ("locals", "vars", "eval", "exec", "dir")),
+    )
+
+
+def _parse(lines: list[str], first: int, name: str) -> Any:
+    """Return the syntax tree of the function, or None if the lines are not its definition."""
+    text = "".join(lines)
+    is_indented = text[:1] in (" ", "\t")
+    try:
+        tree = ast.parse("if 1:\n" + text if is_indented else text)
+    except SyntaxError:
+        return None
+    ast.increment_lineno(tree, first - (2 if is_indented else 1))
+    body: Any = tree.body
+    node = body[0].body[0] if is_indented else body[0] if body else None
+    is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return node if is_function and node.name == name else None
+
+
+def _parameter_count(code: CodeType) -> int:
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_argcount + code.co_kwonlyargcount + stars
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    """Return the names of the parameters in the order of `co_varnames`."""
+    args = node.args
+    stars = [each for each in (args.vararg, args.kwarg) if each is not None]
+    every = [*args.posonlyargs, *args.args, *args.kwonlyargs, *stars]
+    return tuple(each.arg for each in every)
+
+
+def is_inlined(value: Any) -> bool:
+    """Return whether a call of this function is replaced by the steps of its body.
+
+    This excludes functions of graphla (except the steps of its algorithms), of the standard library
+    and of NumPy.
+    """
+    if not isinstance(value, FunctionType):
+        return False
+    package, _, rest = (value.__module__ or "").partition(".")
+    if package == "graphla":
+        return rest.startswith("algorithms") and not hasattr(value, "graph_options")
+    return package not in _LIBRARIES and package not in sys.stdlib_module_names
+
+
+_LIBRARIES = ("semirings", "numpy", "scipy", "cupy", "numba")
+
+
+def original(function: Any) -> Any:
+    """Return the function from which `gl.jit` made this function, or the function itself."""
+    return getattr(function, JITTED, function)
