@@ -99,6 +99,10 @@ def words_of(plan: Plan) -> Words:
 # --- what the kernel is specialized to ----------------------------------------------------------
 
 
+FormKey = tuple[int, str, str]
+"""A form of a matrix: the index of the matrix, "csr" or "csc", and "pull" or "push"."""
+
+
 @dataclass(frozen=True)
 class FormType:
     """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
@@ -112,11 +116,11 @@ class FormType:
 class Options:
     """What a kernel is specialized to, besides its plan.
 
-    `forms` has the types of the forms "csr" and "csc" of each matrix that a product reads.
+    `forms` has the types of the forms of the matrices that products read (see `form_keys`).
     `direction` is "auto", "push" or "pull".
     """
 
-    forms: dict[tuple[int, str], FormType]
+    forms: dict[FormKey, FormType]
     direction: str
     is_deterministic: bool
     block: int
@@ -128,30 +132,32 @@ class Text:
 
     text: str
     words: Words
-    forms: list[tuple[int, str]]
+    forms: list[FormKey]
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
-RESERVED = frozenset(
-    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
-    constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit
-    export extern false float for friend goto if inline int long mutable namespace new noexcept not
-    not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
-    signed sizeof static static_assert static_cast struct switch template this thread_local throw
-    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor
-    xor_eq i8 i16 i32 i64 u8 u16 u32 u64 i row span machine work scratch words frame launch status
-    resume allowed graphla semirings asin atan cos sin exp log pow sqrt tan floor ceil trunc rint
-    linux unix""".split()
-)
+KEYWORDS = """
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
+constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit
+export extern false float for friend goto if inline int long mutable namespace new noexcept not
+not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
+signed sizeof static static_assert static_cast struct switch template this thread_local throw true
+try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
+i8 i16 i32 i64 u8 u16 u32 u64 i k row room span machine work scratch words frame launch status
+resume needed exit_number allowed queueing pushes is_true is_wrong has value scalar all item count
+least greatest graphla semirings unix linux
+"""
+RESERVED = frozenset(KEYWORDS.split())
 """Names that a variable of the kernel cannot have."""
 
 
-def form_names(product: ir.Product) -> tuple[str, str]:
-    """Return the names of the forms that a pull and a push read: "csr" or "csc" of the matrix."""
+def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:
+    """Return the forms of the matrix that a pull and a push of a product read."""
     is_flipped = product.is_transposed != (product.side == "vxm")
-    return ("csc", "csr") if is_flipped else ("csr", "csc")
+    pull, push = ("csc", "csr") if is_flipped else ("csr", "csc")
+    return (product.matrix.index, pull, "pull"), (product.matrix.index, push, "push")
 
 
 def print_kernel(plan: Plan, options: Options) -> Text:
@@ -222,7 +228,7 @@ class _Printer:
         self.words = words_of(plan)
         self.operators = _Operators()
         self.faults: list[tuple[str, str, int]] = []
-        self.forms: list[tuple[int, str]] = []
+        self.forms: list[FormKey] = []
         self.out = _Lines()
         self._names: dict[Any, str] = {}
         self._used = set(RESERVED)
@@ -263,12 +269,16 @@ class _Printer:
             self.faults.append(fault)
         return SCALAR_FAULTS + self.faults.index(fault)
 
-    def form(self, product: ir.Product, name: str) -> str:
-        """Return the C++ name of a form of the matrix of a product."""
-        key = product.matrix.index, name
+    def form(self, key: FormKey) -> str:
+        """Return the C++ name of a form of a matrix."""
         if key not in self.forms:
             self.forms.append(key)
-        return f"{self._names[product.matrix.index]}_{name}_"
+        index, name, way = key
+        return f"{self._names[index]}_{name}_{way}_"
+
+    def pushed_indptr(self, slot: ir.Slot) -> str:
+        """Return a C++ expression for the offsets of the lines that a push of the slot reads."""
+        return f"{self.form(form_keys(self.plan.pushing[slot])[1])}.indptr"
 
     # --- the kernel -----------------------------------------------------------------------------
 
@@ -286,11 +296,9 @@ class _Printer:
         self._print_head(head)
         self._print_tail(tail)
         parameters = ["const Launch launch", "const Frame frame"]
-        for index, name in self.forms:
-            kind = self.options.forms[index, name]
-            parameters.append(
-                f"const ProductForm<{kind.offset}, {kind.values}> {self._names[index]}_{name}_"
-            )
+        for key in self.forms:
+            kind = self.options.forms[key]
+            parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
         signature = ",\n                         ".join(parameters)
         lines = [
             '#include "program.cuh"',
@@ -317,6 +325,9 @@ class _Printer:
         out("  words[k] = load_relaxed(&frame.words[k]);")
         out("__syncthreads();")
         out("Machine machine(launch, frame, scratch);")
+        if self.forms:
+            out("SHARED(ProductRoom, room, 1);")
+            out("Work work(machine.grid, frame.arrays, room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
         out(f"machine.products = u32(words[{PRODUCTS}]);")
@@ -362,9 +373,7 @@ class _Printer:
 
     def _print_degrees(self, out: _Lines, slot: ir.Slot) -> None:
         """Print the count of the edges of a listed vector."""
-        product = self.plan.pushing[slot]
-        indptr = f"{self.form(product, form_names(product)[1])}.indptr"
-        name = self.name(slot)
+        name, indptr = self.name(slot), self.pushed_indptr(slot)
         out(f"if (is_listed({name})) count_edges(machine, {name}, {indptr});")
 
     def _print_tail(self, out: _Lines) -> None:
@@ -549,8 +558,7 @@ class _Printer:
             new = f"has ? {self.apply(x.accum, 'old', 'value', x.target.dtype)} : {new}"
         degree = "0"
         if x.target in self.plan.pushing:
-            product = self.plan.pushing[x.target]
-            indptr = f"{self.form(product, form_names(product)[1])}.indptr"
+            indptr = self.pushed_indptr(x.target)
             degree = f"i64({indptr}[i + 1] - {indptr}[i])"
         update = f"[&](bool has, {kind} old) {{ return {new}; }}"
         out(f"set_element({target}, i, {update}, [&] {{ return u64({degree}); }});")
@@ -597,7 +605,8 @@ class _Printer:
     def multiply(self, step: Multiply) -> None:
         """Print a product."""
         out, product = self.out, step.product
-        rows, columns = (self.form(product, name) for name in form_names(product))
+        keys = form_keys(product)
+        rows, columns = map(self.form, keys)
         op, u, result = self.operators.product(product), self.name(product.u), self.name(step.out)
         allowed = "true" if step.mask is None else self.mask(step.mask)
         out(f"const auto allowed = [&](i64 i) {{ return {allowed}; }};")
@@ -609,11 +618,11 @@ class _Printer:
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
         out(f"machine.note(pushes, {u}, u64({rows}.entries));")
-        kept = self.options.forms[product.matrix.index, form_names(product)[0]].kept
+        kept = self.options.forms[keys[0]].kept
         reads_a, reads_u = _reads(product)
         how = f"{op}, {kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}"
         held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
-        given = f"{u}, {result}, allowed, queueing, machine.work"
+        given = f"{u}, {result}, allowed, queueing, work"
         push = f"push_product<{how}, false>({columns}, {given});"
         pull = f"pull_product<{how}, {held}>({rows}, {given});"
         if direction == "auto":
@@ -624,16 +633,13 @@ class _Printer:
 
     def queueing(self, step: Multiply) -> str:
         """Return the C++ declaration that tells a product whether to list its outputs."""
-        product = self.plan.pushing.get(step.out)
         if step.out not in self.plan.queued:
             return "WithoutQueue queueing"
-        name = form_names(step.product)[0]  # its lines are the outputs
-        if product is not None:
-            name = form_names(product)[1]
-        else:
-            product = step.product
-        offset = self.options.forms[product.matrix.index, name].offset
-        return f"WithQueue<{offset}> queueing{{{self.form(product, name)}.indptr}}"
+        key = form_keys(step.product)[0]  # its lines are the outputs
+        if step.out in self.plan.pushing:
+            key = form_keys(self.plan.pushing[step.out])[1]
+        offset = self.options.forms[key].offset
+        return f"WithQueue<{offset}> queueing{{{self.form(key)}.indptr}}"
 
     # --- scatters -------------------------------------------------------------------------------
 
@@ -694,9 +700,7 @@ class _Printer:
         out(f"if (machine.fault) {{ machine.line = {step.line}; goto failed; }}")
         out(f"const i64 count = {stack}.copy_item(item, {slot});")
         if step.out in self.plan.pushing:
-            product = self.plan.pushing[step.out]
-            indptr = f"{self.form(product, form_names(product)[1])}.indptr"
-            out(f"{stack}.count_edges(machine, item, {slot}, {indptr});")
+            out(f"{stack}.count_edges(machine, item, {slot}, {self.pushed_indptr(step.out)});")
         if step.index is None:
             out(f"{stack}.drop(count);")
 
@@ -1134,9 +1138,7 @@ class _SweepPrinter:
     def _is_read_after(self, part: Store) -> bool:
         """Return whether a later part of this sweep may read the value of a store's target."""
         later = self.sweep.parts[self.sweep.parts.index(part) + 1 :]
-        return any(
-            each == part.into for other in later for each in nodes(_read_by(other))
-        )
+        return any(each == part.into for other in later for each in nodes(_read_by(other)))
 
 
 def _read_by(part: Part) -> Any:
@@ -1282,5 +1284,3 @@ def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
         name, may_exceed = function[5:], "true" if function in MAY_EXCEED else "false"
         return f"math_result({name}({given}), {arguments[0]}, {may_exceed}, machine.fault)"
     return f"{function}_{'float' if is_float else 'int'}({given}, machine.fault)"
-
-

@@ -440,7 +440,6 @@ class _Lowering:
         is_whole = is_whole and product.dtype is x.target.dtype
         purpose = self._groups[x.target] if is_whole else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
-        self._steps.append(Enqueue(product.u, x.line))
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
         self.products += 1
         if is_whole:
@@ -818,8 +817,8 @@ def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
 def _multiply_accesses(step: Multiply) -> list[Access]:
     read, line = own_slots(step.mask) | {step.product.u}, step.line
     return [
-        *(Access(("elements", slot), False, None, line) for slot in read),
-        *(Access((name, step.product.u), False, None, line) for name in ("counts", "queue")),
+        *(Access((name, slot), False, None, line) for slot in read for name in ("elements", "counts")),
+        Access(("queue", step.product.u), False, None, line),
         *_whole(step.out, line),
     ]
 
@@ -905,9 +904,11 @@ def _find_place(steps: list[Step], sweep: Sweep) -> Sweep | None:
     (part,) = sweep.parts
     ours, used = accesses(sweep), variables(_scalars_of(part))
     for step in reversed(steps):
-        is_open = isinstance(step, Sweep) and (isinstance(part, Check) or not _has_check(step))
-        if is_open and _may_join(step, sweep):
-            return step
+        if isinstance(step, Sweep) and (isinstance(part, Check) or not _has_check(step)):
+            domain = _joint_domain(step, sweep)
+            if domain is not None:
+                step.domain = domain
+                return step
         if not _may_pass(step, ours, used):
             return None
     return None
@@ -923,20 +924,22 @@ def _scalars_of(part: Part) -> Any:
     return part.reduce.source if isinstance(part, Fold) else ()
 
 
-def _may_join(sweep: Sweep, other: Sweep) -> bool:
-    """Return whether the parts of `other` can run after the parts of `sweep` at each position."""
-    here, there = sweep.domain, other.domain
-    if here.dim != there.dim or (here.over is not None and here != there):
-        return False
-    theirs = accesses(sweep)
-    if here != there:
-        # The other sweep can visit all positions, too. This is better than a barrier.
-        apart = [b for b in accesses(other) if any(a.conflicts(b) for a in theirs)]
-        if not apart:
-            return False
-        other = Sweep(here, other.parts)
-    pairs = ((a, b) for a in theirs for b in accesses(other))
-    return not any(a.conflicts(b) for a, b in pairs if not _is_harmless(a, b))
+def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
+    """Return the domain of a sweep with the parts of both sweeps, or None if it cannot exist."""
+    domain, there = sweep.domain, other.domain
+    if domain.dim != there.dim:
+        return None
+    if domain != there:
+        # A sweep over all positions is better than a barrier.
+        is_dense = domain.over is None or there.over is None
+        pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
+        if not is_dense or not any(a.conflicts(b) for a, b in pairs):
+            return None
+        domain = Domain(domain.dim)
+    before, after = Sweep(domain, sweep.parts), Sweep(domain, other.parts)
+    pairs = ((a, b) for a in accesses(before) for b in accesses(after))
+    is_wrong = any(a.conflicts(b) and not _is_harmless(a, b) for a, b in pairs)
+    return None if is_wrong else domain
 
 
 def _is_harmless(a: Access, b: Access) -> bool:
@@ -1001,9 +1004,7 @@ def _place_barriers(blocks: list[PlannedBlock]) -> None:
     more of them become known, the block gets other barriers, so it is repeated until nothing
     changes. The sets only grow, so this ends.
     """
-    start: Pending = frozenset([Access(("all",), True, None, 0)])
     before: list[Pending] = [frozenset()] * len(blocks)
-    before[0] = start
     changed = set(range(len(blocks)))
     while changed:
         number = changed.pop()
@@ -1025,7 +1026,7 @@ def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pen
         if isinstance(step, Exchange):
             pending = _renamed(pending, step)
         pairs = ((a, b) for a in pending for b in ours)
-        reason = min((_reason(a, b) for a, b in pairs if _must_wait(a, b)), default=None)
+        reason = min((_reason(a, b) for a, b in pairs if a.conflicts(b)), default=None)
         if reason is not None:
             found.append(Barrier(reason))
             pending = frozenset()
@@ -1034,13 +1035,7 @@ def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pen
     return found, pending
 
 
-def _must_wait(before: Access, after: Access) -> bool:
-    return before.resource == ("all",) or before.conflicts(after)
-
-
 def _reason(before: Access, after: Access) -> str:
-    if before.resource == ("all",):
-        return "the arguments are copied"
     kind, what = before.resource[0], getattr(before.resource[1], "name", "")
     names = {"elements": what, "counts": f"the size of {what}", "queue": f"the queue of {what}"}
     names |= {"fold": "a reduction", "check": f"the check of {what}", "stack": what}

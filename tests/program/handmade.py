@@ -68,7 +68,7 @@ def bfs(dtype: DataType = BOOL) -> ir.Program:
     )
 
 
-def pagerank(dtype: DataType = FP64) -> ir.Program:
+def pagerank(dtype: DataType = BOOL) -> ir.Program:
     """PageRank with damping, until the ranks change by at most `tolerance` in total."""
     a = square("A", dtype)
     rank, degree = ir.Slot(0, "rank", FP64, N), ir.Slot(1, "degree", FP64, N)
@@ -76,13 +76,11 @@ def pagerank(dtype: DataType = FP64) -> ir.Program:
     tolerance, damping = ir.Var("tolerance", FP64), ir.Var("damping", FP64)
     teleport, change = ir.Var("teleport", FP64), ir.Var("change", FP64)
     rounds, most = ir.Var("rounds", INT64), ir.Var("most", INT64)
-    ring = semiring.plus_second["FP64"] if dtype is FP64 else semiring.plus_first["FP64", dtype]
     ring = semiring.plus_first["FP64", dtype]
     plus, minus, over = binary.plus["FP64"], binary.minus["FP64"], binary.truediv["FP64"]
     times = binary.times["FP64"]
     product = ir.Product(share, a, False, ring, "vxm", ring.return_type)
     difference = ir.Union(minus, ir.Entry(rank), ir.Entry(old), FP64)
-    damped = ir.ApplyLeft(times, damping, ir.Entry(rank), FP64)
     blocks = [
         ir.Block(
             [
@@ -123,7 +121,6 @@ def pagerank(dtype: DataType = FP64) -> ir.Program:
         ),
         ir.Block([], ir.Exit(0)),
     ]
-    assert damped.dtype is FP64
     return ir.Program(
         name="pagerank",
         dims=1,

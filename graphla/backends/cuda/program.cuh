@@ -59,7 +59,6 @@ struct Machine {
   Grid grid;
   StopFlag stop;
   u64 *scratch;      // shared memory: 2 * (WARP + 1) elements
-  Work work;         // what the products share
   u32 turns = 0;     // number of checks of vectors so far
   u32 products = 0;  // number of products so far
   u32 idle = 0;      // number of jumps back so far
@@ -68,8 +67,7 @@ struct Machine {
   bool is_bad = false;  // whether this thread has found a fault in a vector since the last barrier
 
   DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared)
-      : launch(of), frame(memory), grid(of), stop(of), scratch(shared),
-        work{grid, memory.arrays, shared} {}
+      : launch(of), frame(memory), grid(of), stop(of), scratch(shared) {}
 
   /// Waits for all threads. Returns whether the program must end: the host asks for it, or a thread
   /// has found a fault in a vector.
@@ -407,7 +405,8 @@ DEVICE void copy_input(Machine &machine, Vector<T> &v, const Input<T> &from, i64
 
 /// Adds the sum of the degrees of the listed entries of v to its counts.
 template <class T, class Offset>
-DEVICE void count_edges(Machine &machine, const Vector<T> &v, i64 count, const Offset *indptr) {
+DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
+  const i64 count = entries_of(v);
   i64 edges = 0;
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i32 i = v.queue[k];

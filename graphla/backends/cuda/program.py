@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from threading import local
 from typing import Any
 
@@ -17,8 +18,8 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import persistent
-from graphla.backends.cuda.launch import EACH, ISO, UNREAD
-from graphla.backends.cuda.program_products import arrays, form
+from graphla.backends.cuda.launch import EACH, ISO, NULL, UNREAD
+from graphla.backends.cuda.program_products import arrays, pull_form, push_form
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
@@ -43,10 +44,11 @@ from graphla.program.cuda_text import (
     PRODUCTS,
     RESUME,
     SCALAR_FAULTS,
+    FormKey,
     FormType,
     Options,
     Text,
-    form_names,
+    form_keys,
     print_kernel,
 )
 from graphla.program.plan import Multiply, Plan, plan
@@ -143,7 +145,7 @@ class _Planned:
         ]
         self._texts: dict[Any, Text] = {}
 
-    def text(self, forms: dict[tuple[int, str], FormType], direction: str, block: int) -> Text:
+    def text(self, forms: dict[FormKey, FormType], direction: str, block: int) -> Text:
         """Return the kernel for these forms of the matrices."""
         key = (tuple(forms.items()), direction, block)
         if key not in self._texts:
@@ -163,21 +165,22 @@ def kernel_text(
 
 def _find_forms(
     products: list[ir.Product], matrices: tuple[MatrixStore, ...]
-) -> dict[tuple[int, str], tuple[Csr, FormType]]:
+) -> dict[FormKey, tuple[Csr, FormType]]:
     """Return the forms of the matrices that the products read."""
-    found: dict[tuple[int, str], tuple[Csr, FormType]] = {}
+    found: dict[FormKey, tuple[Csr, FormType]] = {}
     for product in products:
-        index, ring = product.matrix.index, product.semiring
-        reads = ring.binaryop.reads_x if product.side == "mxv" else ring.binaryop.reads_y
-        for name in form_names(product):
+        op = product.semiring.binaryop
+        reads = op.reads_x if product.side == "mxv" else op.reads_y
+        for key in form_keys(product):
+            index, name, _ = key
             a = getattr(matrices[index], name)
-            before = found.get((index, name))
+            before = found.get(key)
             if before is not None and before[1].kept != UNREAD:
                 continue
             kept = UNREAD if not reads else ISO if is_iso(a.values) else EACH
             values = lookup_dtype(a.values.dtype).c_type if reads else "i8"
             offset = "i32" if a.indptr.dtype == np.int32 else "i64"
-            found[index, name] = a, FormType(offset, values, kept)
+            found[key] = a, FormType(offset, values, kept)
     return found
 
 
@@ -231,16 +234,19 @@ class _Run:
         what = f"the loop of {self.program.name}"
         self.kernel = load_text(self.text.text, f"graphla::{KERNEL}<0>", what)
         self.blocks = persistent.grid(self.kernel, self.tuning.block, each=1)
-        packed = [
-            form(self.forms[key], _values(self.forms[key], kinds[key])) for key in self.text.forms
-        ]
-        self.matrices: list[Packed] = packed
+        self.matrices = [self._pack(key, kinds[key]) for key in self.text.forms]
         self.is_traced = bool(recorders())
         self.kept: list[Any] = []  # arrays that the kernel reads
         self.state = np.zeros(self.layout.size, np.uint64)
         self.buffers: dict[int, _Buffers] = {}  # by the address of the values
         self.stacks: dict[ir.Stack, _StackMemory] = {}
         self._fill_state()
+
+    def _pack(self, key: FormKey, kind: FormType) -> Packed:
+        """Return a form of a matrix as a kernel argument."""
+        a = self.forms[key]
+        values = NULL if kind.kept == UNREAD else a.values
+        return pull_form(a, values) if key[2] == "pull" else push_form(a, values)
 
     # --- memory ---------------------------------------------------------------------------------
 
@@ -359,9 +365,8 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Launch the kernel until the program ends, and return its outcome."""
-        frame = self._frame()
         while True:
-            status = self._launch(frame)
+            status = self._launch(self._frame())
             if status != LACKS_ROOM:
                 break
             self._enlarge()
@@ -383,7 +388,7 @@ class _Run:
             flags=self.flags,
             flag_words=self.flags.size // 8,
             counts=self.counts,
-            arrays=arrays(list(self.forms.values())),
+            arrays=arrays([a for key, a in self.forms.items() if key[2] == "pull"]),
             records=RECORDS(at=self.records, room=tuning.records if self.is_traced else 0),
         )
 
@@ -453,7 +458,7 @@ class _Run:
                 stack.dtype,
                 SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False),
             )
-            for begin, end in zip(ends[:-1], ends[1:], strict=True)
+            for begin, end in pairwise(ends)
         ]
 
     def _trace(self) -> list[Level]:
@@ -463,12 +468,8 @@ class _Run:
         rows = xp.asnumpy(self.records[: 4 * (count + 1)]).reshape(-1, 4).tolist()
         return [
             Level(("push", "pull")[way], frontier, edges, (after[3] - time) * 1e-9)
-            for (way, frontier, edges, time), after in zip(rows[:-1], rows[1:], strict=True)
+            for (way, frontier, edges, time), after in pairwise(rows)
         ]
-
-
-def _values(a: Csr, kind: FormType) -> Any:
-    return np.uint64(0) if kind.kept == UNREAD else a.values
 
 
 def _round_up(size: int) -> int:
