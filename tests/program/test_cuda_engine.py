@@ -8,12 +8,14 @@ import handmade
 import numpy as np
 import pytest
 from devices import has_cuda, use_cuda
+from hypothesis import given
 
 if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
 use_cuda()
 
 import graphla as gl  # noqa: E402
+from programs import Case, assume_outcome, cases  # noqa: E402
 from graphla.backends.cuda import program as engine  # noqa: E402
 from graphla.program import ir, interpreter  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
@@ -36,7 +38,7 @@ def vector_of(entries: dict[int, Any], n: int, dtype: Any) -> VectorStore:
 
 
 def arguments_of(a: gl.Matrix, vectors: list[VectorStore], *scalars: Any) -> Arguments:
-    return Arguments("cuda", (a.nrows,), (a._read(),), (), scalars, tuple(vectors), ())
+    return Arguments(a.device, (a.nrows,), (a._read(),), (), scalars, tuple(vectors), ())
 
 
 def entries(store: VectorStore) -> dict[int, Any]:
@@ -90,3 +92,8 @@ def test_pagerank_is_that_of_the_interpreter():
     assert outcome.scalars["rounds"] == expected.scalars["rounds"] > 5
     assert outcome.scalars["change"] == pytest.approx(expected.scalars["change"])
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
+
+
+@given(cases())
+def test_the_engine_agrees_with_dictionaries(case: Case):
+    assume_outcome(case, engine.run)
