@@ -299,7 +299,7 @@ class _Printer:
         for key in self.forms:
             kind = self.options.forms[key]
             parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
-        signature = ",\n                         ".join(parameters)
+        signature = ", ".join(parameters)
         lines = [
             '#include "program.cuh"',
             "namespace graphla {",
@@ -381,8 +381,9 @@ class _Printer:
         out.lines.append("stopped:")
         out("status = machine.why();")
         out("goto leave;")
-        out.lines.append("failed:")
-        out("status = FAULT;")
+        if any("goto failed;" in line for line in self.out.lines):
+            out.lines.append("failed:")
+            out("status = FAULT;")
         out.lines.append("leave:")
         out.begin("if (is_last_block(machine.grid) && threadIdx.x == 0) {")
         out("u64 *const state = frame.words;")

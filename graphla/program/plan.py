@@ -817,7 +817,11 @@ def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
 def _multiply_accesses(step: Multiply) -> list[Access]:
     read, line = own_slots(step.mask) | {step.product.u}, step.line
     return [
-        *(Access((name, slot), False, None, line) for slot in read for name in ("elements", "counts")),
+        *(
+            Access((name, slot), False, None, line)
+            for slot in read
+            for name in ("elements", "counts")
+        ),
         Access(("queue", step.product.u), False, None, line),
         *_whole(step.out, line),
     ]

@@ -37,9 +37,7 @@ def bfs(dtype: DataType = BOOL) -> ir.Program:
         ir.Block(
             [
                 ir.Write(frontier, unseen, None, True, product, 5),
-                ir.Write(
-                    parent, ir.MaskOf(frontier, False), None, False, ir.Entry(frontier), 6
-                ),
+                ir.Write(parent, ir.MaskOf(frontier, False), None, False, ir.Entry(frontier), 6),
             ],
             ir.Jump(0),
         ),
