@@ -118,11 +118,13 @@ class Place:
     is a `break`, after which Python skips the `else`.
 
     If `helper` is given, it is the function with the statement, a `raise`, and the names in the
-    statement are those of the steps.
+    statement are those of the steps. `origin` is the statement in the source, which may be an
+    `assert`.
     """
 
     statement: ast.stmt | None
     helper: Source | None = None
+    origin: ast.stmt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,12 +380,7 @@ class _Flattener:
 
     def run(self, loop: ast.For | ast.While, after: After) -> Loop:
         source = source_of(self.user)
-        stored = frozenset(
-            name.id
-            for part in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else ()))
-            for name in ast.walk(part)
-            if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load)
-        ) | frozenset(node.target.id for node in ast.walk(loop) if isinstance(node, ast.NamedExpr))
+        stored = stored_names(loop)
         self.user_stored = stored
         start = self.add_lines(source)
         scope = _Scope(
@@ -404,7 +401,7 @@ class _Flattener:
         steps = self.link()
         own = frozenset(scope.local)
         reads = [
-            _read(place.statement) if place.helper else _read(place.statement) & own
+            read_names(place.statement) if place.helper else read_names(place.statement) & own
             for place in self.places
         ]
         left = [
@@ -415,7 +412,7 @@ class _Flattener:
         if after.is_repeated:
             again = live[0] & stored
             live = _live(steps, [names | again for names in left], self.outside)
-        used = {name for step in steps for root in _roots(step) for name in _read(root)}
+        used = {name for step in steps for root in _roots(step) for name in read_names(root)}
         used |= {name for names in reads for name in names}
         return Loop(
             name=f"{source.name}, line {loop.lineno}",
@@ -909,15 +906,14 @@ class _Flattener:
         kind = ast.Name("AssertionError", ast.Load())
         error = ast.Call(kind, [node.msg], []) if node.msg is not None else kind
         statement = ast.copy_location(ast.Raise(error, None), node)
-        self.leave(ast.fix_missing_locations(statement), scope)
+        self.leave(ast.fix_missing_locations(statement), scope, node)
         self.mark(holds)
 
-    def leave(self, node: ast.stmt, scope: _Scope) -> None:
+    def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
         """Leave the loop; Python then executes the statement."""
-        is_helper = scope.end is not None
-        self.places.append(
-            Place(self.rename(node, scope), scope.source) if is_helper else Place(node)
-        )
+        helper = None if scope.end is None else scope.source
+        statement = node if helper is None else self.rename(node, scope)
+        self.places.append(Place(statement, helper, origin or node))
         self.code.append(Leave(len(self.places) - 1, self.line(node, scope)))
 
     # --- calls of helper functions
@@ -1072,7 +1068,7 @@ def _is_data(value: Any) -> bool:
 # --- liveness -----------------------------------------------------------------------------------
 
 
-def _read(node: ast.AST | None) -> frozenset[str]:
+def read_names(node: ast.AST | None) -> frozenset[str]:
     """Return the names whose values a part of the syntax tree reads."""
     if node is None:
         return frozenset()
@@ -1086,6 +1082,12 @@ def _read(node: ast.AST | None) -> frozenset[str]:
         elif isinstance(each, ast.arg):
             own.add(each.arg)  # the parameter of a lambda
     return frozenset(names - own)
+
+
+def stored_names(loop: ast.For | ast.While) -> frozenset[str]:
+    """Return the names that a loop, without its `else`, assigns or deletes."""
+    head = loop.target if isinstance(loop, ast.For) else loop.test
+    return frozenset[str]().union(*(_written(part) for part in (head, *loop.body)))
 
 
 def _written(node: ast.AST) -> frozenset[str]:
@@ -1109,13 +1111,13 @@ def _live(
         for each in successors(step):
             before[each].append(k)
         if isinstance(step, Do):
-            uses.append((_read(step.node), _written(step.node)))
+            uses.append((read_names(step.node), _written(step.node)))
         elif isinstance(step, Test):
-            uses.append((_read(step.node), empty))
+            uses.append((read_names(step.node), empty))
         elif isinstance(step, Begin):
-            uses.append((_read(step.node), frozenset((step.iterator,))))
+            uses.append((read_names(step.node), frozenset((step.iterator,))))
         elif isinstance(step, Next):
-            uses.append((_read(step.target) | {step.iterator}, _written(step.target)))
+            uses.append((read_names(step.target) | {step.iterator}, _written(step.target)))
         else:
             uses.append((left[step.place] if isinstance(step, Leave) else empty, empty))
     live = [empty] * len(steps)

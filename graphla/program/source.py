@@ -111,10 +111,11 @@ def is_inlined(value: Any) -> bool:
     package, _, rest = (value.__module__ or "").partition(".")
     if package == "graphla":
         return rest.startswith("algorithms") and not hasattr(value, "graph_options")
-    return package not in _LIBRARIES and package not in sys.stdlib_module_names
+    return package not in LIBRARIES and package not in sys.stdlib_module_names
 
 
-_LIBRARIES = ("semirings", "numpy", "scipy", "cupy", "numba")
+LIBRARIES = frozenset(("graphla", "semirings", "numpy", "scipy", "cupy", "numba", "networkx"))
+"""The packages whose functions do not change."""
 
 
 def original(function: Any) -> Any:
