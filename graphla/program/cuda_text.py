@@ -38,7 +38,6 @@ from graphla.program.plan import (
     may_fault,
     nodes,
 )
-from semirings import monoid as monoids
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.printing import cuda_constant
 
@@ -658,15 +657,18 @@ class _Printer:
             self._check_fault(x.source, x.line)
             value = "scalar"
         out(f"const auto value = [&](i64 i) -> {kind} {{ return {value}; }};")
-        given = f"machine, {n}, {indices}.values, has, value, {self.name(step.out)}"
-        if x.accum is None:
+        size = self.size(step.out.dim)
+        index = f"place_in({indices}.values[i], {size})"
+        out(f"const auto place = [&](i64 i) -> i32 {{ return {index}; }};")
+        given = f"machine, {n}, place, has, value, {self.name(step.out)}"
+        if not step.joins:
             addressed = "nullptr" if step.addressed is None else f"&{self.name(step.addressed)}"
             kind, text = DUPLICATE
             number = self.fault(kind, text, x.line)
             out("++machine.turns;")
             out(f"scatter_once({given}, (Vector<bool> *){addressed}, {number});")
             return
-        op = self.operators.monoid(monoid_of(x.accum))
+        op = self.operators.monoid(x.accum.monoid)
         is_ordered = self.options.is_deterministic and x.accum.return_type.is_float
         out(f"if (mark_positions<{op}>({given})) goto stopped;")
         out(f"fold_positions<{op}, {'true' if is_ordered else 'false'}>({given});")
@@ -718,7 +720,7 @@ _print: dict[type, Any] = {
     Load: _Printer.load,
 }
 
-DUPLICATE = ("DuplicateEntry", "an index occurs twice in an assignment without an accumulator")
+DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
 
 
 def _line_of(step: Step) -> int:
@@ -735,15 +737,6 @@ def _reads(product: ir.Product) -> tuple[bool, bool]:
     """Return whether a product reads the values of the matrix, and those of the vector."""
     op = product.semiring.binaryop
     return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)
-
-
-def monoid_of(op: Any) -> Any:
-    """Return the typed monoid of a typed binary operator."""
-    for name in dir(monoids):
-        each = getattr(monoids, name)
-        if getattr(each, "opclass", "") == "Monoid" and each.binaryop is op.op:
-            return each[op.type]
-    raise LookupError(f"{op!r} is not the operator of a monoid")
 
 
 # --- sweeps -------------------------------------------------------------------------------------
@@ -828,7 +821,9 @@ class _SweepPrinter:
     def _load_gathered(self) -> list[str]:
         lines = []
         for x, (name, is_full) in self.gathered.items():
-            slot, index = self.printer.name(x.slot), f"row.{self.printer.name(x.indices)}"
+            slot = self.printer.name(x.slot)
+            index = f"row.{self.printer.name(x.indices)}"
+            index = f"place_in({index}, {self.printer.size(x.slot.dim)})"
             if is_full:
                 lines.append(f"row.{name} = {slot}.values[{index}];")
             else:
@@ -1063,12 +1058,13 @@ class _SweepPrinter:
 
     def _check(self, part: Check) -> None:
         printer = self.printer
-        number = printer.fault(*BAD_INDICES, part.line)
+        # If there are several faults, the one with the smaller number counts.
+        missing, outside = (printer.fault(*fault, part.line) for fault in BAD_INDICES)
         self.before("++machine.turns;")
-        has = self.has(part.indices, frozenset())
-        index, n = f"i64({self.value(part.indices, frozenset())})", printer.size(part.dim)
-        test = f"!{has} || {index} < 0 || {index} >= {n}"
-        self.run(f"if ({test}) machine.report({number});")
+        has, index = self.has(part.indices, frozenset()), self.value(part.indices, frozenset())
+        self.run(f"if (!{has}) machine.report({missing});")
+        self.run(f"else if (!is_place({index}, {printer.size(part.dim)}))")
+        self.run(f"  machine.report({outside});")
 
     def _store(self, part: Store) -> None:
         write, full, printer = part.write, part.full, self.printer
@@ -1152,7 +1148,10 @@ def _read_by(part: Part) -> Any:
     return part.indices if isinstance(part, Check) else ()
 
 
-BAD_INDICES = ("IndexError", "an index is missing or out of range")
+BAD_INDICES = (
+    ("InvalidValue", "a vector of indices lacks an entry"),
+    ("IndexOutOfBound", "an index is out of range"),
+)
 
 
 def _line_of_part(part: Part) -> int:

@@ -84,7 +84,10 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Fault if `indices` is not full, or if a value is not an index of `dim`."""
+    """Fault if `indices` is not full, or if a value is not an index of `dim`.
+
+    A negative index counts from the end.
+    """
 
     indices: ir.Slot
     dim: ir.Dim
@@ -147,16 +150,16 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class ScatterInto:
-    """Fold the entries of a vector into the empty slot `out`, at the positions in `indices`.
+    """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
-    If `addressed` is given, it gets an entry at each position in `indices`. Without `accum`, equal
-    indices are a fault.
+    If `addressed` is given, it gets an entry at each position in `indices`. If `joins` is true, the
+    accumulator joins the entries with equal indices. Otherwise equal indices are a fault.
     """
 
     scatter: ir.Scatter
     out: ir.Slot
     addressed: ir.Slot | None
-    number: int
+    joins: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,20 +484,27 @@ class _Lowering:
         """Lower a scatter: fold it into a spare slot, and write this slot into the target."""
         self._check_indices(x.indices, x.target.dim, x.line)
         dim = x.target.dim
-        may_lack = isinstance(x.source, ir.Slot) and x.accum is None
-        dtype = x.target.dtype if x.accum is None else x.accum.return_type
+        joins = x.accum is not None and x.accum.type is x.target.dtype
+        joins = joins and x.accum.monoid is not None
+        dtype = x.target.dtype
+        if isinstance(x.source, ir.Slot) and not joins:
+            dtype = x.source.dtype
         out = self._spare("scattered", dtype, dim, "T")
-        addressed = self._spare("addressed", BOOL, dim, "addressed") if may_lack else None
-        self._steps.append(ScatterInto(x, out, addressed, self.products))
-        self.products += 1
+        addressed = None
+        if isinstance(x.source, ir.Slot) and not joins:
+            addressed = self._spare("addressed", BOOL, dim, "addressed")
+        self._steps.append(ScatterInto(x, out, addressed, joins))
         accum = x.accum
         source: ir.VectorExpression = ir.Entry(out)
-        if addressed is not None:
-            outside = ir.NotMask(ir.MaskOf(addressed, False))
-            old = ir.Restrict(ir.Entry(x.target), outside, dtype)
-            source = ir.Union(binary.second[dtype], old, source, dtype)
-        elif accum is None:
-            accum = binary.second[dtype]
+        if accum is None:
+            dtype = x.target.dtype
+            source = ir.Cast(source, dtype)
+            if addressed is None:
+                accum = binary.second[dtype]
+            else:
+                outside = ir.NotMask(ir.MaskOf(addressed, False))
+                old = ir.Restrict(ir.Entry(x.target), outside, dtype)
+                source = ir.Union(binary.second[dtype], old, source, dtype)
         self._entrywise(ir.Write(x.target, x.mask, accum, x.replace, source, x.line))
         self._sweep(dim, Erase(out, x.line))
         if addressed is not None:

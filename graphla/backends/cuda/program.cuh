@@ -304,16 +304,26 @@ template <class T> DEVICE void list_entries(Vector<T> &v, i64 n) {
 }
 
 // --- scatters -----------------------------------------------------------------------------------
-// For each i with has(i), value(i) is folded into out(indices[i]). `out` is empty at the start.
+// For each i with has(i), value(i) is written to out(place(i)). `out` is empty at the start.
+
+/// Returns whether `index` is in the range of the indices of a vector of size n. A negative index
+/// counts from the end.
+template <class Index> DEVICE bool is_place(Index index, i64 n) {
+  if constexpr (is_signed<Index>) return i64(index) >= -n && i64(index) < n;
+  else return u64(index) < u64(n);
+}
+template <class Index> DEVICE i32 place_in(Index index, i64 n) {
+  return is_signed<Index> && index < Index(0) ? i32(i64(index) + n) : i32(index);
+}
 
 /// Scatters into different positions: if a position occurs twice, reports fault `number`. Each
-/// position in `indices` gets an entry in `addressed`, if that is not null.
-template <class Index, class Has, class Value, class T>
-DEVICE void scatter_once(Machine &machine, i64 n, const Index *indices, Has has, Value value,
+/// position place(i) gets an entry in `addressed`, if that is not null.
+template <class Place, class Has, class Value, class T>
+DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value,
                          Vector<T> &out, Vector<bool> *addressed, u32 number) {
   i64 found = 0, all = 0;
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
-    const i32 at = i32(indices[i]);
+    const i32 at = place(i);
     const bool has_entry = has(i);
     bool *const flags = addressed ? addressed->present : out.present;
     if (!claim_output(flags, at)) machine.report(number);
@@ -329,12 +339,12 @@ DEVICE void scatter_once(Machine &machine, i64 n, const Index *indices, Has has,
 
 /// Marks the positions that `fold_positions` is about to fold into, and sets their values to the
 /// identity. Ends with a barrier; returns whether the program must end.
-template <class Op, class Index, class Has, class Value, class T>
-DEVICE bool mark_positions(Machine &machine, i64 n, const Index *indices, Has has, Value,
+template <class Op, class Place, class Has, class Value, class T>
+DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value,
                            Vector<T> &out) {
   i64 found = 0;
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
-    const i32 at = i32(indices[i]);
+    const i32 at = place(i);
     if (!has(i) || load_relaxed(&out.present[at]) || !claim_output(out.present, at)) continue;
     out.values[at] = Op::identity();
     ++found;
@@ -344,18 +354,18 @@ DEVICE bool mark_positions(Machine &machine, i64 n, const Index *indices, Has ha
 }
 
 /// Folds the values. If IS_ORDERED, one thread folds all of them, in order.
-template <class Op, bool IS_ORDERED, class Index, class Has, class Value, class T>
-DEVICE void fold_positions(Machine &, i64 n, const Index *indices, Has has, Value value,
+template <class Op, bool IS_ORDERED, class Place, class Has, class Value, class T>
+DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value,
                            Vector<T> &out) {
   if constexpr (IS_ORDERED) {
     if (thread_in_grid() != 0) return;
     for (i64 i = 0; i < n; ++i) {
-      T *const at = &out.values[indices[i]];
+      T *const at = &out.values[place(i)];
       if (has(i)) *at = Op::add(*at, value(i));
     }
   } else {
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
-      if (has(i)) atomic_fold<Op>(&out.values[indices[i]], value(i));
+      if (has(i)) atomic_fold<Op>(&out.values[place(i)], value(i));
     }
   }
 }

@@ -87,7 +87,7 @@ FAULTS = {
     "NAN_TO_INT": ("ValueError", "cannot convert float NaN to integer"),
     "INFINITY_TO_INT": ("OverflowError", "cannot convert float infinity to integer"),
     "ZERO_TO_NEGATIVE_POWER": ("ZeroDivisionError", "zero to a negative power"),
-    "INDEX_OUT_OF_RANGE": ("IndexError", "an index is out of range"),
+    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
     "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
     "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
     "COMPLEX_POWER": ("ValueError", "a power in a compiled loop is a complex number"),
