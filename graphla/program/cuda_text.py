@@ -898,7 +898,7 @@ class _SweepPrinter:
             value = self.uniform(x.value, x.dtype)
             return "true", lambda: value
         if isinstance(x, ir.Empty):
-            return "false", lambda: f"{x.dtype.c_type}(0)"
+            return "false", lambda: zero(x.dtype)
         if isinstance(x, ir.Gather):
             return self._gather(x, full)
         if isinstance(x, (ir.Union, ir.UnionDefaults, ir.Intersection)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import handmade
@@ -17,10 +18,21 @@ use_cuda()
 import graphla as gl  # noqa: E402
 from programs import Case, assume_outcome, cases  # noqa: E402
 from graphla.backends.cuda import program as engine  # noqa: E402
-from graphla.program import ir, interpreter  # noqa: E402
-from graphla.program.running import Arguments, Outcome  # noqa: E402
+from graphla.backends.tuning import using  # noqa: E402
+from graphla.program import interpreter  # noqa: E402
+from graphla.program.running import Arguments  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
-from semirings.dtypes import lookup_dtype  # noqa: E402
+
+
+SMALL = engine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
+"""Small blocks, because a block of the simulator has one fiber per thread."""
+
+
+@pytest.fixture(autouse=True)
+def small_blocks() -> Iterator[None]:
+    """Use small blocks, and stacks that soon lack room."""
+    with using(SMALL):
+        yield
 
 
 def random_matrix(n: int, edges: int, seed: int, dtype: Any = bool) -> gl.Matrix:

@@ -298,7 +298,10 @@ template <class T> DEVICE void list_entries(Vector<T> &v, i64 n) {
   for (i64 base = thread_in_grid() - lane(); base < n; base += step) {
     const i64 i = base + lane();
     const bool has = i < n && v.present[i];
-    const u64 place = claim(&v.counts->queued, has);
+    const u32 all = __ballot_sync(ALL_LANES, has);
+    u64 place = 0;
+    if (lane() == 0 && all) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
+    place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
     if (has) v.queue[place] = i32(i);
   }
 }
