@@ -31,6 +31,7 @@ import builtins
 import copy
 import inspect
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any, NoReturn
@@ -338,6 +339,11 @@ _TOO_MANY = 20_000
 _CONSTANT = ("graphla", "semirings", "math", "builtins", "numpy")
 """Modules whose attributes do not change."""
 
+_INPUT_OUTPUT = (print, input, open)
+
+_WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.generators")
+"""Packages whose functions are whole algorithms."""
+
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
 _REFUSED: dict[type[ast.AST], str] = {
@@ -355,6 +361,23 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.DictComp: "a comprehension",
     ast.GeneratorExp: "a generator expression",
 }
+
+
+@contextmanager
+def _located(node: ast.stmt, scope: _Scope) -> Iterator[None]:
+    """Add the place of a statement to a NotCompilable that is raised while it is flattened."""
+    try:
+        yield
+    except NotCompilable as error:
+        if error.file is None:
+            locate(error, scope.source, getattr(error.node, "lineno", node.lineno))
+        raise
+
+
+def locate(error: NotCompilable, source: Source, line: int) -> None:
+    """Add the file, the line and the statement to an error."""
+    error.file, error.line = source.file, line
+    error.statement = source.lines[line - source.first].strip()
 
 
 class _Flattener:
@@ -392,7 +415,8 @@ class _Flattener:
             stored,
         )
         end, out = self.label(), self.label()
-        self.loop(loop, scope, end, out)
+        with _located(loop, scope):
+            self.loop(loop, scope, end, out)
         line = self.line(loop, scope)
         self.mark(end)
         self.code.append(Leave(0, line))
@@ -603,18 +627,35 @@ class _Flattener:
             name = self.target_name(node.target, scope)
             self.assign(name, self.lower(node.value, scope), node, scope)
             return ast.copy_location(ast.Name(name, ast.Load()), node)
+        if isinstance(node, ast.Call):
+            self.check_call(node, scope)
         if self.helper(node, scope) is not None:
             result = self.hide()
             self.inline(node, scope, result)  # pyright: ignore[reportArgumentType]
             return ast.copy_location(ast.Name(result, ast.Load()), node)
         return self.rebuild(node, scope)
 
+    def check_call(self, node: ast.Call, scope: _Scope) -> None:
+        """Refuse the call of a function that does input or output, or that runs loops itself."""
+        home = self.home(node.func, scope)
+        value = home and self.value(home)
+        if any(value is each for each in _INPUT_OUTPUT):
+            refuse(Reason.INPUT_OUTPUT, node)
+        module = getattr(value, "__module__", None) or ""
+        if isinstance(value, FunctionType) and module.startswith(_WHOLE) and not is_inlined(value):
+            refuse(Reason.CALL, node)
+
     def rebuild(self, node: Any, scope: _Scope) -> Any:
         """Return a copy of an expression whose operands are lowered."""
         new = copy.copy(node)
         slots: list[tuple[Any, Any, ast.expr]] = []
         for name, value in ast.iter_fields(node):
-            if isinstance(value, ast.expr):
+            if name == "func" and isinstance(value, ast.Attribute):
+                # The lookup of a method changes nothing, so only its object is an operand.
+                self.note(value, scope)
+                new.func = copy.copy(value)
+                slots.append((new.func, "value", value.value))
+            elif isinstance(value, ast.expr):
                 slots.append((new, name, value))
             elif isinstance(value, list):
                 items: list[Any] = list(value)
@@ -766,12 +807,13 @@ class _Flattener:
             self.statement(each, scope)
 
     def statement(self, node: ast.stmt, scope: _Scope) -> None:
-        if type(node) in _REFUSED:
-            refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
-        method = getattr(self, f"on_{type(node).__name__.lower()}", None)
-        if method is None:
-            refuse(Reason.SYNTAX, node, name=f"a statement of the kind {type(node).__name__}")
-        method(node, scope)
+        with _located(node, scope):
+            if type(node) in _REFUSED:
+                refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
+            method = getattr(self, f"on_{type(node).__name__.lower()}", None)
+            if method is None:
+                refuse(Reason.SYNTAX, node, name=f"a statement of the kind {type(node).__name__}")
+            method(node, scope)
 
     def on_pass(self, node: ast.Pass, scope: _Scope) -> None:
         pass

@@ -13,10 +13,12 @@ import builtins
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from enum import Enum
 from functools import wraps
 from time import perf_counter
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -25,7 +27,7 @@ from graphla.backends import default_device
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
-from graphla.program.flow import Loop, Place, flatten
+from graphla.program.flow import Leave, Loop, Place, flatten, locate
 from graphla.program.keys import Description
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.rewriting import Site, find_sites, rewrite
@@ -80,7 +82,7 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
         >>> import graphla as gl
         >>> from graphla import Vector, replace
         >>> from graphla.semiring import any_secondi
-        >>> @gl.jit(fallback=True)
+        >>> @gl.jit
         ... def bfs(A, source):
         ...     n = A.nrows
         ...     parent, frontier = Vector(int, n), Vector(int, n)
@@ -106,7 +108,11 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
     if function.__code__.co_flags & (
         inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
     ):
-        refuse(Reason.GENERATOR, None, name=function.__qualname__)
+        if not fallback:
+            refuse(Reason.GENERATOR, None, name=function.__qualname__)
+        text = f"{function.__qualname__} is a generator or a coroutine, so Python runs it"
+        _warn(text, function.__code__.co_filename, function.__code__.co_firstlineno)
+        return function
     return _Function(function, fallback).wrapper
 
 
@@ -145,12 +151,18 @@ def _contents(cell: CellType) -> Any:
         return None
 
 
+def _warn(text: str, file: str, line: int) -> None:
+    warnings.warn_explicit(text, UserWarning, file, line)
+
+
+_report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
+"""While `explain` runs, what happened to the loops."""
+
+
 class _Function:
     """A function under `gl.jit`. It is rewritten at its first call.
 
-    Attributes:
-        loops: its loops, which the rewritten function calls.
-        report: while `explain` runs, what happened to the loops.
+    `loops` are its loops, which the rewritten function calls.
     """
 
     locals = staticmethod(locals)
@@ -159,7 +171,6 @@ class _Function:
         self.function = function
         self.fallback = fallback
         self.loops: list[_Loop] = []
-        self.report: list[str] | None = None
         self.rewritten: FunctionType | None = None
 
         @wraps(function)
@@ -183,7 +194,7 @@ class _Function:
         except NotCompilable as error:
             if not self.fallback:
                 raise
-            self.warn(function.__code__.co_filename, function.__code__.co_firstlineno, str(error))
+            _warn(str(error), function.__code__.co_filename, function.__code__.co_firstlineno)
             self.rewritten = function
             return function
         sites = find_sites(function)
@@ -193,16 +204,22 @@ class _Function:
 
     def explain(self, *args: Any, **options: Any) -> str:
         """Run the function on copies of its vectors; return which loops compile, and how."""
-        copies = {id(x): x.dup() for x in (*args, *options.values()) if type(x) is Vector}
+        copies: dict[int, Any] = {}
+
+        def copied(x: Any) -> Any:
+            if type(x) is Vector:
+                return copies.setdefault(id(x), x.dup())
+            if type(x) is list and any(type(each) is Vector for each in x):
+                return copies.setdefault(id(x), [copied(each) for each in x])
+            return x
+
         rewritten = self.rewritten or self.rewrite()
-        self.report = report = []
+        report: list[str] = []
+        token = _report.set(report)
         try:
-            rewritten(
-                *(copies.get(id(x), x) for x in args),
-                **{name: copies.get(id(x), x) for name, x in options.items()},
-            )
+            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
         finally:
-            self.report = None
+            _report.reset(token)
         if not self.loops:
             return f"{self.function.__name__} has no loops."
         return "\n\n".join(dict.fromkeys(report)) or f"No loop of {self.function.__name__} ran."
@@ -213,19 +230,18 @@ class _Function:
         No error is raised while a loop inside this one, or one that has not run yet, may still be
         compiled.
         """
-        first = not loop.has_failed
-        loop.has_failed = True
+        loop.state = State.FAILED
         following = self.loops[self.loops.index(loop) + 1 :]
-        may_follow = any(not (each.has_failed or each.is_python) for each in following)
-        if not (self.fallback or may_follow or any(each.has_compiled for each in self.loops)):
+        may_compile = any(each.state is State.COMPILED for each in self.loops) or any(
+            each.state is State.NEW for each in following
+        )
+        if not (self.fallback or may_compile):
             raise error.with_traceback(None)
-        if first:
+        if not loop.has_warned:
+            loop.has_warned = True
             line = loop.site.node.lineno
             what = f"the loop in line {line} of {self.function.__qualname__} runs as Python: "
-            self.warn(loop.source.file, line, what + str(error))
-
-    def warn(self, file: str, line: int, text: str) -> None:
-        warnings.warn_explicit(text, UserWarning, file, line)
+            _warn(what + str(error), loop.source.file, line)
 
 
 class _Unusual:
@@ -247,6 +263,15 @@ class _Unusual:
         return error
 
 
+class State(Enum):
+    """What happened to a loop when it ran the last time."""
+
+    NEW = "it has not run"
+    PYTHON = "it has no statements of graphla"
+    COMPILED = "it was compiled"
+    FAILED = "it could not be compiled"
+
+
 class _Loop:
     """A loop of a function under `gl.jit`, and its programs."""
 
@@ -255,8 +280,11 @@ class _Loop:
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
-        self.has_compiled = self.has_failed = self.is_python = False
-        self.error: NotCompilable | None = None  # why the loop cannot be flattened
+        self.errors: dict[Any, NotCompilable] = {}  # why the loop cannot be flattened
+        self.state = State.NEW
+        self.has_warned = False
+        read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
+        self.outside = tuple(sorted(read - source.local - set(source.free)))
 
     def __call__(self, given: Any) -> tuple[Any, ...] | None:
         """Run the loop on the values of `site.inputs`, or of all local variables by name.
@@ -269,8 +297,10 @@ class _Loop:
             names = {name: given[name] for name in inputs if name in given}
         else:
             names = dict(zip(inputs, given, strict=True))
-        if self.error is not None:
-            return self.refuse(self.error, None, names)
+        if self.errors:
+            at, key = self.describe(names)
+            if key in self.errors:
+                return self.refuse(self.errors[key], at)
         for shape in self.shapes:
             functions = shape.loop.functions(self.owner.function, names)
             if functions is not None:
@@ -282,8 +312,9 @@ class _Loop:
         try:
             loop = flatten(self.site.node, self.owner.function, names, self.site.after)
         except NotCompilable as error:
-            self.error = error
-            return self.refuse(error, None, names)
+            at, key = self.describe(names)
+            self.errors[key] = error
+            return self.refuse(error, at)
         if len(self.shapes) == MOST_PROGRAMS:
             self.shapes.clear()
         self.shapes.append(_Shape(self, loop))
@@ -291,48 +322,45 @@ class _Loop:
         assert functions is not None
         return self.shapes[-1](names, functions)
 
-    def refuse(self, error: NotCompilable, loop: Loop | None, names: Mapping[str, Any]) -> None:
+    def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
+        """Describe the values that the loop reads, without those that helper functions read."""
+        found = self.owner.function.__globals__
+        known = {**names, **{name: found[name] for name in self.outside if name in found}}
+        values = [*known.values()]
+        for node in ast.walk(self.site.node):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                value = known.get(node.value.id)
+                if not isinstance(value, (Operand, ModuleType)):
+                    values.append(getattr(value, node.attr, None))
+        at = Description()
+        return at, at.of_all(values)
+
+    def refuse(self, error: NotCompilable, at: Description) -> None:
+        """Report that the loop cannot be flattened."""
+        if not at.has_graphla:
+            self.run_in_python()
+        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+            self.fail(error)
+
+    def fail(self, error: NotCompilable) -> None:
         """Report that the loop is not compiled."""
-        if loop is None:
-            at = Description()
-            at.of_all([*names.values(), *_globals_of(self.owner.function, self.site.node)])
-            if not at.has_graphla:
-                self.say("has no statements of graphla, so Python runs it.")
-                self.is_python = True
-                return
-            if running.engine_for(at.device or default_device(), at.entries) is None:
-                return
-        if error.code is not Reason.FAILS:
-            _locate(error, self.source, loop)
-            self.say(f"runs as Python: {error}")
+        self.say(f"runs as Python: {error}")
+        if error.code is Reason.FAILS:
+            self.state = State.PYTHON
+        else:
             self.owner.refuse(self, error)
+
+    def run_in_python(self) -> None:
+        """Report that the loop has no statements of graphla."""
+        self.say("has no statements of graphla, so Python runs it.")
+        self.state = State.PYTHON
 
     def say(self, text: str) -> None:
         """Add to the report of `explain`."""
-        if self.owner.report is not None:
+        report = _report.get()
+        if report is not None:
             line = self.site.node.lineno
-            self.owner.report.append(f"The loop in line {line} of {self.source.name} {text}")
-
-
-def _globals_of(function: FunctionType, node: ast.AST) -> list[Any]:
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return [function.__globals__[name] for name in names if name in function.__globals__]
-
-
-def _locate(error: NotCompilable, source: Source, loop: Loop | None) -> None:
-    """Add the file, the line and the statement to an error."""
-    if error.file is not None:
-        return
-    node = error.node
-    step = loop.step_of(node) if loop is not None and node is not None else None
-    if step is not None and loop is not None:
-        source, _ = loop.where(step.line)
-    line = getattr(node, "lineno", None)
-    inside = line is not None and source.first <= line < source.first + len(source.lines)
-    if not inside:
-        return
-    error.file, error.line = source.file, line
-    error.statement = source.lines[line - source.first].strip()  # pyright: ignore[reportOptionalOperand]
+            report.append(f"The loop in line {line} of {self.source.name} {text}")
 
 
 class _Shape:
@@ -346,6 +374,7 @@ class _Shape:
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
         self.homes = tuple(loop.outside.items())
+        self.inlined = frozenset(helper.code for helper in loop.helpers)
 
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
@@ -362,15 +391,13 @@ class _Shape:
                 parts.append(home.find(names, functions))
             except (KeyError, ValueError, AttributeError):
                 parts.append(None)
-        at = Description()
+        at = Description(self.inlined)
         description = at.of_all(parts)
         if not at.has_graphla:
-            self.owner.say("has no statements of graphla, so Python runs it.")
-            self.owner.is_python = True
-            return None
+            return self.owner.run_in_python()
         device = at.device or default_device()
         engine = running.engine_for(device, at.entries)
-        explains = self.owner.owner.report is not None
+        explains = _report.get() is not None
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
@@ -380,11 +407,12 @@ class _Shape:
             case = self.find(key, values)
             if explains:
                 self.owner.say("is compiled:\n" + printing.text(case.program))
+            self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
         except NotCompilable as error:
             self.refused[key] = error
-            self.owner.refuse(error, self.loop, values)
-            return None
+            self.locate(error)
+            return self.owner.fail(error)
 
     def find(self, key: Any, values: dict[str, Any]) -> _Case:
         """Return the program for these values. Trace the loop if it is new."""
@@ -401,8 +429,14 @@ class _Shape:
 
         case = _Case(self, values, *trace(self.loop, values))
         self.cases.setdefault(key, []).append(case)
-        self.owner.has_compiled = True
         return case
+
+    def locate(self, error: NotCompilable) -> None:
+        """Add the file, the line and the statement to an error of the tracer or of an engine."""
+        if error.file is None:
+            step = None if error.node is None else self.loop.step_of(error.node)
+            line = self.loop.steps[0].line if step is None else step.line
+            locate(error, *self.loop.where(line))
 
 
 Getter = Callable[[Mapping[str, Any]], Any]
@@ -421,7 +455,10 @@ def _getter(path: Path) -> Getter:
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            value = len(value) if each == "len()" else getattr(value, each)
+            if each.isdecimal():
+                value = value[int(each)]
+            else:
+                value = len(value) if each == "len()" else getattr(value, each)
         return value
 
     return get
@@ -495,12 +532,20 @@ class _Case:
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
         names = leaving.names
+        loop = shape.loop
+        live = frozenset[str]().union(
+            *(
+                live
+                for step, live in zip(loop.steps, loop.live, strict=True)
+                if isinstance(step, Leave) and step.place == leaving.place
+            )
+        )
         return _Left(
             place=number,
             raised=place if place.helper is not None else None,
             outputs=tuple(names.get(name) for name in site.outputs),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
-            missing=frozenset(name for name in site.outputs if name not in names),
+            missing=frozenset(live.intersection(site.outputs).difference(names)),
         )
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -511,7 +556,7 @@ class _Case:
             device,
             tuple([int(get(values)) for get in self.dims]),
             tuple([_store(get(values)) for get in self.matrices]),
-            tuple([np.asarray(get(values), dtype) for get, dtype in self.arrays]),
+            tuple([np.ascontiguousarray(get(values), dtype) for get, dtype in self.arrays]),
             tuple([convert(get(values)) for get, convert in self.scalars]),
             tuple([_store(each) for each in objects]),
             tuple([tuple(map(_store, each)) for each in lists]),

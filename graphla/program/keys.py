@@ -1,14 +1,15 @@
 """Describe the values that a loop reads, so that calls with equal descriptions share a program.
 
 A description is hashable. It contains the dtypes, which sizes are equal, which names refer to one
-object, iso values, known symmetry and the width of indices, but neither sizes nor numbers. A
-function is described by its code and by the values it reads outside; an anonymous operator by its
-function; any other object by its identity.
+object, iso values, known symmetry and the width of indices, but neither sizes nor numbers. An
+anonymous operator is described by its function, and a function by its code and by the values that
+it reads outside, numbers included. The loop reads those of an inlined function itself, so its code
+is enough. Any other object is described by its identity.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -55,11 +56,23 @@ class Description:
         is_mixed: whether there are two devices.
         entries: the largest number of entries, or of indices of a vector.
         has_graphla: whether a vector, a matrix, or the class Vector is among the values.
+        inlined: the code of the functions that are inlined.
+        depth: the number of functions, operators and tuples around the value.
     """
 
-    __slots__ = ("depth", "device", "entries", "has_graphla", "is_mixed", "objects", "sizes")
+    __slots__ = (
+        "depth",
+        "device",
+        "entries",
+        "has_graphla",
+        "inlined",
+        "is_mixed",
+        "objects",
+        "sizes",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, inlined: Container[CodeType] = ()) -> None:
+        self.inlined = inlined
         self.device = ""
         self.is_mixed = False
         self.entries = 0
@@ -127,9 +140,9 @@ class Description:
             self.device = device
 
     def nested(self, values: Any) -> Any:
-        """Describe values that an object refers to, or the object's identity if it is deep."""
+        """Describe values that an object refers to, with numbers."""
         if self.depth >= DEEP:
-            return None
+            return tuple(map(Same, values))
         self.depth += 1
         try:
             return tuple(map(self.of, values))
@@ -162,12 +175,18 @@ def _mask(at: Description, value: Any) -> Any:
 
 
 def _int(at: Description, value: Any) -> Any:
+    if at.depth:
+        return int, value, "constant"
     # Whether an int is one of the sizes, as in `Vector(int, n)`; vectors and matrices come first.
     return (int, at.sizes.get(value)) if -WORD <= value < WORD else (int, "large")
 
 
-def _type_of(_: Description, value: Any) -> Any:
-    return type(value)
+def _number(at: Description, value: Any) -> Any:
+    return (type(value), repr(value)) if at.depth else type(value)
+
+
+def _none(_: Description, value: Any) -> Any:
+    return None
 
 
 def _constant(_: Description, value: Any) -> Any:
@@ -180,7 +199,13 @@ def _identity(at: Description, value: Any) -> Any:
     return Same(value)
 
 
+def _dict(at: Description, value: Any) -> Any:
+    return (dict, at.nested(value), at.nested(value.values())) if at.depth else Same(value)
+
+
 def _list(at: Description, value: Any) -> Any:
+    if at.depth:
+        return type(value), at.nested(value)
     kinds = set(map(type, value))
     if kinds <= _NUMBERS:
         size = len(value)
@@ -205,7 +230,10 @@ def _array(at: Description, value: Any) -> Any:
 def _function(at: Description, value: FunctionType) -> Any:
     if value.__module__ and value.__module__.partition(".")[0] in LIBRARIES:
         return Same(value)
-    return value.__code__, at.nested(_read_outside(value)), at.nested(value.__defaults__ or ())
+    code = value.__code__
+    if code in at.inlined:
+        return code
+    return code, at.nested(_read_outside(value)), at.nested(value.__defaults__ or ())
 
 
 def _method(at: Description, value: MethodType) -> Any:
@@ -243,12 +271,13 @@ _FIRST = {Vector: _vector, Matrix: _matrix}
 _exact: dict[type, Callable[[Description, Any], Any]] = {
     **_FIRST,
     Mask: _mask,
-    bool: _type_of,
+    bool: _number,
     int: _int,
-    float: _type_of,
+    float: _number,
     str: _constant,
     bytes: _constant,
-    type(None): _type_of,
+    type(None): _none,
+    dict: _dict,
     range: _constant,
     DataType: _constant,
     list: _list,
@@ -260,7 +289,7 @@ _exact: dict[type, Callable[[Description, Any], Any]] = {
     ModuleType: _identity,
     CodeType: _constant,
 }
-_by_class = ((Operand, _operand), (Operator, _operator), (Typed, _typed), (np.generic, _type_of))
+_by_class = ((Operand, _operand), (Operator, _operator), (Typed, _typed), (np.generic, _number))
 _describe = dict(_exact)
 
 

@@ -42,7 +42,7 @@ from graphla.sparse import expressions
 from graphla.sparse.operators import accumulator
 from semirings import binary, monoid, unary
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
-from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import plus_times
 
@@ -199,46 +199,38 @@ class Notation(Emitter):
     def fitted(self, x: Any, dtype: DataType, name: str, node: Any) -> ir.Scalar:
         """Return a scalar for a place where the library needs an entry of this dtype.
 
-        A value that does not fit is the fault OverflowError.
+        The scalar has the kind of the dtype. A value that does not fit is the fault OverflowError.
         """
         scalar = x.scalar
         if isinstance(scalar, ir.Constant):
             with self.checks(node):
-                fit(scalar.value, dtype, name)
-            return scalar
-        bounds: tuple[Any, Any] | None = None
+                return constant(fit(scalar.value, dtype, name).item())
         if dtype.is_integer and dtype is not INT64 and scalar.dtype is INT64:
+            scalar = self.leaf(scalar)
             least, most = limits(dtype.np_type)
-            bounds = least, None if dtype is UINT64 else most
+            outside = scalars.call("lt", BOOL, scalar, constant(least))
+            if dtype is not UINT64:
+                above = scalars.call("gt", BOOL, scalar, constant(most))
+                outside = scalars.either(outside, above)
+            self.unfit(outside, name, dtype)
         elif dtype.is_integer and scalar.dtype is FP64:
             scalar = self.leaf(scalar)
             least, most = limits(dtype.np_type)
             inside = scalars.both(
-                ir.Call("lt", (constant(float(least - 1)), scalar), BOOL),
-                ir.Call("lt", (scalar, constant(float(most + 1))), BOOL),
+                scalars.call("gt", BOOL, scalar, constant(float(least - 1))),
+                scalars.call("lt", BOOL, scalar, constant(float(most + 1))),
             )
-            if dtype is INT64:  # float(least - 1) is float(least)
-                lowest = ir.Call("le", (constant(float(least)), scalar), BOOL)
-                inside = scalars.both(lowest, inside.arguments[1])  # type: ignore[union-attr]
             self.unfit(scalars.negation(inside), name, dtype)
-            return scalar
+            if dtype is UINT64:
+                return scalar
         elif dtype is FP32 and scalar.dtype is FP64:
             scalar = self.leaf(scalar)
-            size = ir.Call("abs", (scalar,), FP64)
-            finite = ir.Call("lt", (size, constant(float("inf"))), BOOL)
+            size = scalars.call("abs", FP64, scalar)
+            finite = scalars.call("lt", BOOL, size, constant(float("inf")))
             # Values below this limit round to the greatest FP32.
-            large = ir.Call("ge", (size, constant(2.0**128 - 2.0**103)), BOOL)
+            large = scalars.call("ge", BOOL, size, constant(2.0**128 - 2.0**103))
             self.unfit(scalars.both(finite, large), name, dtype)
-            return scalar
-        if bounds is None:
-            return scalar
-        scalar = self.leaf(scalar)
-        outside = ir.Call("lt", (scalar, constant(bounds[0])), BOOL)
-        if bounds[1] is not None:
-            above = ir.Call("gt", (scalar, constant(bounds[1])), BOOL)
-            outside = scalars.either(outside, above)
-        self.unfit(outside, name, dtype)
-        return scalar
+        return scalars.convert(scalar, scalar_kind(dtype))
 
     def unfit(self, condition: ir.Scalar, name: str, dtype: DataType) -> None:
         """Emit the fault for a value that does not fit a dtype."""
@@ -257,7 +249,7 @@ class Notation(Emitter):
         """
         operation, args, dtype = made._operation, made._args, made._dtype
         node = given.pop("node")
-        dim = self.dim(made._shape[0]) if made._shape else None
+        dim = self.dim(made._shape[0])
         scalar = given.get("scalar")
 
         def side(name: str, value: Any, into: DataType) -> ir.Scalar:
@@ -268,32 +260,32 @@ class Notation(Emitter):
 
         x = args[0].term
         if operation is ops.apply:
-            return Pending(ir.Apply(args[1], x, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Apply(args[1], x, dtype), dim)
         if operation is ops.apply_left:
             op = args[1]
             value = self.fitted(scalar, op.type, "left", node) if op.reads_x else ZERO
-            return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)  # type: ignore[arg-type]
+            return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)
         if operation is ops.apply_right:
             op = args[1]
             value = self.fitted(scalar, op.type2, "right", node) if op.reads_y else ZERO
-            return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)  # type: ignore[arg-type]
+            return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)
         if operation is ops.apply_index:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.ApplyIndex(args[1], x, thunk, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.ApplyIndex(args[1], x, thunk, dtype), dim)
         if operation is ops.select:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.Select(args[1], x, thunk, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Select(args[1], x, thunk, dtype), dim)
         y = args[1].term
         if operation is ops.ewise_add:
-            return Pending(ir.Union(args[2], x, y, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Union(args[2], x, y, dtype), dim)
         if operation is ops.ewise_mult:
-            return Pending(ir.Intersection(args[2], x, y, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Intersection(args[2], x, y, dtype), dim)
         if operation is ops.ewise_union:
             op = args[2]
             left = side("left", args[3], op.type) if op.reads_x else ZERO
             right = side("right", args[4], op.type2) if op.reads_y else ZERO
             term = ir.UnionDefaults(op, x, y, left, right, dtype)
-            return Pending(term, dim)  # type: ignore[arg-type]
+            return Pending(term, dim)
         if operation in (ops.mxv, ops.vxm):
             return self.lower_product(args, dtype, dim)
         raise AssertionError(operation)
@@ -377,7 +369,8 @@ class Notation(Emitter):
                     raise TypeError("select by a mask takes no thunk")
             source = self.operand(a, node)
             if isinstance(op, Pending) and self.comparison_of(op) is not None:
-                if op.term.x == source.term:  # type: ignore[union-attr]
+                compared = getattr(op.term, "x", None)
+                if compared == source.term:
                     return self.select_by(op, "value", node)
             mask = self.lower_mask(self.as_mask(op, node), source.dim, node)
             return Pending(ir.Restrict(source.term, mask, source.term.dtype), source.dim)
@@ -482,7 +475,7 @@ class Notation(Emitter):
         store = self.stand(view, node)
         function = expressions.reduce_columnwise if by_columns else expressions.reduce_rowwise
         with self.checks(node):
-            made = function(store, op)  # type: ignore[arg-type]
+            made = function(store, op)  # pyright: ignore[reportArgumentType]
         typed = made._args[1]
         if isinstance(typed, TypedAggregator):
             if typed.op.monoid is None:
@@ -511,12 +504,12 @@ class Notation(Emitter):
                 text = f"A @ B needs a Matrix or Vector on either side, not {self.kind(other)}"
                 self.fails(node, "TypeError", text)
             self.refuse_matrix(node, a, b)
-            sides = [
+            left, right = (
                 Bound(x) if isinstance(x, NUMBERS) else self.infix_operand(x, symbol, node)
                 for x in (a, b)
-            ]
+            )
             (dim,) = self.dims_of(b if isinstance(a, NUMBERS) else a, node)
-            return Infix(symbol, *sides, dim)
+            return Infix(symbol, left, right, dim)
         for x in (a, b):
             if not isinstance(x, (*VECTORS, View)):
                 text = f"A {symbol} B needs a Matrix or Vector on either side, not {self.kind(x)}"
@@ -587,7 +580,7 @@ class Notation(Emitter):
             f"{left} and {right}; write op(A {x.symbol} B), as in binary.plus(A {x.symbol} B), for "
             f"{name}"
         )
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def arithmetic(self, symbol: str, a: Any, b: Any, node: Any) -> Any:
         """Return `a symbol b`, where at least one of them is a vector or a matrix."""
@@ -716,7 +709,7 @@ class Notation(Emitter):
                 self.fails(node, "TypeError", text)
             return self.mask_view(x, False, node)
         text = f"a mask must be like A.S, A.V, ~A.S or ~A.V, not {self.kind(x)}"
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def mask_dim(self, mask: Any) -> ir.Dim:
         """Return the dimension of a mask."""
@@ -851,7 +844,9 @@ class Notation(Emitter):
             return x.value
         if isinstance(x, Number) and isinstance(x.scalar, ir.Constant):
             return x.scalar.value
-        refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} instead of a known object")
+        return refuse(
+            Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} instead of a known object"
+        )
 
     def write(self, target: Target, value: Any, node: Any) -> None:
         """Execute `target << value`."""
@@ -874,6 +869,9 @@ class Notation(Emitter):
             source = self.full(value, into.dtype, node)
         elif value is None:
             source = ir.Empty(into.dtype)
+        elif isinstance(value, (*MASKS, View, Target)):
+            text = f"cannot assign {self.kind(value)} to a region: a scalar or a Vector is needed"
+            self.fails(node, "TypeError", text)
         else:
             refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(value)} that is assigned")
         mask = None
@@ -932,7 +930,9 @@ class Notation(Emitter):
             self.require_value(value, node)
             source = self.fitted(value, into.dtype, "value", node)
         else:
-            refuse(Reason.OPERATION, node, name="an assignment of this value by a Vector of indices")
+            refuse(
+                Reason.OPERATION, node, name="an assignment of this value by a Vector of indices"
+            )
         mask = None
         if target.mask is not None:
             mask = self.lower_mask(target.mask, into.dim, node)
@@ -962,7 +962,7 @@ class Notation(Emitter):
             self.require_value(x, node)
             return x.scalar
         text = f"index must be an integer, slice or list of integers, not {self.kind(x)}"
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def element(self, x: Any, index: Any, node: Any) -> Typed:
         """Return the Scalar x[index]."""
@@ -990,11 +990,17 @@ class Notation(Emitter):
         dtypes = one.term.dtype, other.term.dtype
         if one.dim != other.dim or (check_dtype and dtypes[0] is not dtypes[1]):
             return Number(FALSE)
-        if dtypes[0] is not dtypes[1]:
+        common = unify(*dtypes)
+        if {each.kind for each in dtypes} == {"i", "u"} and common is FP64:
             name = f"a comparison of {dtypes[0]} with {dtypes[1]}"
             refuse(Reason.OPERATION, node, name=name)
-        left = self.materialize(one.term, one.dim)
-        right = self.materialize(other.term, other.dim)
+        left, right = (
+            self.materialize(
+                x.term if x.term.dtype is common else ir.Cast(self.operand(x, node).term, common),
+                x.dim,
+            )
+            for x in (one, other)
+        )
         variable = self.temporary(BOOL)
         self.emit(ir.IsEqual(variable, left, right, self.line))
         return Number(variable)

@@ -52,7 +52,7 @@ from typing import Any
 
 from graphla.program.flow import After, flatten, read_names, stored_names
 from graphla.program.reasons import NotCompilable
-from graphla.program.source import Source, source_of
+from graphla.program.source import Source, class_of, source_of
 
 RUNTIME = ".jit"
 """The closure variable of the new function that has the attributes `loops` and `locals`."""
@@ -123,7 +123,14 @@ def _site(
             outside.add(each.id)
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             outside.add(each.target.id)
+    statements = tuple(
+        each
+        for part in node.body
+        for each in _own_nodes(part)
+        if isinstance(each, ast.Return | ast.Raise | ast.Assert)
+    )
     always = local if source.captured else (local & outside) | shared
+    read_later = always.union(*map(read_names, statements))
     after = After(
         always=stored & always,
         at_return=stored & (always if is_guarded or source.captured else shared),
@@ -137,13 +144,8 @@ def _site(
         node=node,
         outer=outer,
         inputs=tuple(sorted(live & (local | frozenset(source.free)))),
-        outputs=tuple(sorted(stored & (always | live if outer >= 0 else always))),
-        statements=tuple(
-            each
-            for part in node.body
-            for each in _own_nodes(part)
-            if isinstance(each, ast.Return | ast.Raise | ast.Assert)
-        ),
+        outputs=tuple(sorted(stored & (read_later | live if outer >= 0 else read_later))),
+        statements=statements,
         after=after,
     )
 
@@ -272,10 +274,8 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     factory: Any = ast.parse("def factory(): pass").body[0]
     factory.args.args = [ast.arg(name) for name in (RUNTIME, *outer)]
     inner: list[Any] = [node]
-    names = code.co_qualname.split(".")
-    if len(names) > 1 and names[-2] != "<locals>":
-        # Names that begin with two underscores, and `super()`, need the class.
-        inner = [ast.ClassDef(names[-2], [], [], inner, [])]
+    if "__class__" in code.co_freevars:  # `super()` needs a class around the function
+        inner = [ast.ClassDef(class_of(code), [], [], inner, [])]
         if "type_params" in ast.ClassDef._fields:
             inner[0].type_params = []
     factory.body = inner
@@ -283,7 +283,7 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
-    new = new.replace(co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    new = new.replace(co_qualname=code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
     made = FunctionType(

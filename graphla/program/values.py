@@ -185,6 +185,14 @@ class Static:
     path: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a value, before its call."""
+
+    value: Any
+    name: str
+
+
 NONE = Static(None)
 
 SCALARS = (ir.Constant, ir.Size, ir.Var, ir.Call, ir.Element)
