@@ -123,6 +123,7 @@ class Options:
     direction: str
     is_deterministic: bool
     block: int
+    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
 
 
 @dataclass
@@ -352,10 +353,10 @@ class _Printer:
             for step in block.steps
             if isinstance(step, Save)
         ]
+        out(f"clear_memory(frame, words[{RESUME}] == 0);")
+        out("if (machine.meet()) goto stopped;")
         for number in saves:
             out(f"if (words[{RESUME}] == {number + 1}) goto resume_{number};")
-        out("clear_flags(frame);")
-        out("if (machine.meet()) goto stopped;")
         for slot, at in words.inputs.items():
             kind = slot.dtype.c_type
             out(
@@ -622,6 +623,8 @@ class _Printer:
         reads_a, reads_u = _reads(product)
         how = f"{op}, {kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}"
         held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
+        if keys[0] in self.options.hubs:
+            held = "WITH_HUBS"
         given = f"{u}, {result}, allowed, queueing, work"
         push = f"push_product<{how}, false>({columns}, {given});"
         pull = f"pull_product<{how}, {held}>({rows}, {given});"

@@ -484,8 +484,8 @@ class _Lowering:
         """Lower a scatter: fold it into a spare slot, and write this slot into the target."""
         self._check_indices(x.indices, x.target.dim, x.line)
         dim = x.target.dim
-        joins = x.accum is not None and x.accum.type is x.target.dtype
-        joins = joins and x.accum.monoid is not None
+        accum: Any = x.accum
+        joins = accum is not None and accum.type is x.target.dtype and accum.monoid is not None
         dtype = x.target.dtype
         if isinstance(x.source, ir.Slot) and not joins:
             dtype = x.source.dtype
@@ -494,7 +494,6 @@ class _Lowering:
         if isinstance(x.source, ir.Slot) and not joins:
             addressed = self._spare("addressed", BOOL, dim, "addressed")
         self._steps.append(ScatterInto(x, out, addressed, joins))
-        accum = x.accum
         source: ir.VectorExpression = ir.Entry(out)
         if accum is None:
             dtype = x.target.dtype

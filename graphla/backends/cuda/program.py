@@ -8,6 +8,7 @@ again, which goes on where it left.
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,9 +18,16 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda import persistent
+from graphla.backends.cuda import persistent, program_products
+from graphla.backends.cuda.hot_columns import Hubs
 from graphla.backends.cuda.launch import EACH, ISO, NULL, UNREAD
-from graphla.backends.cuda.program_products import arrays, pull_form, push_form
+from graphla.backends.cuda.program_products import (
+    ARRAYS,
+    hubs_for,
+    number_of_chunks,
+    pull_form,
+    push_form,
+)
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
@@ -33,6 +41,7 @@ from graphla.formats import (
     FullVector,
     SparseVector,
     is_iso,
+    remember,
 )
 from graphla.program import ir
 from graphla.program.cuda_text import (
@@ -50,8 +59,9 @@ from graphla.program.cuda_text import (
     Text,
     form_keys,
     print_kernel,
+    words_of,
 )
-from graphla.program.plan import Multiply, Plan, plan
+from graphla.program.plan import Multiply, Plan, Save, plan
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
@@ -137,21 +147,52 @@ class _Planned:
 
     def __init__(self, of: Plan, is_deterministic: bool) -> None:
         self.plan, self.is_deterministic = of, is_deterministic
-        self.products = [
-            step.product
-            for block in of.blocks
-            for step in block.steps
-            if isinstance(step, Multiply)
-        ]
+        steps = [step for block in of.blocks for step in block.steps]
+        self.products = [step for step in steps if isinstance(step, Multiply)]
+        self.forms = list(
+            dict.fromkeys(k for step in self.products for k in form_keys(step.product))
+        )
+        self.reads = {
+            k
+            for step in self.products
+            if _reads_matrix(step.product)
+            for k in form_keys(step.product)
+        }
+        self.peeks = self._pulls(lambda step: step.product.semiring.monoid.is_any)
+        self.full = self._pulls(_takes_hubs)
+        self.layout = words_of(of)
         self._texts: dict[Any, Text] = {}
 
-    def text(self, forms: dict[FormKey, FormType], direction: str, block: int) -> Text:
-        """Return the kernel for these forms of the matrices."""
-        key = (tuple(forms.items()), direction, block)
+    def _pulls(self, test: Callable[[Multiply], bool]) -> dict[FormKey, DataType]:
+        """Return the pull forms all of whose products pass a test, with the dtype of a vector."""
+        found: dict[FormKey, list[Multiply]] = {}
+        for step in self.products:
+            found.setdefault(form_keys(step.product)[0], []).append(step)
+        return {
+            key: steps[0].product.u.dtype
+            for key, steps in found.items()
+            if all(map(test, steps)) and len({step.product.u.dtype for step in steps}) == 1
+        }
+
+    def text(self, options: Options) -> Text:
+        """Return the kernel for these options."""
+        key = (tuple(options.forms.items()), options.direction, options.block, options.hubs)
         if key not in self._texts:
-            options = Options(forms, direction, self.is_deterministic, block)
             self._texts[key] = print_kernel(self.plan, options)
         return self._texts[key]
+
+
+def _reads_matrix(product: ir.Product) -> bool:
+    op = product.semiring.binaryop
+    return op.reads_x if product.side == "mxv" else op.reads_y
+
+
+def _takes_hubs(step: Multiply) -> bool:
+    """Return whether a pull for this step adds up all terms, with the values of a full vector."""
+    monoid, op = step.product.semiring.monoid, step.product.semiring.binaryop
+    reads_u = op.reads_y if step.product.side == "mxv" else op.reads_x
+    is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
+    return step.product.u in step.full and reads_u and not is_search
 
 
 def kernel_text(
@@ -159,29 +200,64 @@ def kernel_text(
 ) -> str:
     """Return the text of the kernel for a program."""
     planned = _plan(_ById(program), full, settings().deterministic)
-    forms = {key: kind for key, (_, kind) in _find_forms(planned.products, matrices).items()}
-    return planned.text(forms, forced_direction(), current(TUNING).block).text
+    return _Forms(planned, matrices).text.text
 
 
-def _find_forms(
-    products: list[ir.Product], matrices: tuple[MatrixStore, ...]
-) -> dict[FormKey, tuple[Csr, FormType]]:
-    """Return the forms of the matrices that the products read."""
-    found: dict[FormKey, tuple[Csr, FormType]] = {}
-    for product in products:
-        op = product.semiring.binaryop
-        reads = op.reads_x if product.side == "mxv" else op.reads_y
-        for key in form_keys(product):
-            index, name, _ = key
-            a = getattr(matrices[index], name)
-            before = found.get(key)
-            if before is not None and before[1].kept != UNREAD:
-                continue
-            kept = UNREAD if not reads else ISO if is_iso(a.values) else EACH
-            values = lookup_dtype(a.values.dtype).c_type if reads else "i8"
-            offset = "i32" if a.indptr.dtype == np.int32 else "i64"
-            found[key] = a, FormType(offset, values, kept)
-    return found
+class _Forms:
+    """The forms of the matrices of a run, and the kernel for them."""
+
+    def __init__(self, planned: _Planned, matrices: tuple[MatrixStore, ...]) -> None:
+        self.tuning = tuning = current(TUNING)
+        self.csrs: dict[FormKey, Csr] = {}
+        kinds: dict[FormKey, FormType] = {}
+        hubs: dict[FormKey, Hubs] = {}
+        for key in planned.forms:
+            a = self.csrs[key] = getattr(matrices[key[0]], key[1])
+            kinds[key] = _type_of(a, key in planned.reads)
+            found = hubs_for(a, planned.full[key].np_type) if key in planned.full else None
+            if found is not None:
+                hubs[key] = found
+        self.text = planned.text(
+            Options(
+                kinds,
+                forced_direction(),
+                planned.is_deterministic,
+                tuning.block,
+                frozenset(hubs),
+            )
+        )
+        self.shared = max((each.shared for each in hubs.values()), default=0)
+        self.packed = [
+            self._pack(planned, key, matrices[key[0]], kinds[key].kept, hubs.get(key))
+            for key in self.text.forms
+        ]
+
+    def _pack(
+        self, planned: _Planned, key: FormKey, store: MatrixStore, kept: int, hubs: Hubs | None
+    ) -> Packed:
+        """Return a form of a matrix as a kernel argument. It is cached with the matrix."""
+        _, name, way = key
+        a = self.csrs[key]
+        values = NULL if kept == UNREAD else a.values
+        tuning = current(program_products.TUNING)
+        if way == "push":
+            return remember(a, ("push form", kept, tuning), lambda: push_form(a, values))
+        if hubs is not None:  # the array of hubs belongs to a stream
+            return pull_form(a, values, hubs=hubs)
+        if key in planned.peeks and kept != EACH:
+            columns = store.csr if name == "csc" else store.csc
+            return remember(
+                a, ("peek form", kept, tuning), lambda: pull_form(a, values, columns=columns)
+            )
+        return remember(a, ("pull form", kept, tuning), lambda: pull_form(a, values))
+
+
+def _type_of(a: Csr, is_read: bool) -> FormType:
+    offset = "i32" if a.indptr.dtype == np.int32 else "i64"
+    if not is_read:
+        return FormType(offset, "i8", UNREAD)
+    kept = ISO if is_iso(a.values) else EACH
+    return FormType(offset, lookup_dtype(a.values.dtype).c_type, kept)
 
 
 class _Words(local):
@@ -191,7 +267,7 @@ class _Words(local):
         self.memory: Any = None
         self.room = 0
 
-    def take(self, count: int) -> tuple[Any, Array]:
+    def take(self, count: int) -> tuple[int, Array]:
         """Return the address of `count` words, and the words."""
         if count > self.room:
             self.room = max(256, 1 << count.bit_length())
@@ -200,14 +276,6 @@ class _Words(local):
 
 
 _words = _Words()
-
-
-@dataclass(slots=True)
-class _Buffers:
-    """The memory of a slot."""
-
-    values: Array
-    present: Array
 
 
 @dataclass(slots=True)
@@ -223,30 +291,19 @@ class _Run:
     """One run of a program."""
 
     def __init__(self, planned: _Planned, arguments: Arguments) -> None:
-        self.plan, self.arguments = planned.plan, arguments
+        self.plan, self.arguments, self.layout = planned.plan, arguments, planned.layout
         self.program = planned.plan.program
-        self.tuning = current(TUNING)
-        found = _find_forms(planned.products, arguments.matrices)
-        self.forms = {key: a for key, (a, _) in found.items()}
-        kinds = {key: kind for key, (_, kind) in found.items()}
-        self.text = planned.text(kinds, forced_direction(), self.tuning.block)
-        self.layout = self.text.words
+        self.forms = forms = _Forms(planned, arguments.matrices)
+        self.text, self.tuning = forms.text, forms.tuning
         what = f"the loop of {self.program.name}"
         self.kernel = load_text(self.text.text, f"graphla::{KERNEL}<0>", what)
-        self.blocks = persistent.grid(self.kernel, self.tuning.block, each=1)
-        self.matrices = [self._pack(key, kinds[key]) for key in self.text.forms]
+        self.blocks = persistent.grid(self.kernel, self.tuning.block, forms.shared, each=1)
         self.is_traced = bool(recorders())
         self.kept: list[Any] = []  # arrays that the kernel reads
-        self.state = np.zeros(self.layout.size, np.uint64)
-        self.buffers: dict[int, _Buffers] = {}  # by the address of the values
+        self.values: dict[int, Array] = {}  # by the address of the presence flags
+        self.state: list[int] = [0] * self.layout.size
         self.stacks: dict[ir.Stack, _StackMemory] = {}
         self._fill_state()
-
-    def _pack(self, key: FormKey, kind: FormType) -> Packed:
-        """Return a form of a matrix as a kernel argument."""
-        a = self.forms[key]
-        values = NULL if kind.kept == UNREAD else a.values
-        return pull_form(a, values) if key[2] == "pull" else push_form(a, values)
 
     # --- memory ---------------------------------------------------------------------------------
 
@@ -256,44 +313,47 @@ class _Run:
     def _fill_state(self) -> None:
         """Allocate the memory of slots and stacks, and write the program's initial state."""
         layout, state, arguments = self.layout, self.state, self.arguments
-        for k, dim in enumerate(arguments.dims):
-            state[layout.dims + k] = dim
+        state[layout.dims : layout.dims + len(arguments.dims)] = arguments.dims
         for k, array in enumerate(arguments.arrays):
             self.kept.append(xp.asarray(array))
             state[layout.arrays + k] = self.kept[-1].data.ptr
         for variable, value in zip(self.program.scalars, arguments.scalars, strict=True):
             state[layout.variables[variable]] = _bits(value, variable.dtype)
-        self._allocate_slots()
+        self._allocate()
         inputs = [*arguments.vectors, *map(self._reduction, self.plan.reductions)]
-        for (_, at), store in zip(layout.inputs.items(), inputs, strict=True):
+        for at, store in zip(layout.inputs.values(), inputs, strict=True):
             state[at : at + 5] = self._input(store.at_hand)
         for stack, stores in zip(self.program.stacks, arguments.stacks, strict=True):
             self._fill_stack(stack, stores)
 
-    def _allocate_slots(self) -> None:
-        plan, layout = self.plan, self.layout
-        slots = plan.slots
-        sizes = [_round_up(self._dim(slot.dim)) for slot in slots]
-        flags = xp.empty(sum(sizes), bool)
-        queued = sum(_round_up(4 * self._dim(s.dim)) for s in slots if s in plan.queued)
-        queues = xp.empty(queued, xp.uint8)
-        ring = COUNT_WORDS * COUNT_RING
-        counts = xp.zeros(ring * (len(slots) + 1), xp.uint64)
-        first = -(-counts.data.ptr // (8 * ring)) * 8 * ring
-        self.flags, self.counts = flags, counts
-        self.kept.append(queues)
-        flag, queue = 0, queues.data.ptr
-        for k, (slot, size) in enumerate(zip(slots, sizes, strict=True)):
-            n = self._dim(slot.dim)
-            values = xp.empty(n, slot.dtype.np_type)
-            present = flags[flag : flag + n]
-            self.buffers[flags.data.ptr + flag] = _Buffers(values, present)
-            words = (values.data.ptr, flags.data.ptr + flag, 0, first + 8 * ring * k)
+    def _allocate(self) -> None:
+        """Allocate the memory of the slots, and the memory that only the kernel uses."""
+        plan, state, layout = self.plan, self.state, self.layout
+        dims = self.arguments.dims
+        flags = [_round_up(dims[slot.dim.index]) for slot in plan.slots]
+        self.flags = xp.empty(sum(flags), bool)
+        ring = 8 * COUNT_WORDS * COUNT_RING
+        pulled = [a for key, a in self.forms.csrs.items() if key[2] == "pull"]
+        chunks = number_of_chunks(pulled)
+        scratch = _Scratch()
+        self.counts = scratch.add(ring * len(plan.slots))
+        self.zeros = scratch.add(_round_up(4 * (chunks + 2)))
+        self.sums, self.has = scratch.add(8 * chunks), scratch.add(chunks)
+        self.partials = scratch.add(32 * self.blocks * plan.folds)
+        queues = [
+            scratch.add(4 * dims[slot.dim.index]) if slot in plan.queued else -1
+            for slot in plan.slots
+        ]
+        self.scratch = scratch.allocate()
+        flag, first = self.flags.data.ptr, _first_line(self.scratch)
+        for k, (slot, size, queue) in enumerate(zip(plan.slots, flags, queues, strict=True)):
+            values = xp.empty(dims[slot.dim.index], slot.dtype.np_type)
+            self.values[flag] = values
             at = layout.slots[slot]
-            self.state[at : at + 4] = words
-            if slot in plan.queued:
-                self.state[at + 2] = queue
-                queue += _round_up(4 * n)
+            state[at : at + 4] = (
+                *(values.data.ptr, flag, first + queue if queue >= 0 else 0),
+                first + self.counts + ring * k,
+            )
             flag += size
 
     def _reduction(self, x: ir.MatrixReduction) -> VectorStore:
@@ -329,7 +389,7 @@ class _Run:
         memory.ends[: len(forms)] = xp.asarray(ends[1:])
         self._set_stack(stack, memory)
         at = self.layout.stacks[stack]
-        self.state[at + 5 : at + 7] = len(forms), int(ends[-1])
+        self.state[at + 5 : at + 7] = [len(forms), int(ends[-1])]
 
     def _set_stack(self, stack: ir.Stack, memory: _StackMemory) -> None:
         self.stacks[stack] = memory
@@ -341,16 +401,13 @@ class _Run:
 
     def _enlarge(self) -> None:
         """Enlarge the memory of the stack that lacks room."""
-        number = int(self.state[RESUME]) - 1
-        stack = next(
-            step.stack
-            for block in self.plan.blocks
-            for step in block.steps
-            if getattr(step, "stack", None) is not None and getattr(step, "number", -1) == number
-        )
+        number = self.state[RESUME] - 1
+        steps = (step for block in self.plan.blocks for step in block.steps)
+        saves = (step for step in steps if isinstance(step, Save))
+        stack = next(step.stack for step in saves if step.number == number)
         at, old = self.layout.stacks[stack], self.stacks[stack]
-        length, top = (int(x) for x in self.state[at + 5 : at + 7])
-        room = max(2 * old.values.size, 2 * (top + int(self.state[NEEDED])))
+        length, top = self.state[at + 5 : at + 7]
+        room = max(2 * old.values.size, 2 * (top + self.state[NEEDED]))
         new = _StackMemory(
             xp.empty(room, xp.int32),
             xp.empty(room, stack.dtype.np_type),
@@ -365,46 +422,50 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Launch the kernel until the program ends, and return its outcome."""
-        while True:
-            status = self._launch(self._frame())
-            if status != LACKS_ROOM:
-                break
+        frame = self._frame()
+        status = self._launch(frame)
+        while status == LACKS_ROOM:
             self._enlarge()
+            status = self._launch(frame)
         state = self.state
-        fault = None
-        if status == persistent.FAULT:
-            fault = self._fault(int(state[FAULT]), int(state[LINE]))
-        return self._outcome(-1 if fault else int(state[EXIT]), fault)
+        fault = self._fault(state[FAULT], state[LINE]) if status == persistent.FAULT else None
+        return self._outcome(-1 if fault else state[EXIT], fault)
 
     def _frame(self) -> Packed:
-        blocks, plan, tuning = self.blocks, self.plan, self.tuning
-        self.partials = xp.empty(max(1, 4 * blocks * plan.folds), xp.uint64)
-        self.records = xp.empty(4 * tuning.records if self.is_traced else 0, xp.uint64)
-        self.kept += [self.partials, self.records]
+        room = self.tuning.records if self.is_traced else 0
+        self.records = xp.empty(4 * room, xp.uint64) if room else None
         address, self.words = _words.take(self.layout.size)
+        first = _first_line(self.scratch)
+        zeros = first + self.zeros
         return FRAME(
             words=address,
-            partials=self.partials,
+            partials=first + self.partials,
             flags=self.flags,
+            counts=first + self.counts,
+            zeros=zeros,
             flag_words=self.flags.size // 8,
-            counts=self.counts,
-            arrays=arrays([a for key, a in self.forms.items() if key[2] == "pull"]),
-            records=RECORDS(at=self.records, room=tuning.records if self.is_traced else 0),
+            count_words=len(self.plan.slots) * COUNT_WORDS * COUNT_RING,
+            zero_words=(self.sums - self.zeros) // 8,
+            arrays=ARRAYS(
+                sums=first + self.sums, has=first + self.has, arrived=zeros + 8, turns=zeros
+            ),
+            records=RECORDS(at=self.records, room=room),
         )
 
     def _launch(self, frame: Packed) -> int:
         """Launch the kernel once, and return its status."""
-        self.words[:] = self.state
+        self.words[:] = np.array(self.state, np.uint64)
         (status,) = persistent.run(
             self.kernel,
             self.blocks,
             self.tuning.block,
             frame,
-            *self.matrices,
+            *self.forms.packed,
             results=0,
+            shared=self.forms.shared,
             as_struct=True,
         )
-        self.state = self.words.copy()
+        self.state = self.words.tolist()
         return status
 
     # --- results --------------------------------------------------------------------------------
@@ -430,27 +491,27 @@ class _Run:
         )
 
     def _scalar(self, variable: ir.Var) -> bool | int | float:
-        word = int(self.state[self.layout.variables[variable]])
+        word = self.state[self.layout.variables[variable]]
         if variable.dtype is BOOL:
             return bool(word & 1)
         code = "d" if variable.dtype is FP64 else "q"
         return struct.unpack(code, struct.pack("Q", word))[0]
 
     def _slot(self, slot: ir.Slot) -> VectorStore:
-        at = self.layout.slots[slot]
-        _, present, _, _, entries = (int(x) for x in self.state[at : at + 5])
-        n, entries = self._dim(slot.dim), min(entries, self._dim(slot.dim))
-        buffers = self.buffers[present]
+        at, n = self.layout.slots[slot], self._dim(slot.dim)
+        _, flags, _, _, entries = self.state[at : at + 5]
+        values = self.values[flags]
         storage: AnyVector
         if n and entries == n:
-            storage = FullVector(n, buffers.values)
+            storage = FullVector(n, values)
         else:
-            storage = BitmapVector(n, buffers.present, buffers.values, entries)
+            begin = flags - self.flags.data.ptr
+            storage = BitmapVector(n, self.flags[begin : begin + n], values, entries)
         return VectorStore(self.arguments.device, slot.dtype, storage)
 
     def _stack(self, stack: ir.Stack) -> list[VectorStore]:
         at, memory, n = self.layout.stacks[stack], self.stacks[stack], self._dim(stack.dim)
-        length = int(self.state[at + 5])
+        length = self.state[at + 5]
         ends = [0, *memory.ends[:length].tolist()]
         return [
             VectorStore(
@@ -462,14 +523,36 @@ class _Run:
         ]
 
     def _trace(self) -> list[Level]:
-        if not self.is_traced:
+        if self.records is None:
             return []
-        count = min(int(self.state[PRODUCTS]), self.tuning.records - 1)
+        count = min(self.state[PRODUCTS], self.tuning.records - 1)
         rows = xp.asnumpy(self.records[: 4 * (count + 1)]).reshape(-1, 4).tolist()
         return [
             Level(("push", "pull")[way], frontier, edges, (after[3] - time) * 1e-9)
             for (way, frontier, edges, time), after in pairwise(rows)
         ]
+
+
+class _Scratch:
+    """Parts of one block of memory."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def add(self, size: int) -> int:
+        """Add a part of `size` bytes, and return its offset."""
+        begin = self.size
+        self.size += _round_up(size)
+        return begin
+
+    def allocate(self) -> Array:
+        """Return memory for all parts. The first begins at `_first_line`."""
+        return xp.empty(self.size + LINE_BYTES, xp.uint8)
+
+
+def _first_line(memory: Array) -> int:
+    """Return the first aligned address in an array."""
+    return -(-memory.data.ptr // LINE_BYTES) * LINE_BYTES
 
 
 def _round_up(size: int) -> int:
