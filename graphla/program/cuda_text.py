@@ -48,13 +48,8 @@ KERNEL = "run_loop"
 
 # --- the state of a program ---------------------------------------------------------------------
 
-RESUME, FAULT, LINE, EXIT, NEEDED, PRODUCTS = range(6)
 HEADER = 8
-"""The words at the beginning of the state.
-
-RESUME is 0 at the start, else the number of the `Save` at which the kernel goes on. It is also the
-number of the `Save` that lacks room, which is NEEDED entries. FAULT and LINE are the fault, EXIT is
-the number of the exit, PRODUCTS the number of products so far.
+"""Number of words at the beginning of the state, of which `StateWord` in program.cuh tells the use.
 """
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
@@ -133,6 +128,7 @@ class Text:
     text: str
     words: Words
     forms: list[FormKey]
+    block: int
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
@@ -315,7 +311,7 @@ class _Printer:
             "}  // namespace graphla",
             "",
         ]
-        return Text("\n".join(lines), self.words, self.forms, self.faults)
+        return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
 
     def _print_head(self, out: _Lines) -> None:
         words, program = self.words, self.program
@@ -330,7 +326,7 @@ class _Printer:
             out("Work work(machine.grid, frame.arrays, room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
-        out(f"machine.products = u32(words[{PRODUCTS}]);")
+        out("machine.products = u32(words[STATE_PRODUCTS]);")
         for k in range(program.dims):
             out(f"const i64 {self.size(ir.Dim(k))} = i64(words[{words.dims + k}]);")
         for k, array in enumerate(program.arrays):
@@ -353,10 +349,10 @@ class _Printer:
             for step in block.steps
             if isinstance(step, Save)
         ]
-        out(f"clear_memory(frame, words[{RESUME}] == 0);")
+        out("clear_memory(frame, words[STATE_RESUME] == 0);")
         out("if (machine.meet()) goto stopped;")
         for number in saves:
-            out(f"if (words[{RESUME}] == {number + 1}) goto resume_{number};")
+            out(f"if (words[STATE_RESUME] == {number + 1}) goto resume_{number};")
         for slot, at in words.inputs.items():
             kind = slot.dtype.c_type
             out(
@@ -387,12 +383,12 @@ class _Printer:
         out.lines.append("leave:")
         out.begin("if (is_last_block(machine.grid) && threadIdx.x == 0) {")
         out("u64 *const state = frame.words;")
-        out(f"state[{RESUME}] = resume;")
-        out(f"state[{FAULT}] = machine.fault;")
-        out(f"state[{LINE}] = machine.line;")
-        out(f"state[{EXIT}] = exit_number;")
-        out(f"state[{NEEDED}] = needed;")
-        out(f"state[{PRODUCTS}] = machine.finish();")
+        out("state[STATE_RESUME] = resume;")
+        out("state[STATE_FAULT] = machine.fault;")
+        out("state[STATE_LINE] = machine.line;")
+        out("state[STATE_EXIT] = exit_number;")
+        out("state[STATE_NEEDED] = needed;")
+        out("state[STATE_PRODUCTS] = machine.finish();")
         for each, at in words.variables.items():
             out(f"state[{at}] = as_bits<u64>({self.name(each)});")
         for slot, at in words.slots.items():

@@ -15,16 +15,16 @@ if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
 use_cuda()
 
-import graphla as gl  # noqa: E402
 from programs import Case, assume_outcome, cases  # noqa: E402
-from graphla.backends.cuda import program as engine  # noqa: E402
+
+import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
+from graphla.program import cuda as engine  # noqa: E402
 from graphla.program import interpreter  # noqa: E402
 from graphla.program.running import Arguments  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
 
-
-SMALL = engine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
+SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
 
 

@@ -27,6 +27,20 @@ enum ProgramWord { W_FAULT = 1 };
 /// How a kernel ended, besides `Status`. LACKS_ROOM: the memory of a stack is full.
 enum ProgramStatus { LACKS_ROOM = 3 };
 
+/// The first words of the state of a program. STATE_RESUME: 0 at the start, else the number of the
+/// append at which the kernel goes on, which is also the one that lacks room for STATE_NEEDED
+/// entries. STATE_FAULT and STATE_LINE: the fault. STATE_EXIT: the number of the exit.
+/// STATE_PRODUCTS: the number of products so far.
+enum StateWord {
+  STATE_RESUME = 0,
+  STATE_FAULT = 1,
+  STATE_LINE = 2,
+  STATE_EXIT = 3,
+  STATE_NEEDED = 4,
+  STATE_PRODUCTS = 5,
+  STATE_HEADER = 8
+};
+
 /// The memory of a launch, besides vectors and matrices.
 struct Frame {
   u64 *words;     // in host memory: the state of the program when it starts and when it ends

@@ -1,16 +1,17 @@
-"""Run a compiled loop on a GPU by one cooperative launch. Kernels: printed by program/cuda_text.py.
+"""Run the kernel of a compiled loop by one cooperative launch. Kernels: printed by
+program/cuda_text.py.
 
 The host waits for the end of the loop, by polling (see `persistent`). If the memory of a stack is
 full, the kernel leaves with its state; the host then enlarges the memory, and launches the kernel
 again, which goes on where it left.
+
+The kernel and the host exchange the state of the program by words of 8 bytes in host memory.
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from threading import local
 from typing import Any
@@ -20,15 +21,13 @@ import numpy as np
 
 from graphla.backends.cuda import persistent, program_products
 from graphla.backends.cuda.hot_columns import Hubs
-from graphla.backends.cuda.launch import EACH, ISO, NULL, UNREAD
+from graphla.backends.cuda.launch import EACH, NULL, UNREAD
 from graphla.backends.cuda.program_products import (
     ARRAYS,
-    hubs_for,
     number_of_chunks,
     pull_form,
     push_form,
 )
-from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import load_text
@@ -43,30 +42,6 @@ from graphla.formats import (
     is_iso,
     remember,
 )
-from graphla.program import ir
-from graphla.program.cuda_text import (
-    EXIT,
-    FAULT,
-    KERNEL,
-    LINE,
-    NEEDED,
-    PRODUCTS,
-    RESUME,
-    SCALAR_FAULTS,
-    FormKey,
-    FormType,
-    Options,
-    Text,
-    form_keys,
-    print_kernel,
-    words_of,
-)
-from graphla.program.plan import Multiply, Plan, Save, plan
-from graphla.program.running import Arguments, Outcome
-from graphla.settings import current as settings
-from graphla.settings import forced_direction, recorders
-from graphla.stores import MatrixStore, VectorStore
-from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,179 +60,83 @@ FRAME = Struct("program.cuh", "Frame")
 RECORDS = Struct("persistent.cuh", "Records")
 LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
 COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
-LINE_BYTES = 128
-"""The alignment of presence flags and of the counts of a vector."""
+State = enumeration("program.cuh", "StateWord")
+SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
 
-FAULTS = {
-    "EXCEEDS_64_BITS": ("OverflowError", "an integer in a compiled loop exceeds 64 bits"),
-    "DIVIDES_BY_ZERO": ("ZeroDivisionError", "division by zero"),
-    "NEGATIVE_SHIFT": ("ValueError", "negative shift count"),
-    "OUT_OF_DOMAIN": ("ValueError", "math domain error"),
-    "OUT_OF_RANGE": ("OverflowError", "math range error"),
-    "NAN_TO_INT": ("ValueError", "cannot convert float NaN to integer"),
-    "INFINITY_TO_INT": ("OverflowError", "cannot convert float infinity to integer"),
-    "ZERO_TO_NEGATIVE_POWER": ("ZeroDivisionError", "zero to a negative power"),
-    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
-    "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
-    "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
-    "COMPLEX_POWER": ("ValueError", "a power in a compiled loop is a complex number"),
-}
-"""The exceptions of the faults in `ScalarFault`."""
-
-_SCALAR_FAULTS = {
-    number: FAULTS[name]
-    for name, number in vars(enumeration("program_scalars.cuh", "ScalarFault")).items()
-    if name in FAULTS
-}
+ALIGNMENT = 128
+"""The alignment in bytes of presence flags, queues and the counts of a vector."""
 
 
-def run(program: ir.Program, arguments: Arguments) -> Outcome:
-    """Run the program. The stores in `arguments` do not change."""
-    full = tuple(
-        slot
-        for slot, store in zip(program.inputs, arguments.vectors, strict=True)
-        if store.known_nvals == store.size
-    )
-    planned = _plan(_ById(program), full, settings().deterministic)
-    return _Run(planned, arguments).outcome()
+# --- what a kernel needs ------------------------------------------------------------------------
 
 
-class _ById:
-    """A key for a program. Programs are compared by identity, which is quick."""
+@dataclass(frozen=True, slots=True)
+class SlotPlace:
+    """A slot: the index of its first word, its dimension and dtype, and whether it has a queue."""
 
-    __slots__ = ("program",)
-
-    def __init__(self, program: ir.Program) -> None:
-        self.program = program
-
-    def __hash__(self) -> int:
-        return id(self.program)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.program is self.program
+    at: int
+    dim: int
+    dtype: np.dtype[Any]
+    has_queue: bool
 
 
-@lru_cache(maxsize=256)
-def _plan(key: _ById, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
-    return _Planned(plan(key.program, full, is_deterministic=is_deterministic), is_deterministic)
+@dataclass(frozen=True, slots=True)
+class StackPlace:
+    """A stack: the index of its first word, its dimension and dtype."""
+
+    at: int
+    dim: int
+    dtype: np.dtype[Any]
 
 
-class _Planned:
-    """A plan, and the kernels that are printed for it."""
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of the state of a program.
 
-    def __init__(self, of: Plan, is_deterministic: bool) -> None:
-        self.plan, self.is_deterministic = of, is_deterministic
-        steps = [step for block in of.blocks for step in block.steps]
-        self.products = [step for step in steps if isinstance(step, Multiply)]
-        self.forms = list(
-            dict.fromkeys(k for step in self.products for k in form_keys(step.product))
-        )
-        self.reads = {
-            k
-            for step in self.products
-            if _reads_matrix(step.product)
-            for k in form_keys(step.product)
-        }
-        self.peeks = self._pulls(lambda step: step.product.semiring.monoid.is_any)
-        self.full = self._pulls(_takes_hubs)
-        self.layout = words_of(of)
-        self._texts: dict[Any, Text] = {}
+    `dims`, `arrays` and `inputs` are indices of first words. `saves` has the index of a stack for
+    each number that the kernel reports when this stack lacks room.
+    """
 
-    def _pulls(self, test: Callable[[Multiply], bool]) -> dict[FormKey, DataType]:
-        """Return the pull forms all of whose products pass a test, with the dtype of a vector."""
-        found: dict[FormKey, list[Multiply]] = {}
-        for step in self.products:
-            found.setdefault(form_keys(step.product)[0], []).append(step)
-        return {
-            key: steps[0].product.u.dtype
-            for key, steps in found.items()
-            if all(map(test, steps)) and len({step.product.u.dtype for step in steps}) == 1
-        }
-
-    def text(self, options: Options) -> Text:
-        """Return the kernel for these options."""
-        key = (tuple(options.forms.items()), options.direction, options.block, options.hubs)
-        if key not in self._texts:
-            self._texts[key] = print_kernel(self.plan, options)
-        return self._texts[key]
+    size: int
+    dims: int
+    arrays: int
+    slots: tuple[SlotPlace, ...]
+    inputs: tuple[int, ...]
+    stacks: tuple[StackPlace, ...]
+    saves: tuple[int, ...]
+    folds: int
 
 
-def _reads_matrix(product: ir.Product) -> bool:
-    op = product.semiring.binaryop
-    return op.reads_x if product.side == "mxv" else op.reads_y
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of a matrix, as a kernel reads it: for pulls or for pushes.
+
+    `columns` is the other form if it makes pulls faster (see `pull_form`).
+    """
+
+    a: Csr
+    is_pulled: bool
+    is_read: bool
+    hubs: Hubs | None = None
+    columns: Csr | None = None
 
 
-def _takes_hubs(step: Multiply) -> bool:
-    """Return whether a pull for this step adds up all terms, with the values of a full vector."""
-    monoid, op = step.product.semiring.monoid, step.product.semiring.binaryop
-    reads_u = op.reads_y if step.product.side == "mxv" else op.reads_x
-    is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
-    return step.product.u in step.full and reads_u and not is_search
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """The kernel of a loop: its text, the name of its template, and a description."""
+
+    text: str
+    entry: str
+    what: str
+    block: int
+    layout: Layout
 
 
-def kernel_text(
-    program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
-) -> str:
-    """Return the text of the kernel for a program."""
-    planned = _plan(_ById(program), full, settings().deterministic)
-    return _Forms(planned, matrices).text.text
-
-
-class _Forms:
-    """The forms of the matrices of a run, and the kernel for them."""
-
-    def __init__(self, planned: _Planned, matrices: tuple[MatrixStore, ...]) -> None:
-        self.tuning = tuning = current(TUNING)
-        self.csrs: dict[FormKey, Csr] = {}
-        kinds: dict[FormKey, FormType] = {}
-        hubs: dict[FormKey, Hubs] = {}
-        for key in planned.forms:
-            a = self.csrs[key] = getattr(matrices[key[0]], key[1])
-            kinds[key] = _type_of(a, key in planned.reads)
-            found = hubs_for(a, planned.full[key].np_type) if key in planned.full else None
-            if found is not None:
-                hubs[key] = found
-        self.text = planned.text(
-            Options(
-                kinds,
-                forced_direction(),
-                planned.is_deterministic,
-                tuning.block,
-                frozenset(hubs),
-            )
-        )
-        self.shared = max((each.shared for each in hubs.values()), default=0)
-        self.packed = [
-            self._pack(planned, key, matrices[key[0]], kinds[key].kept, hubs.get(key))
-            for key in self.text.forms
-        ]
-
-    def _pack(
-        self, planned: _Planned, key: FormKey, store: MatrixStore, kept: int, hubs: Hubs | None
-    ) -> Packed:
-        """Return a form of a matrix as a kernel argument. It is cached with the matrix."""
-        _, name, way = key
-        a = self.csrs[key]
-        values = NULL if kept == UNREAD else a.values
-        tuning = current(program_products.TUNING)
-        if way == "push":
-            return remember(a, ("push form", kept, tuning), lambda: push_form(a, values))
-        if hubs is not None:  # the array of hubs belongs to a stream
-            return pull_form(a, values, hubs=hubs)
-        if key in planned.peeks and kept != EACH:
-            columns = store.csr if name == "csc" else store.csc
-            return remember(
-                a, ("peek form", kept, tuning), lambda: pull_form(a, values, columns=columns)
-            )
-        return remember(a, ("pull form", kept, tuning), lambda: pull_form(a, values))
-
-
-def _type_of(a: Csr, is_read: bool) -> FormType:
-    offset = "i32" if a.indptr.dtype == np.int32 else "i64"
-    if not is_read:
-        return FormType(offset, "i8", UNREAD)
-    kept = ISO if is_iso(a.values) else EACH
-    return FormType(offset, lookup_dtype(a.values.dtype).c_type, kept)
+@dataclass(slots=True)
+class _StackMemory:
+    indices: Array
+    values: Array
+    ends: Array
 
 
 class _Words(local):
@@ -278,90 +157,75 @@ class _Words(local):
 _words = _Words()
 
 
-@dataclass(slots=True)
-class _StackMemory:
-    """The memory of a stack."""
-
-    indices: Array
-    values: Array
-    ends: Array
+# --- a run --------------------------------------------------------------------------------------
 
 
-class _Run:
-    """One run of a program."""
+class Run:
+    """One run of a loop.
 
-    def __init__(self, planned: _Planned, arguments: Arguments) -> None:
-        self.plan, self.arguments, self.layout = planned.plan, arguments, planned.layout
-        self.program = planned.plan.program
-        self.forms = forms = _Forms(planned, arguments.matrices)
-        self.text, self.tuning = forms.text, forms.tuning
-        what = f"the loop of {self.program.name}"
-        self.kernel = load_text(self.text.text, f"graphla::{KERNEL}<0>", what)
-        self.blocks = persistent.grid(self.kernel, self.tuning.block, forms.shared, each=1)
-        self.is_traced = bool(recorders())
+    `state` has the words of the program. Fill in those of the scalars, call `launch`, and read the
+    results.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        forms: Sequence[Form],
+        dims: Sequence[int],
+        arrays: Sequence[np.ndarray],
+        inputs: Sequence[AnyVector],
+        stacks: Sequence[Sequence[SparseVector]],
+        is_traced: bool,
+    ) -> None:
+        self.layout, self.dims, self.tuning = loop.layout, dims, current(TUNING)
+        self.block, self.forms = loop.block, forms
+        self.kernel = load_text(loop.text, loop.entry, loop.what)
+        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=0)
+        self.blocks = persistent.grid(self.kernel, self.block, self.shared, each=1)
+        self.is_traced = is_traced
         self.kept: list[Any] = []  # arrays that the kernel reads
-        self.values: dict[int, Array] = {}  # by the address of the presence flags
+        self.values: list[Array] = []
+        self.owner: dict[int, int] = {}  # for each address of flags, the index of the values
         self.state: list[int] = [0] * self.layout.size
-        self.stacks: dict[ir.Stack, _StackMemory] = {}
-        self._fill_state()
-
-    # --- memory ---------------------------------------------------------------------------------
-
-    def _dim(self, dim: ir.Dim) -> int:
-        return self.arguments.dims[dim.index]
-
-    def _fill_state(self) -> None:
-        """Allocate the memory of slots and stacks, and write the program's initial state."""
-        layout, state, arguments = self.layout, self.state, self.arguments
-        state[layout.dims : layout.dims + len(arguments.dims)] = arguments.dims
-        for k, array in enumerate(arguments.arrays):
+        self.stacks: list[_StackMemory] = []
+        layout, state = self.layout, self.state
+        state[layout.dims : layout.dims + len(dims)] = dims
+        for k, array in enumerate(arrays):
             self.kept.append(xp.asarray(array))
             state[layout.arrays + k] = self.kept[-1].data.ptr
-        for variable, value in zip(self.program.scalars, arguments.scalars, strict=True):
-            state[layout.variables[variable]] = _bits(value, variable.dtype)
         self._allocate()
-        inputs = [*arguments.vectors, *map(self._reduction, self.plan.reductions)]
-        for at, store in zip(layout.inputs.values(), inputs, strict=True):
-            state[at : at + 5] = self._input(store.at_hand)
-        for stack, stores in zip(self.program.stacks, arguments.stacks, strict=True):
-            self._fill_stack(stack, stores)
+        for at, v in zip(layout.inputs, inputs, strict=True):
+            state[at : at + 5] = self._input(v)
+        for place, vectors in zip(layout.stacks, stacks, strict=True):
+            self._fill_stack(place, vectors)
 
     def _allocate(self) -> None:
         """Allocate the memory of the slots, and the memory that only the kernel uses."""
-        plan, state, layout = self.plan, self.state, self.layout
-        dims = self.arguments.dims
-        flags = [_round_up(dims[slot.dim.index]) for slot in plan.slots]
-        self.flags = xp.empty(sum(flags), bool)
+        layout, state, dims = self.layout, self.state, self.dims
+        sizes = [_round_up(dims[slot.dim]) for slot in layout.slots]
+        self.flags = xp.empty(sum(sizes), bool)
         ring = 8 * COUNT_WORDS * COUNT_RING
-        pulled = [a for key, a in self.forms.csrs.items() if key[2] == "pull"]
-        chunks = number_of_chunks(pulled)
+        chunks = number_of_chunks([each.a for each in self.forms if each.is_pulled])
         scratch = _Scratch()
-        self.counts = scratch.add(ring * len(plan.slots))
-        self.zeros = scratch.add(_round_up(4 * (chunks + 2)))
+        self.counts = scratch.add(ring * len(layout.slots))
+        self.zeros = scratch.add(4 * (chunks + 2))
         self.sums, self.has = scratch.add(8 * chunks), scratch.add(chunks)
-        self.partials = scratch.add(32 * self.blocks * plan.folds)
+        self.partials = scratch.add(32 * self.blocks * layout.folds)
         queues = [
-            scratch.add(4 * dims[slot.dim.index]) if slot in plan.queued else -1
-            for slot in plan.slots
+            scratch.add(4 * dims[slot.dim]) if slot.has_queue else -1 for slot in layout.slots
         ]
         self.scratch = scratch.allocate()
-        flag, first = self.flags.data.ptr, _first_line(self.scratch)
-        for k, (slot, size, queue) in enumerate(zip(plan.slots, flags, queues, strict=True)):
-            values = xp.empty(dims[slot.dim.index], slot.dtype.np_type)
-            self.values[flag] = values
-            at = layout.slots[slot]
-            state[at : at + 4] = (
+        flag, self.first = self.flags.data.ptr, _first_line(self.scratch)
+        first = self.first
+        for k, (slot, size, queue) in enumerate(zip(layout.slots, sizes, queues, strict=True)):
+            values = xp.empty(dims[slot.dim], slot.dtype)
+            self.owner[flag] = k
+            self.values.append(values)
+            state[slot.at : slot.at + 4] = (
                 *(values.data.ptr, flag, first + queue if queue >= 0 else 0),
                 first + self.counts + ring * k,
             )
             flag += size
-
-    def _reduction(self, x: ir.MatrixReduction) -> VectorStore:
-        """Return the reduction of a matrix, which does not change while the program runs."""
-        store = self.arguments.matrices[x.matrix.index]
-        store = store.T if x.is_transposed else store
-        storage = reduce_rows(store.csr, x.monoid)
-        return VectorStore(store.device, x.dtype, storage)
 
     def _input(self, v: AnyVector) -> tuple[int, ...]:
         """Return the words of an input vector."""
@@ -370,81 +234,82 @@ class _Run:
         step = 0 if is_iso(values) else 1
         at = values.data.ptr if values.size else 0
         if isinstance(v, SparseVector):
-            return (v.indices.data.ptr or LINE_BYTES, 0, at, step, v.nvals)
+            return (v.indices.data.ptr or ALIGNMENT, 0, at, step, v.nvals)
         present = v.present.data.ptr if isinstance(v, BitmapVector) else 0
         return (0, present, at, step, v.size)
 
-    def _fill_stack(self, stack: ir.Stack, stores: tuple[VectorStore, ...]) -> None:
-        n, dtype = self._dim(stack.dim), stack.dtype.np_type
-        forms = [store.sparse(sorted=False) for store in stores]
-        ends = np.cumsum([0, *(v.nvals for v in forms)])
-        room = max(2 * int(ends[-1]), self.tuning.stack_entries * n, 1)
-        items = max(2 * len(forms), self.tuning.stack_items)
-        memory = _StackMemory(
-            xp.empty(room, xp.int32), xp.empty(room, dtype), xp.empty(items, xp.int64)
-        )
-        for begin, v in zip(ends.tolist(), forms, strict=False):
+    # --- stacks ---------------------------------------------------------------------------------
+
+    def _fill_stack(self, place: StackPlace, vectors: Sequence[SparseVector]) -> None:
+        ends = np.cumsum([0, *(v.nvals for v in vectors)])
+        top, length = int(ends[-1]), len(vectors)
+        room = max(2 * top, self.tuning.stack_entries * self.dims[place.dim], 1)
+        memory = _make_stack(room, max(2 * length, self.tuning.stack_items), place.dtype)
+        for begin, v in zip(ends.tolist(), vectors, strict=False):
             memory.indices[begin : begin + v.nvals] = v.indices
             memory.values[begin : begin + v.nvals] = v.values
-        memory.ends[: len(forms)] = xp.asarray(ends[1:])
-        self._set_stack(stack, memory)
-        at = self.layout.stacks[stack]
-        self.state[at + 5 : at + 7] = [len(forms), int(ends[-1])]
+        memory.ends[:length] = xp.asarray(ends[1:])
+        self.stacks.append(memory)
+        self._set_stack(place, memory)
+        self.state[place.at + 5 : place.at + 7] = [length, top]
 
-    def _set_stack(self, stack: ir.Stack, memory: _StackMemory) -> None:
-        self.stacks[stack] = memory
-        at = self.layout.stacks[stack]
-        self.state[at : at + 5] = (
+    def _set_stack(self, place: StackPlace, memory: _StackMemory) -> None:
+        self.state[place.at : place.at + 5] = (
             *(memory.indices.data.ptr, memory.values.data.ptr, memory.ends.data.ptr),
             *(memory.values.size, memory.ends.size),
         )
 
     def _enlarge(self) -> None:
         """Enlarge the memory of the stack that lacks room."""
-        number = self.state[RESUME] - 1
-        steps = (step for block in self.plan.blocks for step in block.steps)
-        saves = (step for step in steps if isinstance(step, Save))
-        stack = next(step.stack for step in saves if step.number == number)
-        at, old = self.layout.stacks[stack], self.stacks[stack]
-        length, top = self.state[at + 5 : at + 7]
-        room = max(2 * old.values.size, 2 * (top + self.state[NEEDED]))
-        new = _StackMemory(
-            xp.empty(room, xp.int32),
-            xp.empty(room, stack.dtype.np_type),
-            xp.empty(2 * max(old.ends.size, length), xp.int64),
-        )
+        state = self.state
+        number = self.layout.saves[state[State.STATE_RESUME] - 1]
+        place, old = self.layout.stacks[number], self.stacks[number]
+        length, top = state[place.at + 5 : place.at + 7]
+        room = max(2 * old.values.size, 2 * (top + state[State.STATE_NEEDED]))
+        new = _make_stack(room, 2 * max(old.ends.size, length), place.dtype)
         new.indices[:top] = old.indices[:top]
         new.values[:top] = old.values[:top]
         new.ends[:length] = old.ends[:length]
-        self._set_stack(stack, new)
+        self.stacks[number] = new
+        self._set_stack(place, new)
 
     # --- launch ---------------------------------------------------------------------------------
 
-    def outcome(self) -> Outcome:
-        """Launch the kernel until the program ends, and return its outcome."""
-        frame = self._frame()
-        status = self._launch(frame)
-        while status == LACKS_ROOM:
+    def launch(self) -> int:
+        """Launch the kernel until the program ends, and return its status."""
+        frame, packed = self._frame(), [_pack(each) for each in self.forms]
+        words = self.words[1]
+        while True:
+            words[:] = np.array(self.state, np.uint64)
+            (status,) = persistent.run(
+                self.kernel,
+                self.blocks,
+                self.block,
+                frame,
+                *packed,
+                results=0,
+                shared=self.shared,
+                as_struct=True,
+            )
+            self.state = words.tolist()
+            if status != LACKS_ROOM:
+                return status
             self._enlarge()
-            status = self._launch(frame)
-        state = self.state
-        fault = self._fault(state[FAULT], state[LINE]) if status == persistent.FAULT else None
-        return self._outcome(-1 if fault else state[EXIT], fault)
 
     def _frame(self) -> Packed:
         room = self.tuning.records if self.is_traced else 0
         self.records = xp.empty(4 * room, xp.uint64) if room else None
-        address, self.words = _words.take(self.layout.size)
-        first = _first_line(self.scratch)
+        self.words = _words.take(self.layout.size)
+        first = self.first
         zeros = first + self.zeros
         return FRAME(
-            words=address,
+            words=self.words[0],
             partials=first + self.partials,
             flags=self.flags,
             counts=first + self.counts,
             zeros=zeros,
             flag_words=self.flags.size // 8,
-            count_words=len(self.plan.slots) * COUNT_WORDS * COUNT_RING,
+            count_words=len(self.layout.slots) * COUNT_WORDS * COUNT_RING,
             zero_words=(self.sums - self.zeros) // 8,
             arrays=ARRAYS(
                 sums=first + self.sums, has=first + self.has, arrived=zeros + 8, turns=zeros
@@ -452,85 +317,62 @@ class _Run:
             records=RECORDS(at=self.records, room=room),
         )
 
-    def _launch(self, frame: Packed) -> int:
-        """Launch the kernel once, and return its status."""
-        self.words[:] = np.array(self.state, np.uint64)
-        (status,) = persistent.run(
-            self.kernel,
-            self.blocks,
-            self.tuning.block,
-            frame,
-            *self.forms.packed,
-            results=0,
-            shared=self.forms.shared,
-            as_struct=True,
-        )
-        self.state = self.words.tolist()
-        return status
-
     # --- results --------------------------------------------------------------------------------
 
-    def _fault(self, number: int, line: int) -> tuple[str, str, int]:
-        if number >= SCALAR_FAULTS:
-            return self.text.faults[number - SCALAR_FAULTS]
-        return (*_SCALAR_FAULTS[number], line)
-
-    def _outcome(self, number: int, fault: tuple[str, str, int] | None) -> Outcome:
-        program, layout = self.program, self.layout
-        if fault is not None:
-            names: list[Any] = [*program.slots, *program.stacks, *layout.variables]
-        else:
-            names = list(program.exits[number].names.values())
-        return Outcome(
-            number,
-            fault,
-            {each.name: self._scalar(each) for each in names if isinstance(each, ir.Var)},
-            {each.index: self._slot(each) for each in names if isinstance(each, ir.Slot)},
-            {each.index: self._stack(each) for each in names if isinstance(each, ir.Stack)},
-            self._trace(),
-        )
-
-    def _scalar(self, variable: ir.Var) -> bool | int | float:
-        word = self.state[self.layout.variables[variable]]
-        if variable.dtype is BOOL:
-            return bool(word & 1)
-        code = "d" if variable.dtype is FP64 else "q"
-        return struct.unpack(code, struct.pack("Q", word))[0]
-
-    def _slot(self, slot: ir.Slot) -> VectorStore:
-        at, n = self.layout.slots[slot], self._dim(slot.dim)
-        _, flags, _, _, entries = self.state[at : at + 5]
-        values = self.values[flags]
-        storage: AnyVector
+    def vector(self, number: int) -> AnyVector:
+        """Return the vector in a slot."""
+        place = self.layout.slots[number]
+        n = self.dims[place.dim]
+        _, flags, _, _, entries = self.state[place.at : place.at + 5]
+        values = self.values[self.owner[flags]]
         if n and entries == n:
-            storage = FullVector(n, values)
-        else:
-            begin = flags - self.flags.data.ptr
-            storage = BitmapVector(n, self.flags[begin : begin + n], values, entries)
-        return VectorStore(self.arguments.device, slot.dtype, storage)
+            return FullVector(n, values)
+        begin = flags - self.flags.data.ptr
+        return BitmapVector(n, self.flags[begin : begin + n], values, entries)
 
-    def _stack(self, stack: ir.Stack) -> list[VectorStore]:
-        at, memory, n = self.layout.stacks[stack], self.stacks[stack], self._dim(stack.dim)
-        length = self.state[at + 5]
+    def stack(self, number: int) -> list[SparseVector]:
+        """Return the vectors of a stack."""
+        place, memory = self.layout.stacks[number], self.stacks[number]
+        n, length = self.dims[place.dim], self.state[place.at + 5]
         ends = [0, *memory.ends[:length].tolist()]
         return [
-            VectorStore(
-                self.arguments.device,
-                stack.dtype,
-                SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False),
-            )
+            SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False)
             for begin, end in pairwise(ends)
         ]
 
-    def _trace(self) -> list[Level]:
+    def levels(self) -> list[Level]:
+        """Return the trace: a record for each product."""
         if self.records is None:
             return []
-        count = min(self.state[PRODUCTS], self.tuning.records - 1)
+        count = min(self.state[State.STATE_PRODUCTS], self.tuning.records - 1)
         rows = xp.asnumpy(self.records[: 4 * (count + 1)]).reshape(-1, 4).tolist()
         return [
             Level(("push", "pull")[way], frontier, edges, (after[3] - time) * 1e-9)
             for (way, frontier, edges, time), after in pairwise(rows)
         ]
+
+
+def _pack(form: Form) -> Packed:
+    """Return a form of a matrix as a kernel argument. It is cached with the matrix."""
+    a = form.a
+    values = a.values if form.is_read else NULL
+    kept = UNREAD if not form.is_read or is_iso(a.values) else EACH
+
+    def cached(way: str, make: Callable[[], Packed]) -> Packed:
+        key = (way, form.is_read, current(program_products.TUNING))
+        return remember(a, key, make)
+
+    if not form.is_pulled:
+        return cached("push form", lambda: push_form(a, values))
+    if form.hubs is not None:  # the array of hubs belongs to a stream
+        return pull_form(a, values, hubs=form.hubs)
+    if form.columns is not None and kept != EACH:
+        return cached("peek form", lambda: pull_form(a, values, columns=form.columns))
+    return cached("pull form", lambda: pull_form(a, values))
+
+
+def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
+    return _StackMemory(xp.empty(room, xp.int32), xp.empty(room, dtype), xp.empty(items, xp.int64))
 
 
 class _Scratch:
@@ -547,20 +389,14 @@ class _Scratch:
 
     def allocate(self) -> Array:
         """Return memory for all parts. The first begins at `_first_line`."""
-        return xp.empty(self.size + LINE_BYTES, xp.uint8)
+        return xp.empty(self.size + ALIGNMENT, xp.uint8)
 
 
 def _first_line(memory: Array) -> int:
     """Return the first aligned address in an array."""
-    return -(-memory.data.ptr // LINE_BYTES) * LINE_BYTES
+    return -(-memory.data.ptr // ALIGNMENT) * ALIGNMENT
 
 
 def _round_up(size: int) -> int:
-    """Return a size that is a multiple of LINE_BYTES, and at least that."""
-    return max(-(-size // LINE_BYTES), 1) * LINE_BYTES
-
-
-def _bits(value: bool | int | float, dtype: DataType) -> int:
-    if dtype is BOOL or dtype is INT64:
-        return int(value) & 0xFFFFFFFFFFFFFFFF
-    return struct.unpack("Q", struct.pack("d", value))[0]
+    """Return a size that is a multiple of ALIGNMENT, and at least that."""
+    return max(-(-size // ALIGNMENT), 1) * ALIGNMENT
