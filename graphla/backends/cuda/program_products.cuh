@@ -570,22 +570,20 @@ struct Pull {
 
   // --- sums of rows ------------------------------------------------------------------------------
 
-  /// Returns the number of this warp's next share of the rows.
-  DEVICE u32 next_turn() const {
-    u32 turn = 0;
-    if (lane() == 0) turn = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
-    return shuffle(turn, 0);
-  }
-
-  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
+  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing. If
+  /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
+  /// rows that no warp has taken yet. The number of its next turn is requested early.
   DEVICE void fold_rows() {
-    // If each warp has several turns, the warps take them dynamically. The number of the next turn
-    // is requested early.
-    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP);
-    const bool is_taken = warps_in_grid() * each < lines;
-    u32 turn = is_taken ? next_turn() : spread_warp();
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP), warps = warps_in_grid();
+    const bool is_taken = a.chunks && warps * each < lines;
+    const auto next_turn = [&] {
+      u32 taken = 0;
+      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
+      return warps + shuffle(taken, 0);
+    };
+    u32 turn = spread_warp();
     while (turn * each < lines) {
-      const u32 next = is_taken ? next_turn() : turn + warps_in_grid();
+      const u32 next = is_taken ? next_turn() : turn + warps;
 #pragma unroll 1
       for (u32 part = 0; part < each; part += WARP) {
         const u32 mine = part + u32(lane()), row = turn * each + mine;
