@@ -35,7 +35,7 @@ from graphla.program.plan import (
     Store,
     Sweep,
     Uniform,
-    may_fault,
+    has_fault,
     nodes,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
@@ -462,7 +462,7 @@ class _Printer:
 
     def _check_fault(self, x: Any, line: int) -> None:
         """Print a test for faults of the scalars in x."""
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.out(f"if (machine.fault) {{ machine.line = {line}; goto failed; }}")
 
     # --- steps ----------------------------------------------------------------------------------
@@ -1038,7 +1038,7 @@ class _SweepPrinter:
         name = self.printer.temporary("s")
         value = convert(dtype, self.printer.scalar(x), x.dtype)
         self.before(f"const {dtype.c_type} {name} = {value};")
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.before(f"if (machine.fault) {{ machine.line = {self.line}; goto failed; }}")
         return name
 
@@ -1239,21 +1239,6 @@ def either(x: str, y: str) -> str:
 def choose(condition: str, x: str, y: str) -> str:
     """Return a C++ expression for x if the condition is true, otherwise y."""
     return {"true": x, "false": y}.get(condition, f"({condition} ? {x} : {y})")
-
-
-def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of a scalar can fault."""
-    return any(
-        isinstance(each, ir.Element) or (isinstance(each, ir.Call) and _call_may_fault(each))
-        for each in nodes(x)
-    )
-
-
-def _call_may_fault(x: ir.Call) -> bool:
-    is_float = bool(x.arguments) and x.arguments[0].dtype is FP64
-    if is_float and x.function in ("add", "sub", "mul", "neg", "abs"):
-        return False
-    return may_fault(x.function)
 
 
 OPERATORS = {
