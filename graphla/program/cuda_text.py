@@ -635,7 +635,11 @@ class _Printer:
         out(f"const {self.queueing(step)};")
         n = self.size(step.out.dim)
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        direction = "pull" if is_ordered else self.options.direction
+        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        is_whole = step.mask is None and product.u in step.full
+        direction = self.options.direction
+        if is_ordered or (is_whole and direction == "auto"):
+            direction = "pull"
         choice = f"should_push<{op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
