@@ -166,7 +166,7 @@ HELPERS: dict[str, Any] = {
     **{name: vars(gl)[name] for name in ("Vector", "Matrix", "binary", "unary", "monoid")},
     **{name: vars(gl)[name] for name in ("semiring", "select", "indexunary", "replace")},
     **{each.__name__: each for each in (math, clamp, spread, larger, total, walk, require)},
-    **{"mix": mix, "min_mix": min_mix, "keep": keep},
+    **{"np": np, "mix": mix, "min_mix": min_mix, "keep": keep},
 }
 """The globals of the drawn functions."""
 
@@ -776,7 +776,8 @@ def call(source: Source, function: Callable[..., Any]) -> Result:
     except Exception as error:
         return Result(tuple(given), error, tuple(f"argument {k}" for k in range(len(given))))
     names = [f"result {k}" for k in range(len(found) - 1)]
-    names[: len(RESULTS)] = RESULTS
+    if len(names) > len(RESULTS):
+        names[: len(RESULTS)] = RESULTS
     levels = found[-1]
     names += [f"levels[{k}]" for k in range(len(levels))]
     names += [f"argument {k}" for k in range(len(given))]
