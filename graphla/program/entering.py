@@ -19,6 +19,7 @@ from graphla.program.values import (
     KINDS,
     LEAST,
     MOST,
+    NONE,
     Array,
     Held,
     Infix,
@@ -242,7 +243,7 @@ class Entry(Notation):
                 for each in ("start", "stop", "step")
             ]
             return Range(*bounds)
-        return Static(value, (name,))
+        return NONE if value is None else Static(value, (name,))
 
     def argument(self, name: str, dtype: DataType, path: Path) -> ir.Var:
         """Return the variable of a scalar argument."""

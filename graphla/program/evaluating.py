@@ -193,7 +193,7 @@ class Evaluator(Entry):
             return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="a part of another object")
-        return Static(found, path)
+        return NONE if found is None else Static(found, path)
 
     def evaluate_subscript(self, node: ast.Subscript) -> Any:
         return self.item(self.evaluate(node.value), node)
