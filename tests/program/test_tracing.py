@@ -163,7 +163,7 @@ def test_a_new_vector_per_round_needs_one_block_and_one_more_slot():
     assert len(program.inputs) == 1
 
 
-def growing(u: Vector, total: int, rounds: int) -> tuple[Vector, float]:
+def growing(u: Vector, total: float, rounds: int) -> tuple[Vector, float]:
     for _ in range(rounds):
         total += 0.5
         u << u + 1
@@ -519,13 +519,12 @@ def test_arithmetic_is_that_of_python(x: Any, y: Any):
 
 
 def functions(u: Vector, x: Any, k: int) -> tuple[Any, ...]:
-    found = ()
-    for _ in range(1):
+    while True:
         u[0] = 1
         a, b, c, d = int(x), round(x), abs(x), -x
         e, f, g = math.floor(x), math.sqrt(abs(x)), math.atan2(x, 2)
         h, i, j = x**2, 2**k, bool(x)
-    return a, b, c, d, e, f, g, h, i, j, found
+        return a, b, c, d, e, f, g, h, i, j
 
 
 @given(small, st.integers(-3, 5))
@@ -574,6 +573,7 @@ def test_an_int_that_does_not_fit_the_dtype_is_a_fault():
 def test_all_spellings_of_statements_do_what_they_do_plainly():
     def every(A: Matrix, u: Vector, v: Vector, p: Vector) -> tuple[Any, ...]:
         n, count, s = A.nrows, 0, 0
+        w = x = q = y = u
         for k in range(2):
             w = Vector(int, n)
             w[:] = k
@@ -666,7 +666,7 @@ def test_a_statement_that_always_fails_is_refused_with_the_librarys_error():
         for _ in range(2):
             u << u + v
 
-    def comparison(u: Vector, v: Vector) -> None:
+    def comparison(u: Any, v: Vector) -> None:
         while u:
             u << u + 1
 
@@ -680,7 +680,7 @@ def test_a_statement_that_always_fails_is_refused_with_the_librarys_error():
 def test_a_variable_without_value_is_refused():
     def unbound(u: Vector) -> None:
         for _ in range(2):
-            u[0] = k  # noqa: F821
+            u[0] = k  # noqa: F821  # pyright: ignore[reportPossiblyUnboundVariable]
             k = 1  # noqa: F841
 
     code, node = refused(unbound, u=vector())
