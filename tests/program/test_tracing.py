@@ -677,11 +677,60 @@ def test_a_statement_that_always_fails_is_refused_with_the_librarys_error():
         assert caught.value.code is Reason.FAILS
 
 
-def test_a_variable_without_value_is_refused():
-    def unbound(u: Vector) -> None:
-        for _ in range(2):
-            u[0] = k  # noqa: F821  # pyright: ignore[reportPossiblyUnboundVariable]
-            k = 1  # noqa: F841
+# --- variables without value ----------------------------------------------------------------------
 
-    code, node = refused(unbound, u=vector())
-    assert (code, node) == (Reason.UNBOUND, "k")
+
+def test_a_read_of_a_variable_without_value_is_a_fault():
+    def unbound(u: Vector, rounds: int) -> Vector:
+        for k in range(rounds):
+            if k == 2:
+                u[1] = found  # noqa: F821  # pyright: ignore[reportPossiblyUnboundVariable]
+            if k == 3:
+                found = 1  # noqa: F841
+            u << u + 1
+        return u
+
+    both(unbound, vector, lambda: 2)
+    u = vector()
+    with running.use(interpreter), pytest.raises(UnboundLocalError, match="'found'"):
+        gl.jit(unbound)(u, 3)
+    assert u.to_dict() == {0: 3, 2: 3}
+
+
+def test_a_variable_that_the_loop_assigns_first_needs_no_second_round():
+    def last(u: Vector, rounds: int) -> tuple[Vector, Any, Any]:
+        for k in range(rounds):
+            before = u.dup()
+            u << u + k
+            change = u.reduce().get(0) - before.reduce().get(0)
+        return before, change, k  # pyright: ignore[reportPossiblyUnboundVariable]
+
+    names = {"u": vector(), "rounds": 3}
+    program, _ = traced(last, "before", "change", "k", **names)
+    assert len(instructions(program, ir.Write)) == 2
+    both(last, vector, lambda: 3)
+    for function in (last, gl.jit(last)):
+        with running.use(interpreter), pytest.raises(UnboundLocalError, match="'before'"):
+            function(vector(), 0)
+
+
+def test_too_many_dtypes_are_refused_by_name():
+    def mix(u: Vector) -> Vector:
+        a = b = c = d = e = 1
+        for k in range(9):
+            if k == 1:
+                a = 1.5
+            if k == 2:
+                b = 1.5
+            if k == 3:
+                c = 1.5
+            if k == 4:
+                d = 1.5
+            if k == 5:
+                e = 1.5
+            u << u + a + b + c + d + e
+        return u
+
+    with pytest.raises(NotCompilable, match="dtype INT64 in one round") as caught:
+        traced(mix, u=vector(), a=1, b=1, c=1, d=1, e=1)
+    assert caught.value.code is Reason.DTYPE
