@@ -99,8 +99,6 @@ def test_a_small_graph_waits_for_no_compilation():
 
     with running.use(engine), gl.config.set(compile_threshold=100):
         assert run(small) == 0
-        with gl.config.set(compiled=True):
-            assert run(small.dup("FP64")) == 1
         assert run(large) == 1
         # The loop has been compiled for the same types.
         assert run(small) == 1

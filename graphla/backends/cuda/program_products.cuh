@@ -350,10 +350,10 @@ struct Push {
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
   /// there is no queue, each warp lists entries of u before it processes them. If the queue is
   /// short, the chunks are not tested: instead, several warps share each line.
-  template <int PASS> DEVICE void run(i32 *list) {
+  template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
-    const u64 entries = u.counts->entries;
-    const bool is_listed = u.queue && u.counts->queued == entries;
+    const u64 entries = counts.entries;
+    const bool is_listed = u.queue && counts.queued == entries;
     const bool is_direct = is_listed || !u.present;
     const u32 count = is_listed ? u32(entries) : u32(a.lines);
     u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
@@ -361,7 +361,7 @@ struct Push {
     if (a.chunks && is_listed && count <= warps / 2) {
       const u32 most = warps / greatest(count, 1u);
       // If each line has an entry, no line has more than edges - count + 1 entries.
-      if (u.counts->edges <= u64(count) + u64(most) * EVEN) {
+      if (counts.edges <= u64(count) + u64(most) * EVEN) {
         chunk = u32(a.chunks);
         each = 1, pieces = most;
         at = warp % greatest(count, 1u), piece = warp / greatest(count, 1u);
@@ -442,25 +442,34 @@ struct Push {
 ///
 /// If IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity when
 /// this is called. If IS_PRESET is false, the values may be anything; the product then takes two
-/// passes with a barrier between them, except for the monoid ANY.
+/// passes with a barrier between them, except for the monoid ANY. `known` has the value of
+/// *u.counts.
+template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
+          class Allowed, class Queueing>
+DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work, const Counts &known) {
+  i32 *const list = work.room.lists[warp_in_block()];
+  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
+  if constexpr (!NEEDS_IDENTITY<Op>) {
+    push.template run<CLAIM>(list, known);
+  } else if constexpr (IS_PRESET) {
+    push.template run<CLAIM_AND_FOLD>(list, known);
+  } else {
+    push.template run<CLAIM>(list, known);
+    work.grid.meet();
+    push.template run<FOLD>(list, known);
+  }
+  push.outputs.finish();
+}
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  i32 *const list = work.room.lists[warp_in_block()];
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
-      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>(list);
-  } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>(list);
-  } else {
-    push.template run<CLAIM>(list);
-    work.grid.meet();
-    push.template run<FOLD>(list);
-  }
-  push.outputs.finish();
+  const Counts known = *u.counts;
+  push_product<Op, KEPT_A, KEPT_U, IS_PRESET>(a, u, out, allowed, queueing, work, known);
 }
 
 // --- pull --------------------------------------------------------------------------------------
@@ -561,22 +570,20 @@ struct Pull {
 
   // --- sums of rows ------------------------------------------------------------------------------
 
-  /// Returns the number of this warp's next share of the rows.
-  DEVICE u32 next_turn() const {
-    u32 turn = 0;
-    if (lane() == 0) turn = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
-    return shuffle(turn, 0);
-  }
-
-  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
+  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing. If
+  /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
+  /// rows that no warp has taken yet. The number of its next turn is requested early.
   DEVICE void fold_rows() {
-    // If each warp has several turns, the warps take them dynamically. The number of the next turn
-    // is requested early.
-    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP);
-    const bool is_taken = warps_in_grid() * each < lines;
-    u32 turn = is_taken ? next_turn() : spread_warp();
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP), warps = warps_in_grid();
+    const bool is_taken = a.chunks && warps * each < lines;
+    const auto next_turn = [&] {
+      u32 taken = 0;
+      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
+      return warps + shuffle(taken, 0);
+    };
+    u32 turn = spread_warp();
     while (turn * each < lines) {
-      const u32 next = is_taken ? next_turn() : turn + warps_in_grid();
+      const u32 next = is_taken ? next_turn() : turn + warps;
 #pragma unroll 1
       for (u32 part = 0; part < each; part += WARP) {
         const u32 mine = part + u32(lane()), row = turn * each + mine;
@@ -873,16 +880,17 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 
 /// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
 /// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads
-/// get the same result. Costs are in units of the time in which a pull reads one entry.
+/// get the same result. `known` has the value of *u.counts. Costs are in units of the time in which
+/// a pull reads one entry.
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
-                        i64 left) {
+                        i64 left, const Counts &known) {
   constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
-  const u64 entries = u.counts->entries, queued = u.counts->queued, counted = u.counts->edges;
+  const u64 entries = known.entries, queued = known.queued;
   const bool is_listed = u.queue && queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  const float edges = queued ? float(counted) : float(entries) * all / lines;
+  const float edges = queued ? float(known.edges) : float(entries) * all / lines;
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
                      (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
   // About as large a share of the rows is empty as of the columns.
@@ -896,6 +904,12 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
     read = all * float(left) / float(greatest(rows, i64(1)));
   }
   return push <= PULL_ROW * float(rows) + read;
+}
+template <class Op, class Offset, class A, class U>
+DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
+                        i64 left) {
+  const Counts known = *u.counts;
+  return should_push<Op>(columns, u, rows, left, known);
 }
 
 }  // namespace graphla
