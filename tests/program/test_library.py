@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -44,10 +45,20 @@ class Counting:
 
 
 def load_definitions() -> Any:
-    """Return the module benchmarks/definitions.py, which lists the definitions."""
+    """Return the module benchmarks/definitions.py, which lists the definitions.
+
+    Modules of tests and benchmarks have equal names, so no module of a benchmark stays loaded.
+    """
+    folder = Path(__file__).parents[2] / "benchmarks"
+    names = [path.stem for path in folder.glob("*.py")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-        return import_module("definitions")
+        patch.syspath_prepend(folder)
+        for name in names:
+            patch.delitem(sys.modules, name, raising=False)
+        module = import_module("definitions")
+        for name in names:
+            sys.modules.pop(name, None)
+    return module
 
 
 definitions = load_definitions()
