@@ -1101,7 +1101,7 @@ class _Region:
         printer.calls.append((self.number, self.name))
         self.comment = printer.comment(line)
         self.line = line
-        self.cover = cover[:4]
+        self.cover = [c for c in dict.fromkeys(cover) if not any(other < c for other in cover)][:4]
         self.head: list[str] = []
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
