@@ -77,7 +77,8 @@ IN_A_CLUSTER = """
 namespace graphla {
 template <class Op> __global__ void CLUSTER(4) pass_round_in_a_cluster(Launch launch, i32 *values,
                                                                        i32 last) {
-  Grid grid(launch);
+  SHARED_BYTES(memory);
+  Grid grid(launch, (u32 *)memory);
   i32 round = 0;
   do {
     const i32 *before = values + (round & 1) * gridDim.x;
@@ -144,6 +145,7 @@ def test_all_blocks_of_a_grid_that_is_one_cluster_stop_together(tickets: int):
             told = persistent.run(
                 *(kernel, 4, 64, values, np.int32(last)),
                 results=1,
+                shared=8,
                 cluster=4,
                 as_struct=True,
             )

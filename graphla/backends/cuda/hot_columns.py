@@ -61,16 +61,17 @@ class Hubs:
     block: int
 
 
-def hubs_of(a: Csr, values: Array) -> Hubs | None:
+def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
     """Return the hubs of a matrix, or None if they save no time.
 
-    `values` are the values of u. Only their dtype matters: it limits the number of hubs.
+    `values` are the values of u. Only their dtype matters: it limits the number of hubs. The kernel
+    uses up to `reserved` bytes of shared memory for other purposes.
     """
     tuning = current(TUNING)
     if a.nvals < tuning.entries or a.ncols > a.nvals:
         return None
     each = values.dtype.itemsize + 2
-    bits = min(tuning.slots, (card().shared - 8192) // each).bit_length() - 1
+    bits = min(tuning.slots, (card().shared - reserved) // each).bit_length() - 1
     if a.ncols < 4 << bits or a.ncols > 1 << (bits + 16):
         return None
     # Each stream has its own array `tags` (see `Hubs`). The allocator may reuse the memory of the

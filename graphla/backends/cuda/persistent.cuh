@@ -141,9 +141,9 @@ struct Grid {
   u32 turn;
   u32 *votes;
 
-  /// All threads of all blocks must construct the struct at the same time.
-  DEVICE explicit Grid(const Launch &launch)
-      : word(launch.control), due(launch.tickets), turn(0), votes(shared_votes()) {
+  /// `memory` are two words of dynamic shared memory. All threads must call this.
+  DEVICE Grid(const Launch &launch, u32 *memory)
+      : word(launch.control), due(launch.tickets), turn(0), votes(memory) {
     if (threadIdx.x < 2) store_relaxed(&votes[threadIdx.x], 0u);
     cluster_meet<SIZE>();
   }
@@ -156,11 +156,6 @@ struct Grid {
     }
     cluster_meet<SIZE>();
     return load_relaxed(&votes[turn++ & 1]) != 0;
-  }
-
-  static DEVICE u32 *shared_votes() {
-    SHARED(u32, memory, 2);
-    return memory;
   }
 };
 #endif

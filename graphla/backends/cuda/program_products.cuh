@@ -6,14 +6,20 @@
 // from the writes of its operands, from the reads of its result, and from the next product that
 // uses the same `Work`.
 //
+// When a product starts, `out` must be clean: all its flags are false, and all its counts zero.
+//
 // A push reads the columns k for which u has an entry. A thread that finds a term of output o first
 // tests the mask, and then claims o: it sets the byte out.present[o] by an atomic operation on the
 // 32-bit word that contains the byte. A pull reads the rows o that the mask allows.
 //
-// A row or column with more than `chunk` entries is long. The host cuts the long ones into chunks
-// once per matrix. The warps of the whole grid process the chunks. In a pull, the warp that
-// finishes the last chunk of a row combines the folds of all its chunks, in order. So a pull gives
-// the same bits in every run and for every grid size.
+// A row or column with more than `longest` entries is long. The host cuts the long ones into chunks
+// once per matrix, and the warps of the whole grid process the chunks. If a pull adds up all terms
+// of a row, the warp that finishes the last chunk of the row combines the folds of all its chunks,
+// in order. So a pull gives the same bits in every run and for every grid size, except for the
+// monoid ANY.
+//
+// The operands change between products, so no code may read them by ld.global.nc: never copy the
+// pointers of a `Vector` to a local pointer that is `__restrict__`.
 #ifndef GRAPHLA_PROGRAM_PRODUCTS
 #define GRAPHLA_PROGRAM_PRODUCTS
 #include "atomics.cuh"
@@ -29,8 +35,7 @@ struct Counts {
   u64 edges;    // sum of the degrees of the queued entries; see `WithQueue`
 };
 
-/// A vector in device memory. If position i is in no queue and has no entry, values[i] may be
-/// anything.
+/// A vector in device memory. If position i has no entry, values[i] may be anything.
 template <class T> struct Vector {
   T *values;
   // One byte per position; the array is aligned to 4 bytes, and so is its length. Null if the
@@ -40,49 +45,77 @@ template <class T> struct Vector {
   Counts *counts;
 };
 
-/// One form of a matrix, packed by `form` in program_products.py. The lines are the rows of the
-/// matrix (then a pull gathers each output from its line) or the columns (then a push scatters each
-/// entry of u along its line).
+/// One form of a matrix, packed by `push_form` or `pull_form` in program_products.py. The lines are
+/// the rows of the matrix (then a pull gathers each output from its line) or the columns (then a
+/// push scatters each entry of u along its line).
 template <class Offset, class A> struct ProductForm {
   const Offset *indptr;  // lines + 1 offsets
   const i32 *indices;
   const A *values;           // one value per entry or one for all, see `Kept`; null if not read
   const i32 *chunk_lines;    // for each chunk: its line
   const i32 *chunk_numbers;  // for each chunk: its number among the chunks of its line
+  const u16 *hubs;           // the tags of the hubs; null unless a pull is WITH_HUBS
   i64 lines;
   i64 entries;
-  i32 chunks;   // number of chunks of all long lines
-  i32 longest;  // number of entries of a chunk, and of the longest line that is not cut
+  i32 chunks;    // number of chunks of all long lines
+  i32 longest;   // number of entries of a chunk, and of the longest line that is not cut
+  i32 group;     // about this many lines have 32 entries together; a power of two from 1 to 32
+  i32 hub_bits;  // number of hubs == 1 << hub_bits
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
 };
 
-/// Device memory that products use, allocated by `arrays` in program_products.py. Each array has
-/// one element per chunk of the form that has the most chunks. The array `arrived` must be zero
-/// before the first product; each product leaves it zero.
+/// Device memory that products use, allocated by `arrays` in program_products.py. The first three
+/// arrays have one element per chunk of the form that has the most chunks. The arrays `arrived` and
+/// `turns` must be zero before the first product.
 struct ProductArrays {
   u64 *sums;     // the fold of each chunk
   bool *has;     // whether the chunk has a term
   u32 *arrived;  // at the first chunk of each line: the number of finished chunks, and `SETTLED`
+  u32 *turns;    // two counters of shares of the rows, which pulls use in alternation
 };
 
 /// The flag in `arrived` that says that further chunks cannot change the result of the row.
 constexpr u32 SETTLED = 1u << 31;
 
+enum ProductShape {
+  QUEUE_ROOM = 2048,  // number of outputs that a block buffers for the queue
+  LIST_ROOM = 256     // number of rows that a warp lists
+};
+
+/// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
+struct ProductRoom {
+  u64 edges[WARP];
+  u64 place;  // the position in the queue of the first buffered output
+  u32 entries[WARP];
+  u32 buffered;
+  i32 buffer[QUEUE_ROOM];
+  i32 lists[WARP][LIST_ROOM];
+};
+
 /// What the products of a kernel share.
 struct Work {
   Grid &grid;
   ProductArrays arrays;
-  u64 *scratch;  // shared memory: WARP + 1 elements
+  ProductRoom &room;
+  u32 pulls = 0;  // number of pulls so far
+
+  /// Every thread of every block must call this.
+  DEVICE Work(Grid &barrier, const ProductArrays &memory, ProductRoom *shared)
+      : grid(barrier), arrays(memory), room(shared[0]) {
+    if (threadIdx.x == 0) room.buffered = 0;
+    __syncthreads();
+  }
 };
 
-/// The last argument of a product that does not list its outputs in out.queue.
+/// The last argument but one of a product that does not list its outputs in out.queue.
 struct WithoutQueue {
   static constexpr bool IS_WANTED = false;
 };
 
-/// The last argument of a product that lists its outputs in out.queue. The sum of the degrees of
-/// the outputs, counted in the array `indptr`, is added to out.counts->edges.
+/// The last argument but one of a product that lists its outputs in out.queue. The sum of the
+/// degrees of the outputs is added to out.counts->edges. The degrees are those of the lines with
+/// the offsets `indptr`.
 template <class Offset> struct WithQueue {
   static constexpr bool IS_WANTED = true;
   const Offset *indptr;
@@ -92,51 +125,122 @@ template <class Offset> struct WithQueue {
 /// `push_product` is called with IS_PRESET.
 template <class Op> constexpr bool NEEDS_IDENTITY = Op::RACE != RACE_ANY;
 
+/// Whether a pull looks for one term that settles the row. Otherwise it adds up the terms, and
+/// writes every flag of `out`, so that these need not be false before.
+template <class Op> constexpr bool IS_SEARCH = Op::RACE == RACE_ANY || Op::RACE == RACE_FLAG;
+
 /// Returns the number of this warp in the grid. Warps of one block have distant numbers, so that
 /// even a little work is spread over all blocks.
 DEVICE u32 spread_warp() { return u32(warp_in_block()) * gridDim.x + blockIdx.x; }
 DEVICE u32 warps_in_grid() { return gridDim.x * (blockDim.x / WARP); }
 
-/// The outputs that a thread has found.
-struct Found {
-  u32 entries = 0;
-  u64 edges = 0;
-};
-
-/// Adds the sums of `found` over the block to the counts of the result. Every thread of the block
-/// must call this.
-template <class Queueing>
-DEVICE void add_found(const Found &found, Queueing, Counts *counts, const Work &work) {
-  block_add(&counts->entries, u64(found.entries), work.scratch);
-  if constexpr (Queueing::IS_WANTED) block_add(&counts->edges, found.edges, work.scratch);
+/// Returns how many of `count` items a warp takes at a time: a power of two from `fewest` to
+/// `most`. If there are few items, more warps take part.
+DEVICE u32 share_of(u64 count, u32 fewest, u32 most) {
+  const u64 warps = warps_in_grid();
+  u32 each = most;
+  while (each > fewest && u64(each / 2) * warps >= count) each /= 2;
+  return each;
 }
-
-/// Counts output o if `is_new` is true and, if a queue is wanted, appends it. Every lane of the
-/// warp must call this.
-template <class Queueing, class Z>
-DEVICE void append(bool is_new, i32 o, const Queueing &queueing, const Vector<Z> &out,
-                   Found &found) {
-  found.entries += is_new;
-  if constexpr (Queueing::IS_WANTED) {
-    const u32 all = __ballot_sync(ALL_LANES, is_new);
-    if (!all) return;
-    if (is_new) found.edges += u64(queueing.indptr[o + 1] - queueing.indptr[o]);
-    u64 place = 0;
-    if (lane() == 0) place = atomicAdd(&out.counts->queued, u64(__popc(all)));
-    place = shuffle(place, 0);
-    if (is_new) out.queue[place + u64(__popc(all & ((1u << lane()) - 1)))] = o;
-  }
-}
-
-// --- push
-// -----------------------------------------------------------------------------------------
 
 /// Sets present[o]. Returns whether this thread has changed it.
 DEVICE bool claim_output(bool *present, i32 o) {
-  const u64 address = u64(&present[o]);
-  const u32 bit = 1u << (8 * u32(address & 3));
-  return !(atomicOr((u32 *)(address & ~u64(3)), bit) & bit);
+  const u32 bit = 1u << (8 * (o & 3));
+  return !(atomicOr((u32 *)(present + (o & ~3)), bit) & bit);
 }
+
+// --- outputs -----------------------------------------------------------------------------------
+
+/// Counts the outputs that a thread has found and, if a queue is wanted, lists them.
+template <class Queueing, class Z> struct Outputs {
+  const Queueing &queueing;
+  const Vector<Z> &out;
+  ProductRoom &room;
+  u32 entries = 0;
+  u64 edges = 0;
+
+  DEVICE Outputs(const Queueing &how, const Vector<Z> &to, ProductRoom &shared)
+      : queueing(how), out(to), room(shared) {}
+
+  /// Returns the degree of output o, or 0 if no queue is wanted.
+  DEVICE u32 degree(i32 o) const {
+    if constexpr (Queueing::IS_WANTED) return u32(queueing.indptr[o + 1] - queueing.indptr[o]);
+    else return 0;
+  }
+
+  /// Appends the outputs o[i] for which bit i of `is_new` is set. Every lane of the warp must call
+  /// this. `entries` and `edges` are not changed.
+  template <int K> DEVICE void append(u32 is_new, const i32 (&o)[K]) {
+    if constexpr (Queueing::IS_WANTED) {
+      if (!__any_sync(ALL_LANES, is_new)) return;
+      u32 news[K], total = 0;
+#pragma unroll
+      for (int i = 0; i < K; ++i) {
+        news[i] = __ballot_sync(ALL_LANES, is_new >> i & 1);
+        total += u32(__popc(news[i]));
+      }
+      u32 at = 0;
+      u64 spilled = 0;
+      if (lane() == 0) at = atomicAdd(&room.buffered, total);
+      at = shuffle(at, 0);
+      if (at + total > u32(QUEUE_ROOM)) {  // the outputs that do not fit go to the queue at once
+        const u32 first = greatest(at, u32(QUEUE_ROOM));
+        if (lane() == 0) spilled = atomicAdd(&out.counts->queued, u64(at + total - first));
+        spilled = shuffle(spilled, 0) - first;
+      }
+#pragma unroll
+      for (int i = 0; i < K; ++i) {
+        const u32 mine = at + u32(__popc(news[i] & ((1u << lane()) - 1)));
+        if (is_new >> i & 1) {
+          if (mine < u32(QUEUE_ROOM)) room.buffer[mine] = o[i];
+          else out.queue[spilled + mine] = o[i];
+        }
+        at += u32(__popc(news[i]));
+      }
+    }
+  }
+  /// Counts and appends output o if `is_new` is true. Every lane of the warp must call this.
+  DEVICE void add(bool is_new, i32 o) {
+    if (is_new) ++entries, edges += degree(o);
+    const i32 one[1] = {o};
+    append(is_new, one);
+  }
+
+  /// Adds the counts to out.counts, and moves the buffered outputs to the queue. Every thread of
+  /// the block must call this once, at the end of the product.
+  DEVICE void finish() {
+    const u32 some = warp_sum(entries);
+    if (lane() == 0) room.entries[warp_in_block()] = some;
+    if constexpr (Queueing::IS_WANTED) {
+      const u64 all = warp_sum(edges);
+      if (lane() == 0) room.edges[warp_in_block()] = all;
+    }
+    __syncthreads();
+    if (warp_in_block() == 0) {
+      const bool is_warp = lane() < int(blockDim.x) / WARP;
+      const u32 total = warp_sum(is_warp ? room.entries[lane()] : 0u);
+      if (lane() == 0 && total) atomicAdd(&out.counts->entries, u64(total));
+      if constexpr (Queueing::IS_WANTED) {
+        const u64 sum = warp_sum(is_warp ? room.edges[lane()] : u64(0));
+        if (lane() == 0 && total) {
+          const u32 count = least(room.buffered, u32(QUEUE_ROOM));
+          room.place = atomicAdd(&out.counts->queued, u64(count));
+          if (sum) atomicAdd(&out.counts->edges, sum);
+        }
+      }
+    }
+    if constexpr (Queueing::IS_WANTED) {
+      __syncthreads();
+      const u32 count = least(room.buffered, u32(QUEUE_ROOM));
+      const u64 place = room.place;
+      for (u32 i = threadIdx.x; i < count; i += blockDim.x) out.queue[place + i] = room.buffer[i];
+      __syncthreads();
+      if (threadIdx.x == 0) room.buffered = 0;
+    }
+  }
+};
+
+// --- push --------------------------------------------------------------------------------------
 
 /// What a push does with the terms. CLAIM: claim outputs and, depending on the monoid, set their
 /// values to the first term or to the identity. FOLD: fold terms into the outputs that an earlier
@@ -152,14 +256,12 @@ struct Push {
   const Vector<U> &u;
   const Vector<Z> &out;
   const Allowed &allowed;
-  const Queueing &queueing;
-  Found found;
+  Outputs<Queueing, Z> outputs;
 
   DEVICE typename Op::U value_of_u(i32 k) const {
     if constexpr (KEPT_U == UNREAD) return typename Op::U(0);
     else return convert<typename Op::U>(u.values[KEPT_U == ISO ? 0 : k]);
   }
-
   DEVICE bool has_entry(i32 k) const { return !u.present || u.present[k]; }
 
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
@@ -171,10 +273,11 @@ struct Push {
     if (length) x = value_of_u(k);
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
+#pragma unroll 1
     for (u32 first = 0; first < total; first += SLOTS * WARP) {
       i32 o[SLOTS], from[SLOTS];
       Offset place[SLOTS];
-      u32 open = 0, is_new = 0;
+      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
         const u32 mine = first + u32(i * WARP + lane());
@@ -184,35 +287,47 @@ struct Push {
           if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
         }
         place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
-        o[i] = -1;
+        o[i] = 0;
         if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
       }
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
         if (!(open >> i & 1)) continue;
+        const bool is_claimed = load_relaxed(&out.present[o[i]]);
         bool is_open = true;
-        if constexpr (PASS == FOLD || (PASS == CLAIM && !NEEDS_IDENTITY<Op>))
-          is_open = load_relaxed(&out.present[o[i]]) == (PASS == FOLD);
-        if constexpr (PASS != FOLD) is_open = is_open && allowed(o[i]);
+        if constexpr (PASS == FOLD) is_open = is_claimed;
+        else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
+        else is_open = allowed(o[i]);
         if (!is_open) open &= ~(1u << i);
+        else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
+      }
+      u32 is_new = 0, degrees[SLOTS];
+      if constexpr (PASS != FOLD) {
+#pragma unroll
+        for (int i = 0; i < SLOTS; ++i) {
+          degrees[i] = 0;
+          if (!(fresh >> i & 1)) continue;
+          if (claim_output(out.present, o[i])) is_new |= 1u << i;
+          degrees[i] = outputs.degree(o[i]);
+        }
       }
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
-        const auto its_x = shuffle(x, from[i]);
+        typename Op::U its_x = typename Op::U(0);
+        if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
         const i32 its_k = shuffle(k, from[i]);
-        if (!(open >> i & 1)) continue;
         const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
-        if constexpr (PASS != CLAIM) atomic_fold<Op>(&out.values[o[i]], term());
-        if constexpr (PASS == FOLD) continue;
-        if (load_relaxed(&out.present[o[i]]) || !claim_output(out.present, o[i])) continue;
-        is_new |= 1u << i;
-        if constexpr (PASS == CLAIM)
-          out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
+        if constexpr (PASS != CLAIM) {
+          if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
+        }
+        if constexpr (PASS != FOLD) {
+          if (!(is_new >> i & 1)) continue;
+          if constexpr (PASS == CLAIM)
+            out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
+          ++outputs.entries, outputs.edges += degrees[i];
+        }
       }
-      if constexpr (PASS != FOLD) {
-#pragma unroll
-        for (int i = 0; i < SLOTS; ++i) append(is_new >> i & 1, o[i], queueing, out, found);
-      }
+      if constexpr (PASS != FOLD) outputs.append(is_new, o);
     }
   }
 
@@ -239,11 +354,10 @@ struct Push {
     read_chunks<PASS>();
     const u64 entries = load_relaxed(&u.counts->entries);
     const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
-    const u32 count = is_listed ? u32(entries) : u32(a.lines), warps = warps_in_grid();
-    // If there are few entries, a warp takes fewer than 32 of them, so that more warps take part.
-    u32 each = WARP;
-    while (is_listed && each > 1 && u64(each / 2) * warps >= count) each /= 2;
-    for (u64 base = u64(spread_warp()) * each; base < count; base += u64(warps) * each) {
+    const u32 count = is_listed ? u32(entries) : u32(a.lines);
+    const u32 each = share_of(count, u32(a.group), WARP);
+    const u64 step = u64(warps_in_grid()) * each;
+    for (u64 base = u64(spread_warp()) * each; base < count; base += step) {
       const u64 at = base + u64(lane());
       bool is_active = u32(lane()) < each && at < count;
       i32 k = 0;
@@ -265,16 +379,16 @@ struct Push {
 /// Computes out = A u for the outputs o for which allowed(o) is true, by scattering the entries of
 /// u along the lines of `a`, which are the columns of the matrix.
 ///
-/// When this is called, all flags in out.present must be false, and all counts of `out` zero. If
-/// IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity. If
-/// IS_PRESET is false, the values may be anything; the product then takes two passes with a barrier
-/// between them, except for the monoid ANY.
+/// If IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity when
+/// this is called. If IS_PRESET is false, the values may be anything; the product then takes two
+/// passes with a barrier between them, except for the monoid ANY.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{a, u, out, allowed, queueing, {}};
+  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
   if constexpr (!NEEDS_IDENTITY<Op>) {
     push.template run<CLAIM>();
   } else if constexpr (IS_PRESET) {
@@ -284,11 +398,10 @@ DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
     work.grid.meet();
     push.template run<FOLD>();
   }
-  add_found(push.found, queueing, out.counts, work);
+  push.outputs.finish();
 }
 
-// --- pull
-// -----------------------------------------------------------------------------------------
+// --- pull --------------------------------------------------------------------------------------
 
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
@@ -297,15 +410,15 @@ struct Pull {
   static constexpr int ENDS = Op::IS_ANY ? AT_FIRST : AT_LAST;
   static constexpr int FEW = 8;    // number of entries that one thread reads
   static constexpr int SOME = 32;  // maximum length of a row that a group of lanes reads
+  static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> Rows;
 
   const ProductForm<Offset, A> &a;
   const Vector<Z> &out;
   const Allowed &allowed;
-  const Queueing &queueing;
-  const ProductArrays &arrays;
+  Work &work;
   Rows rows;
-  Found found;
+  Outputs<Queueing, Z> outputs;
 
   /// Stores the result of row o, for each lane whose `is_row` is true. Every lane must call this.
   DEVICE void store(bool is_row, i32 o, const Fold<Op> &fold) {
@@ -313,82 +426,301 @@ struct Pull {
       out.present[o] = fold.has;
       if (fold.has) out.values[o] = fold.sum;
     }
-    append(is_row && fold.has, o, queueing, out, found);
+    outputs.add(is_row && fold.has, o);
   }
 
-  /// Folds all chunks of the long rows that the mask allows.
+  // --- chunks of long rows -----------------------------------------------------------------------
+
+  /// Reads the chunks of the long rows that the mask allows. Consecutive chunks are read by
+  /// different warps.
   DEVICE void read_chunks() {
     const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
     for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
       const u32 mine = base + u32(lane()) * warps;
       const i32 line = mine < chunks ? a.chunk_lines[mine] : 0;
-      u32 active = __ballot_sync(ALL_LANES, mine < chunks && allowed(line));
-      for (; active; active &= active - 1) {
+      bool is_open = mine < chunks && allowed(line);
+      if constexpr (Op::IS_ANY) is_open = is_open && !load_relaxed(&out.present[line]);
+      for (u32 active = __ballot_sync(ALL_LANES, is_open); active; active &= active - 1) {
         const int owner = __ffs(int(active)) - 1;
-        read_chunk(base + u32(owner) * warps, shuffle(line, owner));
+        const u32 chunk = base + u32(owner) * warps;
+        if constexpr (Op::IS_ANY) search_chunk(chunk, shuffle(line, owner));
+        else fold_chunk(chunk, shuffle(line, owner));
       }
     }
   }
 
-  DEVICE void read_chunk(u32 chunk, i32 row) {
+  DEVICE Fold<Op> fold_of_chunk(i64 number, i64 begin, i64 end, i32 row) const {
+    const i64 from = begin + number * a.longest;
+    return rows.fold_by_warp(Offset(from), int(least(end - from, i64(a.longest))), row);
+  }
+
+  /// Looks for a term in a chunk, unless the row has one already.
+  DEVICE void search_chunk(u32 chunk, i32 row) {
+    if (shuffle(load_relaxed(&out.present[row]), 0)) return;
+    const Fold<Op> fold =
+        fold_of_chunk(a.chunk_numbers[chunk], i64(a.indptr[row]), i64(a.indptr[row + 1]), row);
+    const bool is_new = fold.has && lane() == 0 && claim_output(out.present, row);
+    if (is_new) out.values[row] = fold.sum;
+    outputs.add(is_new, row);
+  }
+
+  /// Folds a chunk. If it is the last one of its row to be folded, stores the result of the row.
+  DEVICE void fold_chunk(u32 chunk, i32 row) {
     const i64 number = a.chunk_numbers[chunk], begin = i64(a.indptr[row]),
-              end = i64(a.indptr[row + 1]), from = begin + number * a.longest;
+              end = i64(a.indptr[row + 1]);
     const u32 head = chunk - u32(number), count = u32((end - begin + a.longest - 1) / a.longest);
-    Z *const sums = (Z *)arrays.sums;
+    Z *const sums = (Z *)work.arrays.sums;
+    bool *const has = work.arrays.has;
+    u32 *const arrivals = &work.arrays.arrived[head];
     Fold<Op> fold;
-    const u32 before = shuffle(load_relaxed(&arrays.arrived[head]), 0);
-    if (!rows.MAY_SETTLE || !(before & SETTLED))
-      fold = rows.fold_by_warp(Offset(from), int(least(end - from, i64(a.longest))), row);
+    bool is_settled = false;
+    if constexpr (Rows::MAY_SETTLE) is_settled = shuffle(load_relaxed(arrivals), 0) & SETTLED;
+    if (!is_settled) fold = fold_of_chunk(number, begin, end, row);
     u32 arrived = 0;
     if (lane() == 0) {
       store_relaxed(&sums[chunk], fold.sum);
-      store_relaxed(&arrays.has[chunk], fold.has);
+      store_relaxed(&has[chunk], fold.has);
       __threadfence();
-      if (rows.is_settled(fold)) atomicOr(&arrays.arrived[head], SETTLED);
-      arrived = (atomicAdd(&arrays.arrived[head], 1u) & ~SETTLED) + 1;
+      if (rows.is_settled(fold)) atomicOr(arrivals, SETTLED);
+      arrived = (atomicAdd(arrivals, 1u) & ~SETTLED) + 1;
       __threadfence();
     }
     if (shuffle(arrived, 0) < count) return;
     Fold<Op> whole;
-    for (u32 first = 0; first < count; first += WARP) {
+    for (u32 first = head; first < head + count; first += WARP) {
+      const u32 mine = first + u32(lane());
       Fold<Op> part;
-      if (first + lane() < count) {
-        part = Fold<Op>(load_relaxed(&sums[head + first + lane()]),
-                        load_relaxed(&arrays.has[head + first + lane()]));
-      }
+      if (mine < head + count) part = Fold<Op>(load_relaxed(&sums[mine]), load_relaxed(&has[mine]));
       whole.append(warp_fold(part));
     }
-    if (lane() == 0) store_relaxed(&arrays.arrived[head], 0u);
+    if (lane() == 0) store_relaxed(arrivals, 0u);
     store(lane() == 0, row, whole);
   }
 
+  // --- sums of rows ------------------------------------------------------------------------------
+
+  /// Returns the number of this warp's next share of the rows.
+  DEVICE u32 next_turn() const {
+    u32 turn = 0;
+    if (lane() == 0) turn = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
+    return shuffle(turn, 0);
+  }
+
   /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
-  DEVICE void read_rows() {
-    const u64 step = u64(warps_in_grid()) * WARP;
-    for (u64 base = u64(spread_warp()) * WARP; base < u64(a.lines); base += step) {
-      const i32 row = i32(base) + lane();
-      bool is_row = base + u64(lane()) < u64(a.lines);
-      Offset begin = 0, end = 0;
-      if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
-      if (a.is_long(end - begin)) is_row = false, end = begin;
-      Fold<Op> fold;
-      int few = int(least(end - begin, Offset(FEW)));
-      if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
-      rows.fold_few(fold, begin, few, row);
-      begin += Offset(few);
-      u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-      if constexpr (!Rows::MAY_SETTLE) {
-        const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
-        rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
-        left &= ~shorter;
+  DEVICE void fold_rows() {
+    const u32 each = share_of(u64(a.lines), 1, WARP);
+    // If each warp has several turns, the warps take them dynamically. The number of the next turn
+    // is requested early.
+    const bool is_taken = u64(warps_in_grid()) * WARP < u64(a.lines);
+    u32 turn = is_taken ? next_turn() : spread_warp();
+    while (u64(turn) * each < u64(a.lines)) {
+      const u32 next = is_taken ? next_turn() : turn + warps_in_grid();
+      const u32 row = turn * each + u32(lane());
+      fold_row(u32(lane()) < each && row < u32(a.lines), i32(row));
+      turn = next;
+    }
+  }
+
+  /// Folds a row for each lane whose `is_row` is true.
+  DEVICE void fold_row(bool is_row, i32 row) {
+    Offset begin = 0, end = 0;
+    if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
+    if (a.is_long(end - begin)) is_row = false, end = begin;
+    Fold<Op> fold;
+    int few = int(least(end - begin, Offset(FEW)));
+    if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
+    rows.fold_few(fold, begin, few, row);
+    begin += Offset(few);
+    u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
+    if constexpr (!Rows::MAY_SETTLE) {
+      const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
+      rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
+      left &= ~shorter;
+    }
+    for (; left; left &= left - 1) {
+      const int owner = __ffs(int(left)) - 1;
+      const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
+      const Fold<Op> more = rows.fold_by_warp(from, int(to - from), shuffle(row, owner));
+      if (lane() == owner) fold.append(more);
+    }
+    store(is_row, row, fold);
+  }
+
+  // --- searches ----------------------------------------------------------------------------------
+
+  static constexpr int NEAR = 4;  // number of entries of a row that a lane reads at once
+  enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
+
+  /// Returns what the entry at `place`, in column k, contributes to its row: nothing, a term, or a
+  /// term that settles the row.
+  DEVICE int look(Offset place, i32 k, i32 row) const {
+    if constexpr (HELD == IN_BITMAP) {
+      if (!rows.u_present[k]) return ABSENT;
+    }
+    if constexpr (Op::IS_ANY) return SETTLES;
+    else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
+  }
+
+  /// For the monoid ANY: stores the term of the entry at `place` as the result of row o. If the row
+  /// is long, another warp may have done this. Returns whether this thread is the first.
+  DEVICE bool settle(i32 o, Offset place, bool is_long) const {
+    const Z value = rows.term(place, a.indices[place], o);
+    if (is_long && !claim_output(out.present, o)) return false;
+    if (!is_long) out.present[o] = true;
+    out.values[o] = value;
+    return true;
+  }
+
+  /// For a monoid with a terminal value: stores that row o has a term, which settles it or not. If
+  /// `may_have` is true, the row may have a term already. Returns whether it had none.
+  DEVICE bool note(i32 o, bool settles, bool has, bool may_have) const {
+    if (!settles && !has) return false;
+    const bool had = may_have && load_relaxed(&out.present[o]);
+    if (!had) store_relaxed(&out.present[o], true);
+    if (settles) store_relaxed(&out.values[o], Op::terminal());
+    else if (!had) store_relaxed(&out.values[o], Op::identity());
+    return !had;
+  }
+
+  /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
+  /// also looks at the first entries of each long row.
+  DEVICE void search_rows() {
+    i32 *const list = work.room.lists[warp_in_block()];
+    const u32 each = share_of(u64(a.lines), 1, WARP * PARTS), step = warps_in_grid();
+    int listed = 0;
+    for (u32 turn = spread_warp();; turn += step) {
+      const bool is_over = u64(turn) * each >= u64(a.lines);
+      if (is_over || listed + int(each) > int(LIST_ROOM)) {
+        read_listed(list, listed);
+        listed = 0;
       }
-      for (; left; left &= left - 1) {
-        const int owner = __ffs(int(left)) - 1;
-        const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
-        const Fold<Op> more = rows.fold_by_warp(from, int(to - from), shuffle(row, owner));
-        if (lane() == owner) fold.append(more);
+      if (is_over) break;
+      const u32 base = turn * each + u32(lane());
+      bool let[PARTS];
+#pragma unroll
+      for (int part = 0; part < PARTS; ++part) {
+        const u32 row = base + u32(part * WARP);
+        let[part] = part * WARP + lane() < int(each) && row < u32(a.lines) && allowed(i32(row));
       }
-      store(is_row, row, fold);
+#pragma unroll
+      for (int part = 0; part < PARTS; ++part) {
+        const u32 all = __ballot_sync(ALL_LANES, let[part]);
+        if (let[part]) list[listed + __popc(all & ((1u << lane()) - 1))] = i32(base) + part * WARP;
+        listed += __popc(all);
+      }
+      __syncwarp();
+    }
+  }
+
+  /// Reads the `count` listed rows. While there are many, each lane reads a row. Rows that are not
+  /// settled are listed again. When few are left, their entries are divided evenly among the lanes.
+  DEVICE void read_listed(i32 *list, int count) {
+    Offset done = 0;
+    while (count > WARP / 2 || (count && done == 0)) {
+      count = read_near(list, count, done);
+      done += NEAR;
+    }
+    if (count) read_run(list, count, done);
+  }
+
+  /// Reads NEAR entries of each of the `count` listed rows, after the first `done` entries. Returns
+  /// the number of rows that are then listed, because they are not finished.
+  DEVICE int read_near(i32 *list, int count, Offset done) {
+    const i32 *__restrict__ indices = a.indices;
+    int longer = 0;
+    for (int i = lane(); i - lane() < count; i += WARP) {
+      bool goes_on = false, is_new = false;
+      i32 row = 0;
+      if (i < count) {
+        row = list[i];
+        const Offset begin = a.indptr[row] + done, end = a.indptr[row + 1];
+        const bool is_long = a.is_long(end - begin + done);
+        i32 k[NEAR];
+#pragma unroll
+        for (int j = 0; j < NEAR; ++j) k[j] = begin + j < end ? indices[begin + j] : -1;
+        // Test the first entry alone: it often settles the row.
+        const int first = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
+        int hit = first == SETTLES ? 0 : -1;
+        bool has = first != ABSENT;
+        if (hit < 0) {
+          int found[NEAR];
+#pragma unroll
+          for (int j = 1; j < NEAR; ++j) found[j] = k[j] >= 0 ? look(begin + j, k[j], row) : ABSENT;
+#pragma unroll
+          for (int j = NEAR - 1; j > 0; --j) {
+            if (found[j] == SETTLES) hit = j;
+            has = has || found[j] != ABSENT;
+          }
+        }
+        goes_on = hit < 0 && begin + NEAR < end && !is_long;
+        if constexpr (Op::IS_ANY) is_new = hit >= 0 && settle(row, begin + hit, is_long);
+        else is_new = !is_long && note(row, hit >= 0, has, done > 0);
+      }
+      outputs.add(is_new, row);
+      const u32 some = __ballot_sync(ALL_LANES, goes_on);
+      __syncwarp();  // no lane may overwrite the list before all lanes have read it
+      if (goes_on) list[longer + __popc(some & ((1u << lane()) - 1))] = row;
+      longer += __popc(some);
+      __syncwarp();
+    }
+    return longer;
+  }
+
+  /// Reads up to 32 listed rows, after the first `done` entries, to their ends or until they are
+  /// settled.
+  DEVICE void read_run(i32 *list, int count, Offset done) {
+    const i32 *__restrict__ indices = a.indices;
+    constexpr int SLOTS = 4;
+    const i32 row = lane() < count ? list[lane()] : 0;
+    Offset begin = lane() < count ? a.indptr[row] + done : 0;
+    const Offset end = lane() < count ? a.indptr[row + 1] : 0;
+    u32 *const hits = (u32 *)list;  // for ANY, 1 + the number of an entry; otherwise `Look` bits
+    while (true) {
+      const u32 length = u32(end - begin), through = warp_inclusive_sum(length),
+                ahead = through - length, total = shuffle(through, WARP - 1);
+      __syncwarp();
+      hits[lane()] = 0;
+      __syncwarp();
+      if (!total) break;
+      i32 k[SLOTS];
+      int of[SLOTS];
+      u32 number[SLOTS];
+#pragma unroll
+      for (int i = 0; i < SLOTS; ++i) {
+        const u32 mine = u32(i * WARP + lane());
+        of[i] = 0;
+#pragma unroll
+        for (int step = WARP / 2; step; step /= 2) {
+          if (shuffle(ahead, of[i] + step) <= mine) of[i] += step;
+        }
+        number[i] = mine - shuffle(ahead, of[i]);
+        const Offset from = shuffle(begin, of[i]);
+        k[i] = mine < total ? indices[from + Offset(number[i])] : -1;
+      }
+#pragma unroll
+      for (int i = 0; i < SLOTS; ++i) {
+        const Offset from = shuffle(begin, of[i]);
+        const i32 its_row = shuffle(row, of[i]);
+        const int found = k[i] < 0 ? ABSENT : look(from + Offset(number[i]), k[i], its_row);
+        if (found == ABSENT) continue;
+        if constexpr (Op::IS_ANY) atomicExch(&hits[of[i]], number[i] + 1);
+        else atomicOr(&hits[of[i]], u32(found));
+      }
+      __syncwarp();
+      const u32 hit = load_relaxed(&hits[lane()]);
+      bool is_new = false, is_settled = false;
+      if (length) {
+        if constexpr (Op::IS_ANY) {
+          is_settled = hit;
+          is_new = hit && settle(row, begin + Offset(hit) - 1, false);
+        } else {
+          is_settled = hit & SETTLES;
+          is_new = note(row, is_settled, hit, true);
+        }
+        if (is_settled) begin = end;
+        else if (ahead < SLOTS * WARP) begin += Offset(least(length, u32(SLOTS * WARP) - ahead));
+      }
+      outputs.add(is_new, row);
     }
   }
 };
@@ -396,24 +728,36 @@ struct Pull {
 /// Computes out = A u for the outputs o for which allowed(o) is true, by gathering each output from
 /// its line of `a`, which are the rows of the matrix.
 ///
-/// HELD is IN_FULL if u has an entry at every position (then u.present is not read), otherwise
-/// IN_BITMAP. All flags in out.present are written. All counts of `out` must be zero when this is
-/// called.
+/// HELD is IN_BITMAP unless u has an entry at every position. Then it is IN_FULL or, if the form
+/// has hubs, WITH_HUBS; u.present is not read. With hubs, the dynamic shared memory of the block
+/// holds values of u.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
 DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  const Operands<A, U> operands{a.indices, a.values, u.present, u.values, nullptr, 0};
+  ++work.pulls;
+  // The next pull uses the other counter.
+  if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);
+  const Operands<A, U> operands{a.indices, a.values, u.present, u.values, a.hubs, a.hub_bits};
   typedef Pull<Op, KEPT_A, KEPT_U, HELD, Offset, A, U, Allowed, Queueing> Pulling;
-  Pulling pull{a, out, allowed, queueing, work.arrays, typename Pulling::Rows(operands), {}};
-  pull.read_chunks();
-  pull.read_rows();
-  add_found(pull.found, queueing, out.counts, work);
+  Pulling pull{a,
+               out,
+               allowed,
+               work,
+               typename Pulling::Rows(operands),
+               Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
+  if constexpr (IS_SEARCH<Op>) {
+    pull.search_rows();
+    pull.read_chunks();
+  } else {
+    pull.read_chunks();
+    pull.fold_rows();
+  }
+  pull.outputs.finish();
 }
 
-// --- the direction
-// --------------------------------------------------------------------------------
+// --- the direction -----------------------------------------------------------------------------
 
 /// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
 /// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads

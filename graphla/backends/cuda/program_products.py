@@ -5,17 +5,23 @@ The host waits once per matrix, for facts about its rows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
 import numpy as np
 
+from graphla.backends.cuda.hot_columns import Hubs, hubs_of
 from graphla.backends.cuda.launch import NULL
 from graphla.backends.cuda.matvec import longest_row
 from graphla.backends.tuning import current
 from graphla.compilers.declarations import Packed, Struct
 from graphla.formats import Array, Csr, remember
+
+RESERVED = 44 << 10
+"""Number of bytes of shared memory that a kernel with products uses in addition to the hubs. Most
+of it is `ProductRoom`."""
 
 FORM = Struct("program_products.cuh", "ProductForm")
 ARRAYS = Struct("program_products.cuh", "ProductArrays")
@@ -23,13 +29,12 @@ ARRAYS = Struct("program_products.cuh", "ProductArrays")
 
 @dataclass(frozen=True)
 class ProgramProductsTuning:
-    """How lines of a matrix are cut into chunks."""
+    """The sizes of chunks. A row or column with more entries than a chunk is long."""
 
-    chunk: int = 1024
-    """Number of entries in a chunk of a long row or column.
-
-    A row or column with more entries is long.
-    """
+    push_chunk: int = 256
+    """Number of entries in a chunk of a long column, which a push reads."""
+    pull_chunk: int = 1024
+    """Number of entries in a chunk of a long row, which a pull reads."""
 
 
 TUNING = ProgramProductsTuning()
@@ -48,39 +53,66 @@ class _Chunks:
         return self.lines.size
 
 
-def form(a: Csr, values: Any = NULL) -> Packed:
-    """Pack one form of a matrix as `ProductForm`. `values` is the first result of `launch.read`.
+def push_form(a: Csr, values: Any = NULL) -> Packed:
+    """Pack the columns of a matrix, stored as the rows of a CSR, for pushes.
 
-    For a pull, `a` contains the rows of the matrix whose product with u is computed. For a push, it
-    contains the columns, stored as the rows of a CSR.
+    `values` is the first result of `launch.read`.
     """
-    chunks = _chunks_of(a)
+    return _form(a, values, current(TUNING).push_chunk, None)
+
+
+def pull_form(a: Csr, values: Any = NULL, hubs: Hubs | None = None) -> Packed:
+    """Pack the rows of a matrix for pulls.
+
+    `values` is the first result of `launch.read`. If all pulls with this form are WITH_HUBS, pass
+    the result of `hubs_for`.
+    """
+    return _form(a, values, current(TUNING).pull_chunk, hubs)
+
+
+def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
+    """Return the hubs of a matrix whose rows are pulled with full vectors of a dtype.
+
+    Return None if hubs save no time. A kernel that pulls WITH_HUBS needs `Hubs.shared` bytes of
+    dynamic shared memory, and is fast with blocks of `Hubs.block` threads.
+    """
+    return hubs_of(a, xp.empty(0, dtype), RESERVED)
+
+
+def arrays(rows: Sequence[Csr]) -> Packed:
+    """Allocate memory for the products of one launch. `rows` are the matrices of all pull forms."""
+    chunk = current(TUNING).pull_chunk
+    room = max([_chunks_of(a, chunk).count for a in rows], default=0)
+    zeros = xp.zeros(room + 2, xp.uint32)
+    return ARRAYS(
+        sums=xp.empty(room, xp.uint64),
+        has=xp.empty(room, bool),
+        arrived=zeros[2:],
+        turns=zeros,
+    )
+
+
+def _form(a: Csr, values: Any, chunk: int, hubs: Hubs | None) -> Packed:
+    chunks = _chunks_of(a, chunk)
+    mean = a.nvals / max(a.nrows, 1)
     return FORM(
         indptr=a.indptr,
         indices=a.indices,
         values=values,
         chunk_lines=chunks.lines,
         chunk_numbers=chunks.numbers,
+        hubs=None if hubs is None else hubs.tags,
         lines=a.nrows,
         entries=a.nvals,
         chunks=chunks.count,
-        longest=current(TUNING).chunk,
+        longest=chunk,
+        group=next((group for group in (1, 2, 4, 8, 16) if group * mean >= 24), 32),
+        hub_bits=0 if hubs is None else hubs.bits,
     )
 
 
-def arrays(forms: list[Csr]) -> Packed:
-    """Allocate memory for the products of one launch with any of the given forms."""
-    room = max([_chunks_of(a).count for a in forms], default=0)
-    return ARRAYS(
-        sums=xp.empty(room, xp.uint64),
-        has=xp.empty(room, bool),
-        arrived=xp.zeros(room, xp.uint32),
-    )
-
-
-def _chunks_of(a: Csr) -> _Chunks:
+def _chunks_of(a: Csr, chunk: int) -> _Chunks:
     """Return the chunks of the long lines. They are computed once per matrix."""
-    chunk = current(TUNING).chunk
     return remember(a, ("chunks", chunk), lambda: _cut(a, chunk))
 
 
