@@ -26,11 +26,14 @@ _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
-def run(program: ir.Program, arguments: Arguments) -> Outcome:
-    """Run the program. If this raises an exception, the arguments are intact."""
+def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> Outcome:
+    """Run the program. If this raises an exception, the arguments are intact.
+
+    `load` compiles the printed program.
+    """
     forms = [_forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)]
     layout = _layout(program, tuple(_offsets(held) for held in forms))
-    loop = machine.load(layout, program.name)
+    loop = load(layout, program.name)
     work = machine.Machine(layout, _input(program, arguments, forms), loop)
     work.run()
     return _outcome(program, arguments, layout, work)

@@ -22,6 +22,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -955,16 +956,8 @@ def fold_{number}(w):
     # --- the module -------------------------------------------------------------------------------
 
     def module(self) -> str:
-        library = LIBRARY.read_text(encoding="utf-8")
-        tree = ast.parse(library)
-        lines = library.splitlines()
-        functions = []
-        for node in tree.body:
-            if isinstance(node, ast.ImportFrom):
-                lines[node.lineno - 1] = ""
-            elif isinstance(node, ast.FunctionDef):
-                functions.append(node.name)
-        wrapped = [f"{name} = inlined({name})" for name in functions]
+        printed = "\n".join(line for segment in self.segments for line in segment)
+        library = _library("\n".join((printed, *self.functions)))
         loads, stores = [], []
         for name, (is_float, place) in self.text.scalars.items():
             local, array = self.variables[name], "r" if is_float else "w"
@@ -986,16 +979,14 @@ def fold_{number}(w):
             (
                 numba_ops.head,
                 HEAD,
-                *lines,
-                "",
-                *wrapped,
+                *library,
                 "",
                 "# The places of the user's vectors and matrices in w.",
                 *self.heads,
                 "",
                 *self.operators.sources,
                 *self.functions,
-                "@inlined\ndef region(number, first, last, part, w, r):",
+                f"{_STEP.replace('3', '4')}\ndef region(number, first, last, part, w, r):",
                 *(dispatch or ["    pass"]),
                 LAUNCH,
                 "def run(what, first, last, part, w, r):",
@@ -1019,6 +1010,7 @@ def fold_{number}(w):
 
 HEAD = """
 import math
+from typing import Any
 
 from numba import carray
 from numba.core import cgutils
@@ -1037,11 +1029,20 @@ def pointer(context, address):
 def view(address, size, dtype):
     return carray(pointer(address), (size,), dtype)
 
+
+def typed(signature):
+    return njit(signature, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+
+
+WORDS, FLOATS = types.int64[::1], types.float64[::1]
+
 """
+_STEP = "@typed(types.void(*(types.int64,) * 3, WORDS, FLOATS))"
+_TYPES = {"w": "WORDS", "r": "FLOATS", "Index": "types.uint64", "Real": "types.float64"}
 
 LAUNCH = """
 
-@inlined
+@typed(types.boolean(*(types.int64,) * 3, WORDS, FLOATS))
 def launch(number, size, work, w, r):
     w[SIZE], w[REGION] = size, number
     if w[IS_DENSE] != 0 and work > w[WIDE]:
@@ -1051,6 +1052,65 @@ def launch(number, size, work, w, r):
     return False
 
 """
+
+
+@cache
+def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
+    """Return the text before the first function of the library, and its functions.
+
+    For each function, the result holds its text and the names of the functions that it calls.
+    """
+    text = LIBRARY.read_text(encoding="utf-8")
+    lines, head, functions = text.splitlines(), [], {}
+    tree = ast.parse(text)
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    for node in tree.body:
+        part = lines[node.lineno - 1 : node.end_lineno]
+        if isinstance(node, ast.FunctionDef):
+            used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
+            functions[node.name] = _wrapped(node, part), frozenset(used - {node.name})
+        elif isinstance(node, ast.Assign):
+            head += part
+    return head, functions
+
+
+def _wrapped(node: ast.FunctionDef, lines: list[str]) -> str:
+    """Return the text of a function of the library with a decorator that compiles it."""
+    kinds = []
+    for parameter in node.args.args:
+        kind = parameter.annotation
+        kinds.append(kind.id if isinstance(kind, ast.Name) else parameter.arg)
+    decorator = "@inlined"
+    if "Varying" not in kinds:
+        types = ", ".join(_TYPES.get(kind, "types.int64") for kind in kinds)
+        decorator = f"@typed(({types},))"
+    return "\n".join((decorator, *lines, ""))
+
+
+def _library(printed: str) -> list[str]:
+    """Return the lines of the library that a printed program needs: no others are compiled."""
+    head, functions = _parse_library()
+    needed, left = set(), set(re.findall(r"\w+", printed)) & set(functions)
+    while left:
+        name = left.pop()
+        needed.add(name)
+        left |= functions[name][1] - needed
+    return [*head, "", *(functions[name][0] for name in _in_order(needed, functions))]
+
+
+def _in_order(needed: set[str], functions: dict[str, Any]) -> list[str]:
+    """Return the names of functions such that each comes after those that it calls."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name not in order:
+            for other in sorted(functions[name][1]):
+                visit(other)
+            order.append(name)
+
+    for name in sorted(needed):
+        visit(name)
+    return order
 
 
 def _indent(lines: Iterable[str]) -> list[str]:
@@ -1356,7 +1416,7 @@ class _Region:
 
     def lines(self) -> list[str]:
         size, target = self.printer.dim(self.dim), self.target
-        lines = [f"@inlined\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
+        lines = [f"{_STEP}\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:

@@ -9,11 +9,18 @@ indices. If `LISTED` is EXACT, the list contains each index with an entry once. 
 may contain indices without an entry as well.
 """
 
+from typing import Any
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import view
 
 ONE = np.uint64(1)
+
+# The parameters `w` and `r` are the program's arrays. Others are INT64, unless their annotation is
+# Index (UINT64), Real (FP64) or Varying (a function with such a parameter is compiled for each
+# type).
+Index = Real = Varying = Any
 
 # The fields of the program. The caller sets those of the first line.
 STOP, WIDE, WIDE_EDGES, SPARSE, FIXED, FORCED, TRACED = range(7)
@@ -96,7 +103,9 @@ def list_entries(w, slot, n):
 def exchange(w, slot, other):
     """Exchange the contents of two slots."""
     for field in range(SLOT_FIELDS):
-        w[slot + field], w[other + field] = w[other + field], w[slot + field]
+        word = w[slot + field]
+        w[slot + field] = w[other + field]
+        w[other + field] = word
 
 
 def position(w, index, n):
@@ -107,7 +116,7 @@ def position(w, index, n):
     return np.uint64(place)
 
 
-def insert(w, slot, i, n):
+def insert(w, slot, i: Index, n):
     """Mark that the slot has an entry at index i."""
     present = view(w[slot + PRESENT], n, np.bool_)
     if not present[i]:
@@ -120,13 +129,13 @@ def insert(w, slot, i, n):
             w[slot + LISTED] = 0
 
 
-def remove(w, slot, i, n):
+def remove(w, slot, i: Index, n):
     """Mark that the slot has no entry at index i."""
     present = view(w[slot + PRESENT], n, np.bool_)
     if present[i]:
         present[i] = False
         w[slot + NVALS] -= 1
-        settle(w, slot, True, False, True)
+        settle(w, slot, 1, 0, 1)
 
 
 def settle(w, slot, is_listed, adds, removes):
@@ -242,7 +251,7 @@ def finish_push(w, out, n):
 # --- products -------------------------------------------------------------------------------------
 
 
-def bisect(indices, begin, end, least):
+def bisect(indices: Varying, begin, end, least):
     """Return the first position in begin..end whose index is at least `least`."""
     while begin < end:
         middle = (begin + end) >> ONE
@@ -254,7 +263,7 @@ def bisect(indices, begin, end, least):
 
 
 def choose_direction(
-    w, u, n, outputs, allowed, matrix, push_form, pull_form, indptr, stops, is_fixed
+    w, u, n, outputs, allowed, matrix, push_form, pull_form, indptr: Varying, stops, is_fixed
 ):
     """Choose push or pull for a product, by the costs of `operations.direction`.
 
@@ -300,7 +309,7 @@ def choose_direction(
 # --- indices --------------------------------------------------------------------------------------
 
 
-def check_indices(w, slot, indices, n, size):
+def check_indices(w, slot, indices: Varying, n, size):
     """Check that a slot is full and that its values are valid indices of a vector of `size`."""
     if w[slot + NVALS] < n:
         w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - NOT_FULL, n - w[slot + NVALS], n
@@ -313,7 +322,7 @@ def check_indices(w, slot, indices, n, size):
             return
 
 
-def wrap(index, size):
+def wrap(index: Varying, size):
     """Return a valid index; a negative one counts from the end."""
     index = np.int64(index)
     return np.uint64(index + size if index < 0 else index)
@@ -322,7 +331,7 @@ def wrap(index, size):
 # --- stacks ---------------------------------------------------------------------------------------
 
 
-def append_item(w, stack, slot, n, values, stack_values):
+def append_item(w, stack, slot, n, values: Varying, stack_values: Varying):
     """Append the entries of a slot to a stack. Return whether the stack had room for them."""
     count, nvals = w[stack + STACK_COUNT], w[slot + NVALS]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
@@ -357,7 +366,7 @@ def remove_item(w, stack, item):
     w[stack + LOWEST] = min(w[stack + LOWEST], item)
 
 
-def read_item(w, stack, item, slot, n, values, stack_values):
+def read_item(w, stack, item, slot, n, values: Varying, stack_values: Varying):
     """Store a copy of an item of a stack in a slot."""
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     begin, end = starts[item], starts[item + 1]
@@ -430,7 +439,7 @@ def fail(w, function, x, y):
     return np.int64(0)
 
 
-def fail_float(w, r, function, x, y):
+def fail_float(w, r, function, x: Real, y: Real):
     """Record that a function of the floats x and y fails. Return 0."""
     if w[FAULT] == 0:
         w[FAULT], r[0], r[1] = function, x, y
@@ -517,7 +526,7 @@ def rshift_int(w, x, y):
     return x >> min(y, 63)
 
 
-def to_int(w, r, function, x, whole):
+def to_int(w, r, function, x: Real, whole: Real):
     """Return the integer `whole`, which a function has computed from the float x."""
     if x != x or whole >= 9223372036854775808.0 or whole < -9223372036854775808.0:
         fail_float(w, r, function, x, 0.0)
@@ -525,12 +534,12 @@ def to_int(w, r, function, x, whole):
     return np.int64(whole)
 
 
-def truediv(w, r, x, y):
+def truediv(w, r, x: Real, y: Real):
     """Return x / y."""
     return fail_float(w, r, TRUEDIV, x, y) if y == 0 else x / y
 
 
-def floordiv_float(w, r, x, y):
+def floordiv_float(w, r, x: Real, y: Real):
     """Return x // y, or 0 if y is 0, which is a fault."""
     if y == 0:
         return fail_float(w, r, FLOORDIV_FLOAT, x, y)
@@ -544,7 +553,7 @@ def floordiv_float(w, r, x, y):
     return whole + 1.0 if quotient - whole > 0.5 else whole
 
 
-def mod_float(w, r, x, y):
+def mod_float(w, r, x: Real, y: Real):
     """Return x % y."""
     if y == 0:
         return fail_float(w, r, MOD_FLOAT, x, y)
@@ -554,7 +563,7 @@ def mod_float(w, r, x, y):
     return rest + y if (y < 0) != (rest < 0) else rest
 
 
-def checked(w, r, function, x, y, z):
+def checked(w, r, function, x: Real, y: Real, z: Real):
     """Return z, the value of a function of module math or of x ** y, if Python returns it."""
     if z - z == 0 or z != z and (x != x or y != y):
         return z
@@ -563,17 +572,17 @@ def checked(w, r, function, x, y, z):
     return fail_float(w, r, function, x, y)
 
 
-def signed(w, x):
+def signed(w, x: Index):
     """Return a UINT64 as a Python int, which must fit INT64."""
     return fail(w, UNSIGNED, np.int64(x), 0) if x > np.uint64(MOST) else np.int64(x)
 
 
-def smaller(x, y):
+def smaller(x: Varying, y: Varying):
     """Return min(x, y) as Python does."""
     return y if y < x else x
 
 
-def larger(x, y):
+def larger(x: Varying, y: Varying):
     """Return max(x, y) as Python does."""
     return y if y > x else x
 
@@ -583,7 +592,7 @@ def fit_int(w, x, least, most, dtype):
     return fail(w, FIT_INT, x, dtype) if x < least or x > most else x
 
 
-def fit_float(w, r, x, least, most, dtype):
+def fit_float(w, r, x: Real, least: Real, most: Real, dtype):
     """Return the float x as an integer that fits a dtype."""
     if not (least - 1.0 < x and x < most + 1.0):
         fail_float(w, r, FIT_FLOAT, x, np.float64(dtype))
@@ -591,7 +600,7 @@ def fit_float(w, r, x, least, most, dtype):
     return x
 
 
-def fit_fp32(w, r, x, dtype):
+def fit_fp32(w, r, x: Real, dtype):
     """Return the float x if it does not become infinite as an FP32."""
     z = np.float64(np.float32(x))
     return fail_float(w, r, FIT_FP32, x, np.float64(dtype)) if x - x == 0 and z - z != 0 else z

@@ -1,0 +1,48 @@
+"""Run the printed Numba module as plain Python, so that a test need not compile it."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+from graphla.backends.cpu.program import Layout
+
+_UFUNCS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+
+
+class _Math:
+    """The module math as compiled code has it: a domain error gives NaN."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, _UFUNCS.get(name, name), None) or getattr(math, name)
+
+
+def view(address: int, size: int, dtype: Any) -> np.ndarray:
+    """Return the array at an address."""
+    size = int(size)
+    if not size:
+        return np.empty(0, dtype)
+    buffer = (ctypes.c_byte * (size * np.dtype(dtype).itemsize)).from_address(int(address))
+    return np.frombuffer(buffer, dtype)
+
+
+def load(layout: Layout, name: str) -> Any:
+    """Return the entry of a program as a Python function."""
+    names: dict[str, Any] = {"__name__": name}
+    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
+    try:
+        exec(compile(layout.source, name, "exec"), names)
+    finally:
+        numba.config.DISABLE_JIT = before
+    names["view"], names["math"] = view, _Math()
+    entry = names["run"]
+
+    def run(*arguments: Any) -> None:
+        with np.errstate(all="ignore"):
+            entry(*arguments)
+
+    return run
