@@ -101,29 +101,25 @@ def _outcome(
     """Return what the program has computed."""
     fault = work.fault()
     number = -1 if fault is not None else int(work.w[words.AT])
-    names = (
-        (*program.slots, *program.stacks) if fault else tuple(program.exits[number].names.values())
-    )
+    used = program.slots if fault else program.exits[number].names.values()
+    originals = {slot.index: store for slot, store in _pairs(program.inputs, arguments.vectors)}
     slots, stacks = {}, {}
-    originals = {
-        slot.index: store for slot, store in _pairs(program.inputs, arguments.vectors)
-    }
-    for each in names:
-        if isinstance(each, ir.Slot) and each.index not in slots:
-            if each.index in originals and each.index not in layout.written:
-                slots[each.index] = originals[each.index]
+    for slot in used:
+        if isinstance(slot, ir.Slot) and slot.index not in slots:
+            if slot.index in originals and slot.index not in layout.written:
+                slots[slot.index] = originals[slot.index]
             else:
-                size = arguments.dims[each.dim.index]
-                vector = work.vector(layout.slots[each.index], size)
-                slots[each.index] = VectorStore(arguments.device, each.dtype, vector)
-        elif isinstance(each, ir.Stack):
-            place, size = layout.stacks[each.index], arguments.dims[each.dim.index]
-            given = arguments.stacks[program.stacks.index(each)]
-            stacks[each.index] = [
-                given[k] if vector is None else VectorStore(arguments.device, each.dtype, vector)
-                for k, vector in enumerate(work.items(place, size))
-            ]
-    scalars = {
-        v.name: work.scalar(v.name, v.dtype) for v in (*program.scalars, *program.variables)
-    }
+                vector = work.vector(layout.slots[slot.index], arguments.dims[slot.dim.index])
+                slots[slot.index] = VectorStore(arguments.device, slot.dtype, vector)
+    for stack, given in _pairs(program.stacks, arguments.stacks):
+        items = work.items(layout.stacks[stack.index], arguments.dims[stack.dim.index])
+        stacks[stack.index] = [
+            given[k] if vector is None else VectorStore(arguments.device, stack.dtype, vector)
+            for k, vector in enumerate(items)
+        ]
+    kept = (*program.scalars, *program.variables)
+    if not fault:
+        held = {each.name for each in used if isinstance(each, ir.Var)}
+        kept = [v for v in kept if v.name in held]
+    scalars = {v.name: work.scalar(v.name, v.dtype) for v in kept}
     return Outcome(number, fault, scalars, slots, stacks, list(work.trace))
