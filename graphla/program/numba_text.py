@@ -388,7 +388,7 @@ class _Printer:
             number = {"int": "TO_INT"}.get(name, name.removeprefix("math.").upper())
             return f"to_int(w, r, {number}, {x[0]}, np.{whole[name]}({x[0]}))"
         if name == "pow":
-            return f"checked(w, r, POW_FLOAT, {x[0]}, {x[1]}, {x[0]} ** {x[1]})"
+            return f"checked(w, r, POW_FLOAT, {x[0]}, {x[1]}, math.pow({x[0]}, {x[1]}))"
         if name in ("truediv", "floordiv", "mod"):
             function = name if name == "truediv" else f"{name}_float"
             return f"{function}(w, r, {x[0]}, {x[1]})"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import math
+from types import FunctionType
 from typing import Any
 
 import numba
 import numpy as np
 
+from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.program import Layout
 
 _UFUNCS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
@@ -30,6 +32,16 @@ def view(address: int, size: int, dtype: Any) -> np.ndarray:
     return np.frombuffer(buffer, dtype)
 
 
+def _on_numbers(function: Any) -> Any:
+    """Return a function of NumPy numbers, which overflow as those of compiled code."""
+    kinds = {int: np.int64, float: np.float64}
+
+    def call(*arguments: Any) -> Any:
+        return function(*(kinds.get(type(x), lambda x: x)(x) for x in arguments))
+
+    return call
+
+
 def load(layout: Layout, name: str) -> Any:
     """Return the entry of a program as a Python function."""
     names: dict[str, Any] = {"__name__": name}
@@ -39,6 +51,9 @@ def load(layout: Layout, name: str) -> Any:
     finally:
         numba.config.DISABLE_JIT = before
     names["view"], names["math"] = view, _Math()
+    for each in dir(words):
+        if each in names and isinstance(names[each], FunctionType):
+            names[each] = _on_numbers(names[each])
     entry = names["run"]
 
     def run(*arguments: Any) -> None:
