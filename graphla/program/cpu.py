@@ -6,10 +6,12 @@ then runs as plain Python.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
+from graphla.backends.cpu.spmv import first_of_rows
 from graphla.formats import Csr
 from graphla.program import ir
 from graphla.program.numba_text import NoNumbaForm, print_program
@@ -31,12 +33,19 @@ def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> 
 
     `load` compiles the printed program.
     """
-    forms = [_forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)]
+    forms = [
+        _forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)
+    ]
     layout = _layout(program, tuple(_offsets(held) for held in forms))
     loop = load(layout, program.name)
     work = machine.Machine(layout, _input(program, arguments, forms), loop)
+    began = perf_counter()
     work.run()
-    return _outcome(program, arguments, layout, work)
+    for number, _ in layout.firsts:
+        arguments.matrices[number].record_traversal(perf_counter() - began)
+    outcome = _outcome(program, arguments, layout, work)
+    work.release()
+    return outcome
 
 
 def _pairs(names: Any, values: Any) -> Any:
@@ -56,6 +65,20 @@ def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
     return csr.indptr.dtype.name, csc.indptr.dtype.name  # pyright: ignore[reportOptionalMemberAccess]
 
 
+def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.Matrix:
+    def make(which: int) -> Csr:
+        return store.csc if which else store.csr
+
+    def firsts(which: int, form: Csr) -> Any:
+        if store.nrows == store.ncols:
+            plan = (store if which else store.T).plan_now()
+            if plan is not None:
+                return plan.first
+        return first_of_rows(form, config.threads)
+
+    return machine.Matrix(store.nvals, held, make, firsts)
+
+
 def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
     """Return the printed program. A program is printed once for the same dtypes of `indptr`."""
     key = id(program), offsets
@@ -70,10 +93,7 @@ def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machin
 def _input(
     program: ir.Program, arguments: Arguments, forms: list[tuple[Csr | None, Csr | None]]
 ) -> machine.Input:
-    matrices: list[Any] = [
-        (store.nvals, held, lambda which, store=store: store.csc if which else store.csr)
-        for store, held in zip(arguments.matrices, forms, strict=True)
-    ]
+    matrices = [_matrix(store, held) for store, held in zip(arguments.matrices, forms, strict=True)]
     return machine.Input(
         dims=arguments.dims,
         matrices=matrices,

@@ -293,9 +293,7 @@ class _Printer:
             self.say(f"at = LABEL[block{target}]")
         else:
             (condition,) = self.scalars([end.condition], self.line)
-            self.say(
-                f"at = LABEL[block{end.then}] if {condition} else LABEL[block{end.otherwise}]"
-            )
+            self.say(f"at = LABEL[block{end.then}] if {condition} else LABEL[block{end.otherwise}]")
 
     def comment(self, line: int) -> str:
         self.line = line
@@ -615,9 +613,7 @@ def fold_{number}(w):
             value = self.operators.cast(value, x.source.dtype, dtype)
         else:
             has, value = "True", region.operand(x.source, dtype)
-        region.body.append(
-            f"o = wrap({region.values(indices)}[i], {self.dim(target.dim)})"
-        )
+        region.body.append(f"o = wrap({region.values(indices)}[i], {self.dim(target.dim)})")
         new = [f"    {listed}[np.uint64(added)] = np.int32(o)", "    added += 1"]
         new += [f"    {present}[o] = True", f"    {values}[o] = {value}"]
         flags = None
@@ -710,11 +706,11 @@ def fold_{number}(w):
         values, present = region.values(target), region.present(target)
         has, value = region.emit(source)
         new = self.operators.cast(value, source.dtype, target.dtype)
-        adds = [f"{values}[i] = {new}", f"if not {present}[i]:", f"    {present}[i] = True"]
-        if cover:
-            adds += ["    if grows:", f"        {region.list(target)}[end] = np.int32(i)"]
-            adds += ["        end += ONE"]
-        adds.append("    added += 1")
+        adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
+        if region.cover:
+            adds += ["if grows:", f"    {region.list(target)}[end] = np.int32(i)"]
+            adds += ["    end += np.uint64(is_new)"]
+        adds.append("added += np.int64(is_new)")
         removes = [f"if {present}[i]:", f"    {present}[i] = False", "    removed += 1"]
         if accum is None:
             lines = region.guard(has, adds)
@@ -763,13 +759,13 @@ def fold_{number}(w):
         values, present = region.values(out), region.present(out)
         lines = [f"{values}[i] = {value}"]
         if region.cover:
-            lines += ["if not dense:", f"    {region.list(out)}[np.uint64(added)] = np.int32(i)"]
-            lines += [f"    {present}[i] = True"]
-        lines.append("added += 1")
-        region.body += [f"found = {has}", *region.guard("found", lines)]
-        store = f"{present}[i] = found"
-        region.body += ["if dense:", f"    {store}"] if region.cover else [store]
-        region.cleared = out
+            lines += ["if is_listed:", f"    {region.list(out)}[np.uint64(added)] = np.int32(i)"]
+            lines += [f"{present}[i] = True", "added += 1"]
+            region.body += region.guard(has, lines)
+            self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
+        else:
+            region.body += [f"found = {has}", *region.guard("found", [*lines, "added += 1"])]
+            region.body.append(f"{present}[i] = found")
         region.run()
         self.say(f"finish_result(w, {self.place(out)})")
 
@@ -924,6 +920,13 @@ def fold_{number}(w):
         region.matrix(x.matrix, form)
         has_u, values = region.present(u), region.values(u)
         term = self.term(x, region, region.weight(x.matrix), f"{values}[k]", "i")
+        op = x.semiring.binaryop
+        reads_matrix = op.reads_x if x.side == "mxv" else op.reads_y
+        if monoid.is_any and not cover and (x.matrix.is_iso or not reads_matrix):
+            self.text.firsts.add((x.matrix.index, form))
+            allowed = "" if mask is None else f" & {region.mask(mask, 'i')}"
+            self.pull_any(x, form, out, region, term, allowed)
+            return
         region.head.append(f"full = w[{self.place(u)} + NVALS] == {self.dim(u.dim)}")
         identity = 0 if monoid.is_any or monoid.identity is None else monoid.identity
         has_identity = not monoid.is_any and monoid.identity is not None
@@ -952,6 +955,46 @@ def fold_{number}(w):
         region.body += [f"found, total = False, {_literal(identity, dtype)}"]
         region.body += lines if mask is None else [f"if {region.mask(mask, 'i')}:", *_indent(lines)]
         self.result(region, out, "found", "total")
+
+    def pull_any(
+        self, x: ir.Product, form: int, out: ir.Slot, region: _Region, term: str, allowed: str
+    ) -> None:
+        """Print a pull that needs only one product for each output.
+
+        The loop processes blocks of rows. First it reads one column of each row, which is enough
+        for most rows. This step has no branch, so that memory accesses overlap. Then it searches
+        the other rows.
+        """
+        place = f"{self.matrix(x.matrix)} + {form * words.FORM_FIELDS}"
+        values, present, has_u = region.values(out), region.present(out), region.present(x.u)
+        region.head.append(f"firsts = view(w[{place} + FIRSTS], n, np.int32)")
+        region.whole_body = [
+            "rest = np.empty(BLOCK + ONE, np.int32)",
+            "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
+            "    left = np.uint64(0)",
+            "    for i in range(begin, min(begin + BLOCK, np.uint64(last))):",
+            "        column = np.int64(firsts[i])",
+            f"        allowed = (column >= 0){allowed}",
+            "        k = np.uint64(column if column > 0 else 0)",
+            f"        found = allowed & {has_u}[k]",
+            f"        {values}[i] = {term}",
+            f"        {present}[i] = found",
+            "        added += np.int64(found)",
+            "        rest[left] = np.int32(i)",
+            "        left += np.uint64(allowed & (not found))",
+            "    for t in range(left):",
+            "        i = np.uint64(rest[t])",
+            "        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):",
+            "            k = np.uint64(indices[p])",
+            f"            if {has_u}[k]:",
+            f"                {values}[i] = {term}",
+            f"                {present}[i] = True",
+            "                added += 1",
+            "                break",
+        ]
+        region.work = f"{self.dim(out.dim)} + {region.work}"
+        region.run()
+        self.say(f"finish_result(w, {self.place(out)})")
 
     # --- the module -------------------------------------------------------------------------------
 
@@ -1038,14 +1081,20 @@ WORDS, FLOATS = types.int64[::1], types.float64[::1]
 
 """
 _STEP = "@typed(types.void(*(types.int64,) * 3, WORDS, FLOATS))"
-_TYPES = {"w": "WORDS", "r": "FLOATS", "Index": "types.uint64", "Real": "types.float64"}
+_TYPES = {
+    "w": "WORDS",
+    "r": "FLOATS",
+    "Index": "types.uint64",
+    "Real": "types.float64",
+    "List": "types.int32[::1]",
+}
 
 LAUNCH = """
 
 @typed(types.boolean(*(types.int64,) * 3, WORDS, FLOATS))
 def launch(number, size, work, w, r):
     w[SIZE], w[REGION] = size, number
-    if w[IS_DENSE] != 0 and work > w[WIDE]:
+    if w[DOMAIN] != IN_LISTS and work > w[WIDE]:
         return True
     w[PARTS] = 1
     region(number, 0, size, 0, w, r)
@@ -1167,7 +1216,6 @@ class _Region:
         self.whole_body: list[str] | None = None
         self.before: list[str] = []  # what the program does before it runs the region
         self.target: ir.Slot | None = None  # the slot that the region changes in place
-        self.cleared: ir.Slot | None = None  # the temporary slot that the region writes
         self.totals: tuple[DataType, str] | None = None
         self.work = "0"
         self.form = self.u = -1
@@ -1286,9 +1334,7 @@ class _Region:
     def by_index(self, x: ir.ApplyIndex | ir.Select, value: str) -> str:
         thunk = self.operand(x.thunk, x.op.thunk_type)
         value_of = (value, x.x.dtype)
-        return self.printer.operators.call(
-            x.op, value_of, ("i", None), ("0", None), (thunk, None)
-        )
+        return self.printer.operators.call(x.op, value_of, ("i", None), ("0", None), (thunk, None))
 
     def emit_ApplyIndex(self, x: ir.ApplyIndex) -> tuple[str, str]:
         has, value = self.emit(x.x)
@@ -1399,11 +1445,8 @@ class _Region:
             printer.say(f"choose_domain(w, {size}, {options}, {count})")
             if self.target is not None:
                 printer.say(f"prepare(w, {printer.place(self.target)}, {size})")
-            if self.cleared is not None:
-                place = printer.place(self.cleared)
-                printer.say("if w[IS_DENSE] == 0:", f"    clear(w, {place}, {size})")
         else:
-            printer.say("w[IS_DENSE] = 1")
+            printer.say("w[DOMAIN] = ALL")
         work = self.work
         if not whole:
             work = f"w[SIZE] + {self.work}" if self.cover else f"{size} + {self.work}"
@@ -1421,57 +1464,35 @@ class _Region:
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:
             return lines + _indent([*head, *self.whole_body, *self.counts()])
-        body = self.body
+        loop = ["for i in range(np.uint64(first), np.uint64(last)):", *_indent(self.body)]
         if self.cover:
-            head += [
-                "dense = w[IS_DENSE] != 0",
-                "list_0 = view(w[w[DOMAIN_0] + LIST], n + 1, np.int32)",
+            head += ["is_listed = w[DOMAIN] == IN_LISTS", "rest = np.empty(BLOCK + ONE, np.int32)"]
+            loop = [
+                "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
+                "    stop = min(begin + BLOCK, np.uint64(last))",
+                "    for t in range(list_block(w, rest, begin, stop, n)):",
+                "        i = np.uint64(rest[t])",
+                *_indent(_indent(self.body)),
             ]
-            is_pair = any(len(slots) > 1 for slots in self.cover)
-            if is_pair:
-                # Both lists are visited. An index in both is visited with the first list only. The
-                # flags of the first slot do not change meanwhile: it is not the target.
-                head += [
-                    "length_0 = np.uint64(w[LENGTH_0])",
-                    "list_1 = view(w[w[DOMAIN_1] + LIST], n + 1, np.int32)",
-                    "has_0 = view(w[w[DOMAIN_0] + PRESENT], n, np.bool_)",
-                ]
-                body = [
-                    "i = t",
-                    "if not dense:",
-                    "    if t < length_0:",
-                    "        i = np.uint64(list_0[t])",
-                    "    else:",
-                    "        i = np.uint64(list_1[t - length_0])",
-                    "        if has_0[i]:",
-                    "            continue",
-                    *body,
-                ]
-            else:
-                body = ["i = t if dense else np.uint64(list_0[t])", *body]
-            if target is not None:
-                place = self.printer.place(target)
-                head += [
-                    f"grows = not dense and w[{place} + LISTED] == EXACT",
-                    f"end = np.uint64(w[{place} + LENGTH])",
-                ]
-        else:
-            body = ["i = t", *body]
+        if self.cover and target is not None:
+            place = self.printer.place(target)
+            head += [
+                f"grows = is_listed and w[{place} + LISTED] == EXACT",
+                f"end = np.uint64(w[{place} + LENGTH])",
+            ]
+            loop += ["if grows:", f"    w[{place} + LENGTH] = end"]
         if self.totals is None:
-            each = ["for t in range(np.uint64(first), np.uint64(last)):", *_indent(body)]
-            after = []
-            if self.cover and target is not None:
-                after = ["if grows:", f"    w[{self.printer.place(target)} + LENGTH] = end"]
-            return lines + _indent([*head, *each, *after, *self.counts()])
+            return lines + _indent([*head, *loop, *self.counts()])
         dtype, start = self.totals
         head += [
-            "s, stop = np.uint64(first) // STRETCH, np.uint64(last)",
-            f"totals = view(w[PARTIALS], np.int64(last // np.int64(STRETCH) + 1), {_np(dtype)})",
-            "has_total = view(w[HAS_PARTIAL], np.int64(last // np.int64(STRETCH) + 1), np.bool_)",
-            "while s * STRETCH < stop:",
+            "s, size = np.uint64(first) // STRETCH, last",
+            f"totals = view(w[PARTIALS], last // np.int64(STRETCH) + 1, {_np(dtype)})",
+            "has_total = view(w[HAS_PARTIAL], last // np.int64(STRETCH) + 1, np.bool_)",
+            "while s * STRETCH < np.uint64(size):",
             f"    found, total = False, {start}",
-            "    for t in range(s * STRETCH, min((s + ONE) * STRETCH, stop)):",
-            *_indent(_indent(body)),
+            "    first = np.int64(s * STRETCH)",
+            "    last = min(first + np.int64(STRETCH), size)",
+            *_indent(loop),
             "    totals[s], has_total[s] = total, found",
             "    s += ONE",
         ]

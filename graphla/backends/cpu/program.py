@@ -11,6 +11,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from threading import local
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +26,7 @@ from graphla.compilers.numba import Loop, load_program
 from graphla.compilers.threads import apart, run
 from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector
 from semirings.dtypes import ALL, DataType
+
 
 @dataclass(slots=True)
 class Region:
@@ -62,6 +64,8 @@ class Layout:
     stacks: dict[int, int] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
+    firsts: set[tuple[int, int]] = field(default_factory=set)
+    """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
     faults: list[tuple[str, str]] = field(default_factory=list)
     """The kind and the text of each `ir.Fault`, in order of their numbers."""
 
@@ -77,6 +81,7 @@ class ProgramTuning:
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
     items: int = 64  # vectors of a new stack
+    pool: int = 1 << 26  # bytes of arrays that are kept for the next program
     apart: int = 1 << 18  # from this many entries on, the program runs in another thread
 
 
@@ -84,11 +89,21 @@ TUNING = ProgramTuning()
 
 
 @dataclass(slots=True)
+class Matrix:
+    """A matrix that a program reads. Form 0 is the CSR, form 1 the CSC."""
+
+    nvals: int
+    held: tuple[Csr | None, Csr | None]  # the forms that exist
+    make: Callable[[int], Csr]  # return a form, which is made if necessary
+    firsts: Callable[[int, Csr], Array]  # return a column of each row, or -1 for an empty row
+
+
+@dataclass(slots=True)
 class Input:
-    """What a program is called with. `forms` return the CSR (0) or the CSC (1) of a matrix."""
+    """What a program is called with."""
 
     dims: tuple[int, ...]
-    matrices: list[tuple[int, tuple[Csr | None, Csr | None], Callable[[int], Csr]]]
+    matrices: list[Matrix]
     arrays: tuple[Array, ...]
     scalars: dict[str, Any]
     vectors: dict[int, AnyVector]  # by the index of the slot
@@ -101,6 +116,40 @@ class Input:
     threads: int
 
 
+class _Pool(local):
+    """Arrays for the slots of the next programs of this thread, by size and dtype.
+
+    The flags in them are all False; other arrays have any values.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[tuple[int, Any], list[Array]] = {}
+
+    def take(self, size: int, dtype: Any) -> Array:
+        kept = self.arrays.get((size, dtype))
+        if kept:
+            return kept.pop()
+        return np.zeros(size, dtype) if dtype == _flag else np.empty(size, dtype)
+
+    def give(self, arrays: list[Array]) -> None:
+        """Keep these arrays, and forget those of other sizes."""
+        kept: dict[tuple[int, Any], list[Array]] = {}
+        sizes = {array.size for array in arrays}
+        total = 0
+        for array in arrays:
+            total += array.nbytes
+            if total <= current(TUNING).pool:
+                kept.setdefault((array.size, array.dtype), []).append(array)
+        for key, held in self.arrays.items():
+            if key[0] in sizes and total <= current(TUNING).pool:
+                kept.setdefault(key, []).extend(held[:8])
+        self.arrays = kept
+
+
+_flag, _int32 = np.dtype(np.bool_), np.dtype(np.int32)
+_pool = _Pool()
+
+
 class Machine:
     """The memory of one run of a program."""
 
@@ -108,6 +157,7 @@ class Machine:
         self.layout, self.given, self.loop = layout, given, loop
         self.w, self.r = np.zeros(layout.size, np.int64), np.zeros(layout.floats)
         self.alive: dict[int, Array] = {}  # all arrays, by address
+        self.own: set[int] = set()  # the addresses of arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
         self.trace: list[Level] = []
         w, tuning = self.w, current(TUNING)
@@ -130,12 +180,12 @@ class Machine:
             self.make_slot(layout.slots[index], dtype, given.dims[dim], vector, is_shared)
         for place, dtype, dim in layout.temporaries:
             self.make_slot(place, dtype, given.dims[dim], None, False)
-        for place, (nvals, held, _) in zip(layout.matrices, given.matrices, strict=True):
-            w[place + words.ENTRIES] = nvals
-            self.work += nvals
-            for k, form in enumerate(held):
+        for number, matrix in enumerate(given.matrices):
+            w[layout.matrices[number] + words.ENTRIES] = matrix.nvals
+            self.work += matrix.nvals
+            for which, form in enumerate(matrix.held):
                 if form is not None:
-                    self.add_form(place + k * words.FORM_FIELDS, form)
+                    self.add_form(number, which, form)
         for place, array in zip(layout.arrays, given.arrays, strict=True):
             w[place] = self.keep(np.ascontiguousarray(array))
         for index, vectors in given.stacks.items():
@@ -156,34 +206,56 @@ class Machine:
         self, place: int, dtype: DataType, n: int, vector: AnyVector | None, is_shared: bool
     ) -> None:
         """Allocate a slot, and store a vector in it. If `is_shared`, nothing will change it."""
-        w, count = self.w, 0
-        values = present = None
-        listed = np.empty(n + 1, np.int32)
-        w[place + words.LISTED] = words.EXACT
+        w, count, is_listed = self.w, 0, True
+        values, present = None, None
+        listed = self.take(n + 1, _int32)
+        if vector is not None and not isinstance(vector, SparseVector):
+            count = n if isinstance(vector, FullVector) else int(vector.count)
+            is_listed = count == 0
+            if is_shared and vector.values.flags.c_contiguous:
+                values = vector.values
+            if is_shared and isinstance(vector, BitmapVector):
+                present = vector.present
+        if values is None:
+            values = self.take(n, dtype.np_type)
+            if not is_listed:
+                values[:] = vector.values  # pyright: ignore[reportOptionalMemberAccess]
+        if present is None:
+            present = self.take(n, _flag)
+            if not is_listed:
+                present[:] = getattr(vector, "present", True)
         if isinstance(vector, SparseVector):
             count = vector.indices.size
-            values, present = np.empty(n, dtype.np_type), np.zeros(n, bool)
             values[vector.indices], present[vector.indices] = vector.values, True
             listed[:count] = vector.indices
-        elif vector is not None:
-            count = n if isinstance(vector, FullVector) else int(vector.count)
-            w[place + words.LISTED] = 0 if count else words.EXACT
-            values = vector.values
-            if not is_shared or not values.flags.c_contiguous:
-                values = np.array(values)
-            present = np.ones(n, bool) if isinstance(vector, FullVector) else vector.present
-            if present is getattr(vector, "present", None) and not is_shared:
-                present = present.copy()
-        else:
-            values, present = np.empty(n, dtype.np_type), np.zeros(n, bool)
         w[place + words.VALUES], w[place + words.PRESENT] = self.keep(values), self.keep(present)
-        w[place + words.LIST] = self.keep(listed)
-        w[place + words.NVALS] = count
-        w[place + words.LENGTH] = count if w[place + words.LISTED] else 0
+        w[place + words.LIST], w[place + words.NVALS] = self.keep(listed), count
+        w[place + words.LISTED] = words.EXACT if is_listed else 0
+        w[place + words.LENGTH] = count if is_listed else 0
 
-    def add_form(self, place: int, form: Csr) -> None:
+    def take(self, size: int, dtype: Any) -> Array:
+        """Return an array for a slot. Flags are all False; other elements may have any value."""
+        array = _pool.take(size, dtype)
+        self.own.add(array.__array_interface__["data"][0])
+        return array
+
+    def release(self) -> None:
+        """Let the next program use the arrays that no result refers to."""
+        arrays = []
+        for address in self.own:
+            array = self.alive[address]
+            if array.dtype == _flag:
+                array[:] = False
+            arrays.append(array)
+        _pool.give(arrays)
+
+    def add_form(self, number: int, which: int, form: Csr) -> None:
         """Give the program a form of a matrix."""
+        place = self.layout.matrices[number] + which * words.FORM_FIELDS
         self.forms[place] = form
+        if (number, which) in self.layout.firsts:
+            firsts = self.given.matrices[number].firsts(which, form)
+            self.w[place + words.FIRSTS] = self.keep(firsts)
         self.w[place + words.INDPTR] = self.keep(form.indptr)
         self.w[place + words.INDICES] = self.keep(form.indices)
         self.w[place + words.WEIGHTS] = self.keep(values_of(form.values)[0])
@@ -288,10 +360,10 @@ class Machine:
     def make_form(self) -> None:
         """Make the form of a matrix that a product needs."""
         needed = int(self.w[words.NEEDED])
-        for k, place in enumerate(self.layout.matrices):
-            which, rest = divmod(needed - place, words.FORM_FIELDS)
-            if rest == 0 and which in (0, 1):
-                self.add_form(needed, self.given.matrices[k][2](which))
+        for number, place in enumerate(self.layout.matrices):
+            which = (needed - place) // words.FORM_FIELDS
+            if which in (0, 1):
+                self.add_form(number, which, self.given.matrices[number].make(which))
 
     def record(self, began: float) -> float:
         """Append a record of the product that has just ended. Return the time."""
@@ -314,12 +386,14 @@ class Machine:
         count = int(w[place + words.NVALS])
         values = self.alive[int(w[place + words.VALUES])]
         if count == n:
+            self.own.discard(int(w[place + words.VALUES]))
             return FullVector(n, values)
         is_listed = w[place + words.LISTED] == words.EXACT
         if is_listed and count * current(TUNING).listed <= n:
             indices = self.alive[int(w[place + words.LIST])][:count].copy()
             is_sorted = bool((indices[1:] > indices[:-1]).all())
             return SparseVector(n, indices, values[indices], is_sorted)
+        self.own -= {int(w[place + words.VALUES]), int(w[place + words.PRESENT])}
         return BitmapVector(n, self.alive[int(w[place + words.PRESENT])], values, count)
 
     def items(self, place: int, n: int) -> list[AnyVector | None]:

@@ -18,15 +18,15 @@ from graphla.backends.cpu.loops.placeholder_ops import view
 ONE = np.uint64(1)
 
 # The parameters `w` and `r` are the program's arrays. Others are INT64, unless their annotation is
-# Index (UINT64), Real (FP64) or Varying (a function with such a parameter is compiled for each
+# Index (UINT64), Real (FP64), List (an array of INT32) or Varying (a function with such a parameter is compiled for each
 # type).
-Index = Real = Varying = Any
+Index = Real = List = Varying = Any
 
 # The fields of the program. The caller sets those of the first line.
 STOP, WIDE, WIDE_EDGES, SPARSE, FIXED, FORCED, TRACED = range(7)
 AT, STATUS, REGION, NEEDED, LINE = range(7, 12)  # why and where the program has left
 FAULT, FAULT_A, FAULT_B = range(12, 15)
-IS_DENSE, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1 = range(15, 20)  # the indices that a loop visits
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1 = range(15, 20)  # the indices that a loop visits
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL = range(20, 24)  # the results of the parts of a loop
 PUSHES, FRONTIER, EDGES = range(24, 27)  # the last product
 FIRST_RECORD = 32
@@ -36,11 +36,16 @@ VALUES, PRESENT, LIST, NVALS, LISTED, LENGTH = range(6)
 SLOT_FIELDS = 6
 EXACT, LOOSE = 1, 2
 
-# The fields of a matrix: two forms, CSR and CSC, and two numbers.
-INDPTR, INDICES, WEIGHTS, HELD = range(4)
-FORM_FIELDS = 4
-ENTRIES, LOSS = 8, 9
-MATRIX_FIELDS = 10
+# The indices that a statement visits: those in lists, those with an entry, or all.
+IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
+BLOCK = np.uint64(1024)  # number of indices that are listed at a time
+
+# The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each row,
+# or -1 for an empty row.
+INDPTR, INDICES, WEIGHTS, FIRSTS, HELD = range(5)
+FORM_FIELDS = 5
+ENTRIES, LOSS = 10, 11
+MATRIX_FIELDS = 12
 
 # The fields of a stack. Item k has the entries STARTS[k] to STARTS[k + 1] - 1.
 # Items 0 to LOWEST - 1 have never been removed.
@@ -162,7 +167,7 @@ def choose_domain(w, n, options, count):
     nothing at an index where neither slot has an entry. If no option has few entries, the
     statement visits all indices.
     """
-    best, least = -1, np.int64(0)
+    best, least = np.int64(-1), np.int64(0)
     for option in range(options, options + 2 * count, 2):
         total = np.int64(0)
         for k in range(2):
@@ -170,13 +175,14 @@ def choose_domain(w, n, options, count):
                 total += w[w[option + k] + NVALS]
         if best < 0 or total < least:
             best, least = option, total
-    w[IS_DENSE], w[SIZE], w[LENGTH_0] = 1, n, n
-    if best < 0 or least * w[SPARSE] > n:
+    w[DOMAIN_0], w[DOMAIN_1] = w[best], w[best + 1]
+    if least * w[SPARSE] > n:
+        w[SIZE] = n
+        w[DOMAIN] = ALL if least * 4 > n * 3 or w[best] < 0 else WITH_ENTRY
         return
-    w[IS_DENSE], w[SIZE], w[LENGTH_0] = 0, 0, 0
+    w[DOMAIN], w[SIZE], w[LENGTH_0] = IN_LISTS, 0, 0
     for k in range(2):
         slot = w[best + k]
-        w[DOMAIN_0 + k] = max(slot, 0)
         if slot >= 0:
             list_entries(w, slot, n)
             w[SIZE] += w[slot + LENGTH]
@@ -184,9 +190,51 @@ def choose_domain(w, n, options, count):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
+def list_block(w, rest: List, first, last, n):
+    """Store indices that a statement visits in `rest`, and return their number.
+
+    These are the indices first..last - 1, or those at these positions in the lists. An index that
+    is in both lists is visited with the first list only: a statement changes no flags of this slot.
+    """
+    size = np.uint64(0)
+    begin, end = np.uint64(first), np.uint64(last)
+    if w[DOMAIN] == ALL:
+        for i in range(begin, end):
+            rest[i - begin] = np.int32(i)
+        return end - begin
+    one, two = w[DOMAIN_0], w[DOMAIN_1]
+    has_one = view(w[one + PRESENT], n, np.bool_)
+    if w[DOMAIN] == WITH_ENTRY:
+        if two < 0:
+            for i in range(begin, end):
+                rest[size] = np.int32(i)
+                size += np.uint64(has_one[i])
+        else:
+            has_two = view(w[two + PRESENT], n, np.bool_)
+            for i in range(begin, end):
+                rest[size] = np.int32(i)
+                size += np.uint64(has_one[i] | has_two[i])
+        return size
+    length = np.uint64(w[LENGTH_0])
+    middle = min(length, end)
+    if begin < middle:
+        listed = view(w[one + LIST], n + 1, np.int32)
+        for t in range(begin, middle):
+            rest[t - begin] = listed[t]
+        size = middle - begin
+        begin = middle
+    if begin < end:
+        listed = view(w[two + LIST], n + 1, np.int32)
+        for t in range(begin, end):
+            i = listed[t - length]
+            rest[size] = i
+            size += np.uint64(not has_one[np.uint64(i)])
+    return size
+
+
 def prepare(w, target, n):
     """Make the list of the target exact, if a statement that visits a list can append to it."""
-    if not w[IS_DENSE] and w[target + LISTED] == LOOSE:
+    if w[DOMAIN] == IN_LISTS and w[target + LISTED] == LOOSE:
         if w[target + NVALS] * 8 > n:
             w[target + LISTED] = 0
         else:
@@ -201,7 +249,7 @@ def finish_update(w, target):
         adds += counts[2 * part]
         removes += counts[2 * part + 1]
     w[target + NVALS] += adds - removes
-    settle(w, target, not w[IS_DENSE], adds > 0, removes > 0)
+    settle(w, target, w[DOMAIN] == IN_LISTS, adds > 0, removes > 0)
 
 
 def finish_result(w, out):
@@ -211,7 +259,7 @@ def finish_result(w, out):
     for part in range(w[PARTS]):
         total += counts[2 * part]
     w[out + NVALS], w[out + LENGTH] = total, total
-    w[out + LISTED] = EXACT if total == 0 or not w[IS_DENSE] else 0
+    w[out + LISTED] = EXACT if total == 0 or w[DOMAIN] == IN_LISTS else 0
 
 
 def finish_scatter(w, out, which):
