@@ -230,7 +230,7 @@ class _Printer:
 
     def record(self, name: str, fields: int) -> int:
         place = self.take(fields)
-        self.heads.append(f"{name.upper()}_AT = {place}")
+        self.heads.append(f"{name.upper()}_AT = np.int64({place})")
         return place
 
     def constant(self, values: list[int]) -> int:
@@ -313,7 +313,7 @@ class _Printer:
     def launch(self, number: int, size: str, work: str) -> None:
         """Run a region over `size` indices, or leave if the caller should divide it."""
         self.say(f"at = {len(self.segments)}")
-        self.leave_if(f"launch({number}, {size}, {work}, w, r)", "SPREAD")
+        self.leave_if(f"launch(np.int64({number}), {size}, {work}, w, r)", "SPREAD")
         self.segments.append([])
 
     # --- scalars --------------------------------------------------------------------------------
@@ -379,6 +379,7 @@ class _Printer:
         if kind.is_float and name == "abs":
             return f"abs({x[0]})"
         self.may_fail = True
+        x = [f"np.int64({each})" if each.strip("(-)").isdigit() else each for each in x]
         if not kind.is_float:
             return x[0] if name == "round" else f"{name}_int(w, {', '.join(x)})"
         whole = {"int": "trunc", "round": "rint", "math.floor": "floor", "math.ceil": "ceil"}
@@ -392,7 +393,7 @@ class _Printer:
             return f"{function}(w, r, {x[0]}, {x[1]})"
         second = x[1] if len(x) > 1 else "0.0"
         return (
-            f"checked(w, r, {words.MATH + words.MATH_NAMES.index(name.removeprefix('math.'))}, "
+            f"checked(w, r, np.int64({words.MATH + words.MATH_NAMES.index(name.removeprefix('math.'))}), "
             f"{x[0]}, {second}, {name}({', '.join(x)}))"
         )
 
@@ -421,12 +422,14 @@ class _Printer:
             return text
         self.may_fail = True
         if dtype is FP32:
-            return f"np.float32(fit_fp32(w, r, {text}, {dtype.number}))"
+            return f"np.float32(fit_fp32(w, r, {text}, np.int64({dtype.number})))"
         least, most = values.limits(dtype.np_type)
         if source is INT64:
             low, high = _literal(least, INT64), min(most, (1 << 63) - 1)
-            return f"{_np(dtype)}(fit_int(w, {text}, {low}, {high}, {dtype.number}))"
-        call = f"fit_float(w, r, {text}, {float(least)!r}, {float(most)!r}, {dtype.number})"
+            return f"{_np(dtype)}(fit_int(w, np.int64({text}), {low}, np.int64({high}), np.int64({dtype.number})))"
+        call = (
+            f"fit_float(w, r, {text}, {float(least)!r}, {float(most)!r}, np.int64({dtype.number}))"
+        )
         return f"_to_uint64({call})" if dtype is UINT64 else f"{_np(dtype)}({call})"
 
     # --- instructions on scalars ----------------------------------------------------------------
@@ -452,7 +455,7 @@ class _Printer:
     def index(self, slot: ir.Slot, index: ir.Scalar, line: int) -> None:
         """Set the variable `i` to a valid index."""
         (text,) = self.scalars([index], line)
-        self.say(f"i = position(w, {text}, {self.dim(slot.dim)})")
+        self.say(f"i = position(w, np.int64({text}), {self.dim(slot.dim)})")
         self.check_fault(line)
 
     def do_ReadElement(self, x: ir.ReadElement) -> None:
@@ -530,7 +533,7 @@ class _Printer:
     def read_item(self, x: ir.Pop | ir.Peek, index: str) -> None:
         self.text.written.add(x.slot.index)
         stack = self.stack(x.stack)
-        self.say(f"item_new = find_item(w, {stack}, {index})")
+        self.say(f"item_new = find_item(w, {stack}, np.int64({index}))")
         self.check_fault(x.line)
         arrays = self.item_arrays(x.stack, x.slot)
         self.say(f"read_item(w, {stack}, item_new, {self.place(x.slot)}, {arrays})")
@@ -638,10 +641,10 @@ def fold_{number}(w):
         region.body += region.guard(has, lines)
         self.say(f"clear(w, {self.place(out)}, {self.dim(target.dim)})")
         region.run()
-        self.say(f"finish_scatter(w, {self.place(out)}, 0)")
+        self.say(f"finish_scatter(w, {self.place(out)}, np.int64(0))")
         source: Any = ir.Entry(out)
         if flags is not None:
-            self.say(f"finish_scatter(w, {self.place(flags)}, 1)")
+            self.say(f"finish_scatter(w, {self.place(flags)}, np.int64(1))")
             self.check_fault(x.line)
             source = _Choose(flags, out, target, dtype)
         self.update(target, x.mask, x.accum, x.replace, source, x.line)
@@ -803,9 +806,9 @@ def fold_{number}(w):
         self.begin_segment()
         self.say(
             f"direction_new = choose_direction(w, {self.place(u)}, {n}, {size}, {allowed}, "
-            f"{matrix}, {push * words.FORM_FIELDS}, {pull * words.FORM_FIELDS}, "
+            f"{matrix}, np.int64({push * words.FORM_FIELDS}), np.int64({pull * words.FORM_FIELDS}), "
             f"view(w[{matrix} + {push * words.FORM_FIELDS} + INDPTR], {n} + 1, np.{indptr}), "
-            f"{stops}, {monoid.type.is_float})"
+            f"np.int64({stops}), np.int64({monoid.type.is_float}))"
         )
         self.leave_if("direction_new == 0", "NEEDS_FORM")
         self.say(f"at = LABEL[{name}_push] if direction_new == PUSH else LABEL[{name}_pull]")
@@ -827,8 +830,8 @@ def fold_{number}(w):
             return f"({size} - {self.count_allowed(mask.mask, size)})"
         left, right = self.count_allowed(mask.left, size), self.count_allowed(mask.right, size)
         if isinstance(mask, ir.AndMask):
-            return f"min({left}, {right})"
-        return f"min({left} + {right}, {size})"
+            return f"smaller({left}, {right})"
+        return f"smaller({left} + {right}, {size})"
 
     def term(self, x: ir.Product, region: _Region, a: str, u: str, o: str) -> str:
         """Return an expression for the product of a matrix entry and an entry of u."""
@@ -969,10 +972,11 @@ def fold_{number}(w):
         values, present, has_u = region.values(out), region.present(out), region.present(x.u)
         region.head.append(f"firsts = view(w[{place} + FIRSTS], n, np.int32)")
         region.whole_body = [
-            "rest = np.empty(BLOCK + ONE, np.int32)",
+            "rest = rest_of(w, part)",
             "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
             "    left = np.uint64(0)",
-            "    for i in range(begin, min(begin + BLOCK, np.uint64(last))):",
+            "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
+            "    for i in range(begin, stop):",
             "        column = np.int64(firsts[i])",
             f"        allowed = (column >= 0){allowed}",
             "        k = np.uint64(column if column > 0 else 0)",
@@ -1029,7 +1033,7 @@ def fold_{number}(w):
                 "",
                 *self.operators.sources,
                 *self.functions,
-                f"{_STEP.replace('3', '4')}\ndef region(number, first, last, part, w, r):",
+                "@inlined\ndef region(number, first, last, part, w, r):",
                 *(dispatch or ["    pass"]),
                 LAUNCH,
                 "def run(what, first, last, part, w, r):",
@@ -1073,31 +1077,16 @@ def view(address, size, dtype):
     return carray(pointer(address), (size,), dtype)
 
 
-def typed(signature):
-    return njit(signature, nogil=True, error_model="numpy", no_cpython_wrapper=True)
-
-
-WORDS, FLOATS = types.int64[::1], types.float64[::1]
-
 """
-_STEP = "@typed(types.void(*(types.int64,) * 3, WORDS, FLOATS))"
-_TYPES = {
-    "w": "WORDS",
-    "r": "FLOATS",
-    "Index": "types.uint64",
-    "Real": "types.float64",
-    "List": "types.int32[::1]",
-}
-
 LAUNCH = """
 
-@typed(types.boolean(*(types.int64,) * 3, WORDS, FLOATS))
+@inlined
 def launch(number, size, work, w, r):
     w[SIZE], w[REGION] = size, number
     if w[DOMAIN] != IN_LISTS and work > w[WIDE]:
         return True
     w[PARTS] = 1
-    region(number, 0, size, 0, w, r)
+    region(number, np.int64(0), size, np.int64(0), w, r)
     return False
 
 """
@@ -1117,23 +1106,10 @@ def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
         part = lines[node.lineno - 1 : node.end_lineno]
         if isinstance(node, ast.FunctionDef):
             used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
-            functions[node.name] = _wrapped(node, part), frozenset(used - {node.name})
+            functions[node.name] = "\n".join(("@inlined", *part, "")), frozenset(used - {node.name})
         elif isinstance(node, ast.Assign):
             head += part
     return head, functions
-
-
-def _wrapped(node: ast.FunctionDef, lines: list[str]) -> str:
-    """Return the text of a function of the library with a decorator that compiles it."""
-    kinds = []
-    for parameter in node.args.args:
-        kind = parameter.annotation
-        kinds.append(kind.id if isinstance(kind, ast.Name) else parameter.arg)
-    decorator = "@inlined"
-    if "Varying" not in kinds:
-        types = ", ".join(_TYPES.get(kind, "types.int64") for kind in kinds)
-        decorator = f"@typed(({types},))"
-    return "\n".join((decorator, *lines, ""))
 
 
 def _library(printed: str) -> list[str]:
@@ -1217,7 +1193,7 @@ class _Region:
         self.before: list[str] = []  # what the program does before it runs the region
         self.target: ir.Slot | None = None  # the slot that the region changes in place
         self.totals: tuple[DataType, str] | None = None
-        self.work = "0"
+        self.work = "np.int64(0)"
         self.form = self.u = -1
         self.counter = 0
         self.seen: set[str] = set()
@@ -1442,7 +1418,7 @@ class _Region:
                 pairs += [*places, -1, -1][:2]
             options = printer.constant(pairs)
             count = len(self.cover)
-            printer.say(f"choose_domain(w, {size}, {options}, {count})")
+            printer.say(f"choose_domain(w, {size}, np.int64({options}), np.int64({count}))")
             if self.target is not None:
                 printer.say(f"prepare(w, {printer.place(self.target)}, {size})")
         else:
@@ -1451,7 +1427,7 @@ class _Region:
         if not whole:
             work = f"w[SIZE] + {self.work}" if self.cover else f"{size} + {self.work}"
         if self.kind == "":
-            work = "0"
+            work = "np.int64(0)"
         printer.functions.append("\n".join(self.lines()) + "\n")
         printer.text.regions[self.number] = Region(self.kind, self.form, self.u)
         printer.launch(self.number, "w[SIZE]" if self.cover else size, work)
@@ -1459,18 +1435,18 @@ class _Region:
 
     def lines(self) -> list[str]:
         size, target = self.printer.dim(self.dim), self.target
-        lines = [f"{_STEP}\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
+        lines = [f"@inlined\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:
             return lines + _indent([*head, *self.whole_body, *self.counts()])
         loop = ["for i in range(np.uint64(first), np.uint64(last)):", *_indent(self.body)]
         if self.cover:
-            head += ["is_listed = w[DOMAIN] == IN_LISTS", "rest = np.empty(BLOCK + ONE, np.int32)"]
+            head += ["is_listed = w[DOMAIN] == IN_LISTS", "rest = rest_of(w, part)"]
             loop = [
                 "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
-                "    stop = min(begin + BLOCK, np.uint64(last))",
-                "    for t in range(list_block(w, rest, begin, stop, n)):",
+                "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
+                "    for t in range(list_block(w, rest, np.int64(begin), np.int64(stop), n)):",
                 "        i = np.uint64(rest[t])",
                 *_indent(_indent(self.body)),
             ]
@@ -1491,7 +1467,8 @@ class _Region:
             "while s * STRETCH < np.uint64(size):",
             f"    found, total = False, {start}",
             "    first = np.int64(s * STRETCH)",
-            "    last = min(first + np.int64(STRETCH), size)",
+            "    last = first + np.int64(STRETCH)",
+            "    last = last if last < size else size",
             *_indent(loop),
             "    totals[s], has_total[s] = total, found",
             "    s += ONE",

@@ -169,7 +169,7 @@ class Machine:
         w[layout.dims : layout.dims + len(given.dims)] = given.dims
         for place, value in layout.constants.items():
             w[place] = value
-        w[words.COUNTS] = self.keep(np.zeros(2, np.int64))
+        self.make_room(1)
         stretches = max(given.dims, default=0) // int(words.STRETCH) + 2
         w[words.PARTIALS] = self.keep(np.zeros(stretches, np.int64))
         w[words.HAS_PARTIAL] = self.keep(np.zeros(stretches, bool))
@@ -347,15 +347,21 @@ class Machine:
         else:
             parts = even_parts(size, size, threads)
         parts = parts or between([0, size]) or [(0, 0)]
-        counts = self.alive[int(w[words.COUNTS])]
-        if counts.size < 2 * len(parts):
-            w[words.COUNTS] = self.keep(np.zeros(2 * len(parts), np.int64))
+        self.make_room(len(parts))
         w[words.PARTS] = len(parts)
 
         def call(part: int, first: int, last: int) -> None:
             self.loop(number, first, last, part, w, self.r)
 
         run(call, [(k, *part) for k, part in enumerate(parts)], threads, w)
+
+    def make_room(self, parts: int) -> None:
+        """Make room for the counts and the lists of the parts of a region."""
+        w = self.w
+        counts = self.alive.get(int(w[words.COUNTS]))
+        if counts is None or counts.size < 2 * parts:
+            w[words.COUNTS] = self.keep(np.empty(2 * parts, np.int64))
+            w[words.REST] = self.keep(np.empty(parts * int(words.ROW), np.int32))
 
     def make_form(self) -> None:
         """Make the form of a matrix that a product needs."""

@@ -9,18 +9,14 @@ indices. If `LISTED` is EXACT, the list contains each index with an entry once. 
 may contain indices without an entry as well.
 """
 
-from typing import Any
-
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import view
 
 ONE = np.uint64(1)
 
-# The parameters `w` and `r` are the program's arrays. Others are INT64, unless their annotation is
-# Index (UINT64), Real (FP64), List (an array of INT32) or Varying (a function with such a parameter is compiled for each
-# type).
-Index = Real = List = Varying = Any
+# Numba compiles a function again for each literal argument. So all integer arguments are made by
+# np.int64, and so are the constants that are passed to functions.
 
 # The fields of the program. The caller sets those of the first line.
 STOP, WIDE, WIDE_EDGES, SPARSE, FIXED, FORCED, TRACED = range(7)
@@ -29,6 +25,7 @@ FAULT, FAULT_A, FAULT_B = range(12, 15)
 DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1 = range(15, 20)  # the indices that a loop visits
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL = range(20, 24)  # the results of the parts of a loop
 PUSHES, FRONTIER, EDGES = range(24, 27)  # the last product
+REST = 27  # an array of ROW indices for each part
 FIRST_RECORD = 32
 
 # The fields of a slot.
@@ -39,6 +36,7 @@ EXACT, LOOSE = 1, 2
 # The indices that a statement visits: those in lists, those with an entry, or all.
 IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
 BLOCK = np.uint64(1024)  # number of indices that are listed at a time
+ROW = np.int64(1032)  # length of the list of a part
 
 # The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each row,
 # or -1 for an empty row.
@@ -121,7 +119,7 @@ def position(w, index, n):
     return np.uint64(place)
 
 
-def insert(w, slot, i: Index, n):
+def insert(w, slot, i, n):
     """Mark that the slot has an entry at index i."""
     present = view(w[slot + PRESENT], n, np.bool_)
     if not present[i]:
@@ -134,13 +132,14 @@ def insert(w, slot, i: Index, n):
             w[slot + LISTED] = 0
 
 
-def remove(w, slot, i: Index, n):
+def remove(w, slot, i, n):
     """Mark that the slot has no entry at index i."""
     present = view(w[slot + PRESENT], n, np.bool_)
     if present[i]:
         present[i] = False
         w[slot + NVALS] -= 1
-        settle(w, slot, 1, 0, 1)
+        if w[slot + LISTED]:
+            w[slot + LISTED] = LOOSE
 
 
 def settle(w, slot, is_listed, adds, removes):
@@ -190,7 +189,12 @@ def choose_domain(w, n, options, count):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
-def list_block(w, rest: List, first, last, n):
+def rest_of(w, part):
+    """Return the array in which a part of a statement lists indices."""
+    return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+
+
+def list_block(w, rest, first, last, n):
     """Store indices that a statement visits in `rest`, and return their number.
 
     These are the indices first..last - 1, or those at these positions in the lists. An index that
@@ -216,7 +220,7 @@ def list_block(w, rest: List, first, last, n):
                 size += np.uint64(has_one[i] | has_two[i])
         return size
     length = np.uint64(w[LENGTH_0])
-    middle = min(length, end)
+    middle = length if length < end else end
     if begin < middle:
         listed = view(w[one + LIST], n + 1, np.int32)
         for t in range(begin, middle):
@@ -299,7 +303,7 @@ def finish_push(w, out, n):
 # --- products -------------------------------------------------------------------------------------
 
 
-def bisect(indices: Varying, begin, end, least):
+def bisect(indices, begin, end, least):
     """Return the first position in begin..end whose index is at least `least`."""
     while begin < end:
         middle = (begin + end) >> ONE
@@ -311,7 +315,7 @@ def bisect(indices: Varying, begin, end, least):
 
 
 def choose_direction(
-    w, u, n, outputs, allowed, matrix, push_form, pull_form, indptr: Varying, stops, is_fixed
+    w, u, n, outputs, allowed, matrix, push_form, pull_form, indptr, stops, is_fixed
 ):
     """Choose push or pull for a product, by the costs of `operations.direction`.
 
@@ -331,9 +335,10 @@ def choose_direction(
     elif entries < n:
         reached = np.int64(np.float64(total) * entries / n)
     push = PUSHED * reached
-    read = np.float64(allowed) * total / max(outputs, 1)
+    read = np.float64(allowed) * total / (outputs + 1)
     if stops:
-        read = STOPPING * min(read, np.float64(allowed) * total / max(reached, 1))
+        stopped = np.float64(allowed) * total / (reached + 1)
+        read = STOPPING * (stopped if stopped < read else read)
     pull = outputs + read
     wanted = PUSH if push <= pull else PULL
     must = w[FORCED] != 0
@@ -344,9 +349,8 @@ def choose_direction(
         must = True
     w[FRONTIER], w[EDGES] = entries, reached
     if (has_push if wanted == PUSH else has_pull) == 0:
-        loss = abs(push - pull)
-        w[matrix + LOSS] += np.int64(min(loss, 1e15))
-        if must or w[matrix + LOSS] >= MISSING * max(total, max(n, outputs)):
+        w[matrix + LOSS] += np.int64(abs(push - pull))
+        if must or w[matrix + LOSS] >= MISSING * (total + n + outputs):
             w[NEEDED] = matrix + (push_form if wanted == PUSH else pull_form)
             return 0
         wanted = PUSH + PULL - wanted
@@ -357,7 +361,7 @@ def choose_direction(
 # --- indices --------------------------------------------------------------------------------------
 
 
-def check_indices(w, slot, indices: Varying, n, size):
+def check_indices(w, slot, indices, n, size):
     """Check that a slot is full and that its values are valid indices of a vector of `size`."""
     if w[slot + NVALS] < n:
         w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - NOT_FULL, n - w[slot + NVALS], n
@@ -370,7 +374,7 @@ def check_indices(w, slot, indices: Varying, n, size):
             return
 
 
-def wrap(index: Varying, size):
+def wrap(index, size):
     """Return a valid index; a negative one counts from the end."""
     index = np.int64(index)
     return np.uint64(index + size if index < 0 else index)
@@ -379,7 +383,7 @@ def wrap(index: Varying, size):
 # --- stacks ---------------------------------------------------------------------------------------
 
 
-def append_item(w, stack, slot, n, values: Varying, stack_values: Varying):
+def append_item(w, stack, slot, n, values, stack_values):
     """Append the entries of a slot to a stack. Return whether the stack had room for them."""
     count, nvals = w[stack + STACK_COUNT], w[slot + NVALS]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
@@ -411,10 +415,10 @@ def find_item(w, stack, index):
 def remove_item(w, stack, item):
     """Remove the last item of a stack."""
     w[stack + STACK_COUNT] = item
-    w[stack + LOWEST] = min(w[stack + LOWEST], item)
+    w[stack + LOWEST] = item if item < w[stack + LOWEST] else w[stack + LOWEST]
 
 
-def read_item(w, stack, item, slot, n, values: Varying, stack_values: Varying):
+def read_item(w, stack, item, slot, n, values, stack_values):
     """Store a copy of an item of a stack in a slot."""
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     begin, end = starts[item], starts[item + 1]
@@ -457,7 +461,7 @@ def read_item(w, stack, item, slot, n, values: Varying, stack_values: Varying):
     FLOORDIV_FLOAT,
     MOD_FLOAT,
     POW_FLOAT,
-) = range(1, 23)
+) = [np.int64(_number) for _number in range(1, 23)]
 MATH = 32  # number of the first function of module math, in the order of MATH_NAMES
 MATH_NAMES = (
     "sqrt",
@@ -487,7 +491,7 @@ def fail(w, function, x, y):
     return np.int64(0)
 
 
-def fail_float(w, r, function, x: Real, y: Real):
+def fail_float(w, r, function, x, y):
     """Record that a function of the floats x and y fails. Return 0."""
     if w[FAULT] == 0:
         w[FAULT], r[0], r[1] = function, x, y
@@ -549,12 +553,12 @@ def pow_int(w, x, y):
 
 def neg_int(w, x):
     """Return -x."""
-    return fail(w, NEG, x, 0) if x == LEAST else -x
+    return fail(w, NEG, x, x) if x == LEAST else -x
 
 
 def abs_int(w, x):
     """Return abs(x)."""
-    return fail(w, ABS, x, 0) if x == LEAST else abs(x)
+    return fail(w, ABS, x, x) if x == LEAST else abs(x)
 
 
 def lshift_int(w, x, y):
@@ -571,10 +575,10 @@ def rshift_int(w, x, y):
     """Return x >> y."""
     if y < 0:
         return fail(w, RSHIFT, x, y)
-    return x >> min(y, 63)
+    return x >> (y if y < 63 else 63)
 
 
-def to_int(w, r, function, x: Real, whole: Real):
+def to_int(w, r, function, x, whole):
     """Return the integer `whole`, which a function has computed from the float x."""
     if x != x or whole >= 9223372036854775808.0 or whole < -9223372036854775808.0:
         fail_float(w, r, function, x, 0.0)
@@ -582,12 +586,12 @@ def to_int(w, r, function, x: Real, whole: Real):
     return np.int64(whole)
 
 
-def truediv(w, r, x: Real, y: Real):
+def truediv(w, r, x, y):
     """Return x / y."""
     return fail_float(w, r, TRUEDIV, x, y) if y == 0 else x / y
 
 
-def floordiv_float(w, r, x: Real, y: Real):
+def floordiv_float(w, r, x, y):
     """Return x // y, or 0 if y is 0, which is a fault."""
     if y == 0:
         return fail_float(w, r, FLOORDIV_FLOAT, x, y)
@@ -601,7 +605,7 @@ def floordiv_float(w, r, x: Real, y: Real):
     return whole + 1.0 if quotient - whole > 0.5 else whole
 
 
-def mod_float(w, r, x: Real, y: Real):
+def mod_float(w, r, x, y):
     """Return x % y."""
     if y == 0:
         return fail_float(w, r, MOD_FLOAT, x, y)
@@ -611,7 +615,7 @@ def mod_float(w, r, x: Real, y: Real):
     return rest + y if (y < 0) != (rest < 0) else rest
 
 
-def checked(w, r, function, x: Real, y: Real, z: Real):
+def checked(w, r, function, x, y, z):
     """Return z, the value of a function of module math or of x ** y, if Python returns it."""
     if z - z == 0 or z != z and (x != x or y != y):
         return z
@@ -620,17 +624,17 @@ def checked(w, r, function, x: Real, y: Real, z: Real):
     return fail_float(w, r, function, x, y)
 
 
-def signed(w, x: Index):
+def signed(w, x):
     """Return a UINT64 as a Python int, which must fit INT64."""
-    return fail(w, UNSIGNED, np.int64(x), 0) if x > np.uint64(MOST) else np.int64(x)
+    return fail(w, UNSIGNED, np.int64(x), np.int64(x)) if x > np.uint64(MOST) else np.int64(x)
 
 
-def smaller(x: Varying, y: Varying):
+def smaller(x, y):
     """Return min(x, y) as Python does."""
     return y if y < x else x
 
 
-def larger(x: Varying, y: Varying):
+def larger(x, y):
     """Return max(x, y) as Python does."""
     return y if y > x else x
 
@@ -640,7 +644,7 @@ def fit_int(w, x, least, most, dtype):
     return fail(w, FIT_INT, x, dtype) if x < least or x > most else x
 
 
-def fit_float(w, r, x: Real, least: Real, most: Real, dtype):
+def fit_float(w, r, x, least, most, dtype):
     """Return the float x as an integer that fits a dtype."""
     if not (least - 1.0 < x and x < most + 1.0):
         fail_float(w, r, FIT_FLOAT, x, np.float64(dtype))
@@ -648,7 +652,7 @@ def fit_float(w, r, x: Real, least: Real, most: Real, dtype):
     return x
 
 
-def fit_fp32(w, r, x: Real, dtype):
+def fit_fp32(w, r, x, dtype):
     """Return the float x if it does not become infinite as an FP32."""
     z = np.float64(np.float32(x))
     return fail_float(w, r, FIT_FP32, x, np.float64(dtype)) if x - x == 0 and z - z != 0 else z
