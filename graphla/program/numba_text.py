@@ -313,7 +313,8 @@ class _Printer:
     def launch(self, number: int, size: str, work: str) -> None:
         """Run a region over `size` indices, or leave if the caller should divide it."""
         self.say(f"at = {len(self.segments)}")
-        self.leave_if(f"launch(np.int64({number}), {size}, {work}, w, r)", "SPREAD")
+        self.leave_if(f"divides(w, np.int64({number}), {size}, {work})", "SPREAD")
+        self.say(f"number, last = {number}, w[SIZE]")
         self.segments.append([])
 
     # --- scalars --------------------------------------------------------------------------------
@@ -1012,13 +1013,13 @@ def fold_{number}(w):
             loads.append(f"    {local} = {array}[{place}]{test}")
             stores.append(f"    {array}[{place}] = {local}")
         dispatch = [
-            f"    {'el' if k else ''}if number == {number}:\n"
-            f"        {name}(first, last, part, w, r)"
+            f"            {'el' if k else ''}if number == {number}:\n"
+            f"                {name}(first, last, part, w, r)"
             for k, (number, name) in enumerate(self.calls)
         ]
         steps = []
         for number, segment in enumerate(self.segments):
-            steps.append(f"        {'el' if number else ''}if at == {number}:")
+            steps.append(f"        elif at == {number}:")
             steps += [f"            {line}" for line in segment]
             if all(line.startswith("#") for line in segment):
                 steps.append("            pass")
@@ -1033,16 +1034,17 @@ def fold_{number}(w):
                 "",
                 *self.operators.sources,
                 *self.functions,
-                "@inlined\ndef region(number, first, last, part, w, r):",
-                *(dispatch or ["    pass"]),
-                LAUNCH,
                 "def run(what, first, last, part, w, r):",
-                "    if what >= 0:",
-                "        region(what, first, last, part, w, r)",
-                "        return",
-                "    at, status = w[AT], STOPPED",
+                "    number, at, status = what, w[AT], STOPPED",
                 *loads,
-                "    while w[STOP] == 0:",
+                "    while True:",
+                "        if number >= 0:",
+                *(dispatch or ["            pass"]),
+                "            if what >= 0:",
+                "                return",
+                "            number = -1",
+                "        elif w[STOP] != 0:",
+                "            break",
                 *steps,
                 *stores,
                 "    w[AT], w[STATUS] = at, status",
@@ -1072,26 +1074,17 @@ def pointer(context, address):
     return types.voidptr(types.int64), generate
 
 
-@inlined
+def kept(function):
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(function, nogil=True, error_model="numpy", **options)
+
+
+@kept
 def view(address, size, dtype):
     return carray(pointer(address), (size,), dtype)
 
 
 """
-LAUNCH = """
-
-@inlined
-def launch(number, size, work, w, r):
-    w[SIZE], w[REGION] = size, number
-    if w[DOMAIN] != IN_LISTS and work > w[WIDE]:
-        return True
-    w[PARTS] = 1
-    region(number, np.int64(0), size, np.int64(0), w, r)
-    return False
-
-"""
-
-
 @cache
 def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
     """Return the text before the first function of the library, and its functions.
@@ -1106,7 +1099,7 @@ def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
         part = lines[node.lineno - 1 : node.end_lineno]
         if isinstance(node, ast.FunctionDef):
             used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
-            functions[node.name] = "\n".join(("@inlined", *part, "")), frozenset(used - {node.name})
+            functions[node.name] = "\n".join(("@kept", *part, "")), frozenset(used - {node.name})
         elif isinstance(node, ast.Assign):
             head += part
     return head, functions
@@ -1435,7 +1428,7 @@ class _Region:
 
     def lines(self) -> list[str]:
         size, target = self.printer.dim(self.dim), self.target
-        lines = [f"@inlined\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
+        lines = [f"@merged\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:

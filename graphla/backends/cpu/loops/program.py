@@ -189,6 +189,12 @@ def choose_domain(w, n, options, count):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
+def divides(w, number, size, work):
+    """Store what the program needs to run a region. Return whether the caller should divide it."""
+    w[SIZE], w[REGION], w[PARTS] = size, number, 1
+    return w[DOMAIN] != IN_LISTS and work > w[WIDE]
+
+
 def rest_of(w, part):
     """Return the array in which a part of a statement lists indices."""
     return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
