@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from graphla import algorithms, datasets, generators, io, ladder
     from graphla.drawing import draw, spy
     from graphla.graph import Graph
+    from graphla.program.jit import jit
 
 __version__ = "0.1.0"
 
@@ -59,6 +60,7 @@ __all__ = [
     "generators",
     "indexunary",
     "io",
+    "jit",
     "ladder",
     "monoid",
     "op",
@@ -70,7 +72,7 @@ __all__ = [
 ]
 
 _on_first_use = ("algorithms", "datasets", "generators", "graph", "io", "ladder")
-_FROM = {"Graph": "graph", "draw": "drawing", "spy": "drawing"}
+_FROM = {"Graph": "graph", "draw": "drawing", "jit": "program.jit", "spy": "drawing"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class GraphblasException(Exception):
     """The base class of the exceptions of graphla and semirings."""
@@ -85,3 +87,31 @@ class UdfParseError(GraphblasException, ValueError):
 
 class Panic(GraphblasException, RuntimeError):
     """An internal error: a bug in the library."""
+
+
+class NotCompilable(GraphblasException, TypeError):
+    """A loop of a function under `gl.jit` cannot be compiled.
+
+    Attributes:
+        reason: why the loop cannot be compiled, as a sentence.
+        instead: what to write instead.
+        file: the file with the statement that is responsible, or None.
+        line: the number of the statement's line, or None.
+        statement: the source of the statement, or None.
+        code: the reason as a member of an enumeration, which the documentation lists.
+    """
+
+    def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):
+        super().__init__(reason)
+        self.reason = reason
+        self.instead = instead
+        self.code = code
+        self.node = node
+        self.file: str | None = None
+        self.line: int | None = None
+        self.statement: str | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.file is None else f"{self.file}:{self.line}: "
+        what = "" if self.statement is None else f"`{self.statement}`: "
+        return f"{where}{what}{self.reason}; {self.instead}"

@@ -352,6 +352,9 @@ class _Checker:
         self.check_stack(x.stack)
         self.check_var(x.variable, INT64)
 
+    def check_ClearStack(self, x: ir.ClearStack) -> None:
+        self.check_stack(x.stack)
+
     def check_Fault(self, x: ir.Fault) -> None:
         self.check_scalar(x.condition, BOOL)
 

@@ -31,6 +31,7 @@ import builtins
 import copy
 import inspect
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any, NoReturn
@@ -118,11 +119,13 @@ class Place:
     is a `break`, after which Python skips the `else`.
 
     If `helper` is given, it is the function with the statement, a `raise`, and the names in the
-    statement are those of the steps.
+    statement are those of the steps. `origin` is the statement in the source, which may be an
+    `assert`.
     """
 
     statement: ast.stmt | None
     helper: Source | None = None
+    origin: ast.stmt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +339,11 @@ _TOO_MANY = 20_000
 _CONSTANT = ("graphla", "semirings", "math", "builtins", "numpy")
 """Modules whose attributes do not change."""
 
+_INPUT_OUTPUT = (print, input, open)
+
+_WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.generators")
+"""Packages whose functions are whole algorithms."""
+
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
 _REFUSED: dict[type[ast.AST], str] = {
@@ -353,6 +361,23 @@ _REFUSED: dict[type[ast.AST], str] = {
     ast.DictComp: "a comprehension",
     ast.GeneratorExp: "a generator expression",
 }
+
+
+@contextmanager
+def _located(node: ast.stmt, scope: _Scope) -> Iterator[None]:
+    """Add the place of a statement to a NotCompilable that is raised while it is flattened."""
+    try:
+        yield
+    except NotCompilable as error:
+        if error.file is None:
+            locate(error, scope.source, getattr(error.node, "lineno", node.lineno))
+        raise
+
+
+def locate(error: NotCompilable, source: Source, line: int) -> None:
+    """Add the file, the line and the statement to an error."""
+    error.file, error.line = source.file, line
+    error.statement = source.lines[line - source.first].strip()
 
 
 class _Flattener:
@@ -378,12 +403,7 @@ class _Flattener:
 
     def run(self, loop: ast.For | ast.While, after: After) -> Loop:
         source = source_of(self.user)
-        stored = frozenset(
-            name.id
-            for part in (*loop.body, *([loop.target] if isinstance(loop, ast.For) else ()))
-            for name in ast.walk(part)
-            if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load)
-        ) | frozenset(node.target.id for node in ast.walk(loop) if isinstance(node, ast.NamedExpr))
+        stored = stored_names(loop)
         self.user_stored = stored
         start = self.add_lines(source)
         scope = _Scope(
@@ -395,7 +415,8 @@ class _Flattener:
             stored,
         )
         end, out = self.label(), self.label()
-        self.loop(loop, scope, end, out)
+        with _located(loop, scope):
+            self.loop(loop, scope, end, out)
         line = self.line(loop, scope)
         self.mark(end)
         self.code.append(Leave(0, line))
@@ -404,7 +425,7 @@ class _Flattener:
         steps = self.link()
         own = frozenset(scope.local)
         reads = [
-            _read(place.statement) if place.helper else _read(place.statement) & own
+            read_names(place.statement) if place.helper else read_names(place.statement) & own
             for place in self.places
         ]
         left = [
@@ -415,7 +436,7 @@ class _Flattener:
         if after.is_repeated:
             again = live[0] & stored
             live = _live(steps, [names | again for names in left], self.outside)
-        used = {name for step in steps for root in _roots(step) for name in _read(root)}
+        used = {name for step in steps for root in _roots(step) for name in read_names(root)}
         used |= {name for names in reads for name in names}
         return Loop(
             name=f"{source.name}, line {loop.lineno}",
@@ -606,18 +627,35 @@ class _Flattener:
             name = self.target_name(node.target, scope)
             self.assign(name, self.lower(node.value, scope), node, scope)
             return ast.copy_location(ast.Name(name, ast.Load()), node)
+        if isinstance(node, ast.Call):
+            self.check_call(node, scope)
         if self.helper(node, scope) is not None:
             result = self.hide()
             self.inline(node, scope, result)  # pyright: ignore[reportArgumentType]
             return ast.copy_location(ast.Name(result, ast.Load()), node)
         return self.rebuild(node, scope)
 
+    def check_call(self, node: ast.Call, scope: _Scope) -> None:
+        """Refuse the call of a function that does input or output, or that runs loops itself."""
+        home = self.home(node.func, scope)
+        value = home and self.value(home)
+        if any(value is each for each in _INPUT_OUTPUT):
+            refuse(Reason.INPUT_OUTPUT, node)
+        module = getattr(value, "__module__", None) or ""
+        if isinstance(value, FunctionType) and module.startswith(_WHOLE) and not is_inlined(value):
+            refuse(Reason.CALL, node)
+
     def rebuild(self, node: Any, scope: _Scope) -> Any:
         """Return a copy of an expression whose operands are lowered."""
         new = copy.copy(node)
         slots: list[tuple[Any, Any, ast.expr]] = []
         for name, value in ast.iter_fields(node):
-            if isinstance(value, ast.expr):
+            if name == "func" and isinstance(value, ast.Attribute):
+                # The lookup of a method changes nothing, so only its object is an operand.
+                self.note(value, scope)
+                new.func = copy.copy(value)
+                slots.append((new.func, "value", value.value))
+            elif isinstance(value, ast.expr):
                 slots.append((new, name, value))
             elif isinstance(value, list):
                 items: list[Any] = list(value)
@@ -769,12 +807,13 @@ class _Flattener:
             self.statement(each, scope)
 
     def statement(self, node: ast.stmt, scope: _Scope) -> None:
-        if type(node) in _REFUSED:
-            refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
-        method = getattr(self, f"on_{type(node).__name__.lower()}", None)
-        if method is None:
-            refuse(Reason.SYNTAX, node, name=f"a statement of the kind {type(node).__name__}")
-        method(node, scope)
+        with _located(node, scope):
+            if type(node) in _REFUSED:
+                refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
+            method = getattr(self, f"on_{type(node).__name__.lower()}", None)
+            if method is None:
+                refuse(Reason.SYNTAX, node, name=f"a statement of the kind {type(node).__name__}")
+            method(node, scope)
 
     def on_pass(self, node: ast.Pass, scope: _Scope) -> None:
         pass
@@ -909,15 +948,14 @@ class _Flattener:
         kind = ast.Name("AssertionError", ast.Load())
         error = ast.Call(kind, [node.msg], []) if node.msg is not None else kind
         statement = ast.copy_location(ast.Raise(error, None), node)
-        self.leave(ast.fix_missing_locations(statement), scope)
+        self.leave(ast.fix_missing_locations(statement), scope, node)
         self.mark(holds)
 
-    def leave(self, node: ast.stmt, scope: _Scope) -> None:
+    def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
         """Leave the loop; Python then executes the statement."""
-        is_helper = scope.end is not None
-        self.places.append(
-            Place(self.rename(node, scope), scope.source) if is_helper else Place(node)
-        )
+        helper = None if scope.end is None else scope.source
+        statement = node if helper is None else self.rename(node, scope)
+        self.places.append(Place(statement, helper, origin or node))
         self.code.append(Leave(len(self.places) - 1, self.line(node, scope)))
 
     # --- calls of helper functions
@@ -1072,7 +1110,7 @@ def _is_data(value: Any) -> bool:
 # --- liveness -----------------------------------------------------------------------------------
 
 
-def _read(node: ast.AST | None) -> frozenset[str]:
+def read_names(node: ast.AST | None) -> frozenset[str]:
     """Return the names whose values a part of the syntax tree reads."""
     if node is None:
         return frozenset()
@@ -1086,6 +1124,12 @@ def _read(node: ast.AST | None) -> frozenset[str]:
         elif isinstance(each, ast.arg):
             own.add(each.arg)  # the parameter of a lambda
     return frozenset(names - own)
+
+
+def stored_names(loop: ast.For | ast.While) -> frozenset[str]:
+    """Return the names that a loop, without its `else`, assigns or deletes."""
+    head = loop.target if isinstance(loop, ast.For) else loop.test
+    return frozenset[str]().union(*(_written(part) for part in (head, *loop.body)))
 
 
 def _written(node: ast.AST) -> frozenset[str]:
@@ -1109,13 +1153,13 @@ def _live(
         for each in successors(step):
             before[each].append(k)
         if isinstance(step, Do):
-            uses.append((_read(step.node), _written(step.node)))
+            uses.append((read_names(step.node), _written(step.node)))
         elif isinstance(step, Test):
-            uses.append((_read(step.node), empty))
+            uses.append((read_names(step.node), empty))
         elif isinstance(step, Begin):
-            uses.append((_read(step.node), frozenset((step.iterator,))))
+            uses.append((read_names(step.node), frozenset((step.iterator,))))
         elif isinstance(step, Next):
-            uses.append((_read(step.target) | {step.iterator}, _written(step.target)))
+            uses.append((read_names(step.target) | {step.iterator}, _written(step.target)))
         else:
             uses.append((left[step.place] if isinstance(step, Leave) else empty, empty))
     live = [empty] * len(steps)

@@ -256,6 +256,10 @@ class _State:
         """Return the number of vectors in a stack."""
         self.set(x.variable, len(self.stacks[x.stack.index]))
 
+    def clear_stack(self, x: ir.ClearStack) -> None:
+        """Remove all vectors of a stack."""
+        self.stacks[x.stack.index].clear()
+
     def fault(self, x: ir.Fault) -> None:
         """End the program if the condition is true."""
         if self.scalar(x.condition):
@@ -278,6 +282,7 @@ _run = {
     ir.Pop: _State.pop,
     ir.Peek: _State.peek,
     ir.Length: _State.length,
+    ir.ClearStack: _State.clear_stack,
     ir.Fault: _State.fault,
 }
 

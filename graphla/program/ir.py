@@ -593,6 +593,14 @@ class Length:
 
 
 @dataclass(frozen=True, slots=True)
+class ClearStack:
+    """Remove all vectors of the stack: `frontiers = []` or `frontiers.clear()`."""
+
+    stack: Stack
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """If `condition` is true, end the program with this fault: an exception is then raised.
 
@@ -621,6 +629,7 @@ Instruction = (
     | Pop
     | Peek
     | Length
+    | ClearStack
     | Fault
 )
 

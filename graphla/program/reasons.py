@@ -4,37 +4,11 @@ from __future__ import annotations
 
 import ast
 from enum import Enum
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from semirings.exceptions import GraphblasException
+from semirings.exceptions import NotCompilable
 
-
-class NotCompilable(GraphblasException, TypeError):
-    """A loop of a function under `gl.jit` cannot be compiled.
-
-    Attributes:
-        reason: why the loop cannot be compiled, as a sentence.
-        instead: what to write instead.
-        file: the file with the statement that is responsible, or None.
-        line: the number of the statement's line, or None.
-        statement: the source of the statement, or None.
-        code: the reason as a member of an enumeration, which the documentation lists.
-    """
-
-    def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):
-        super().__init__(reason)
-        self.reason = reason
-        self.instead = instead
-        self.code = code
-        self.node = node
-        self.file: str | None = None
-        self.line: int | None = None
-        self.statement: str | None = None
-
-    def __str__(self) -> str:
-        where = "" if self.file is None else f"{self.file}:{self.line}: "
-        what = "" if self.statement is None else f"`{self.statement}`: "
-        return f"{where}{what}{self.reason}; {self.instead}"
+__all__ = ["NotCompilable", "Reason", "refuse"]
 
 
 class Reason(Enum):
@@ -109,6 +83,10 @@ class Reason(Enum):
         "{name} is a list that the loop uses in a way other than append, pop, an index or len, or "
         "its vectors differ in dtype or size",
         "use the list as a stack of vectors of one dtype and size",
+    )
+    SHARED = (
+        "this changes a vector that a list contains, and so an item of the list",
+        "append a copy, as in `frontiers.append(frontier.dup())`, or make a copy of the item",
     )
     TOO_LARGE = (
         "the bitmaps of the vectors need {size} bytes, and {limit} are available",

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
+
+from graphla import cards
+from graphla.compilers import numba
+from graphla.settings import current
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +53,7 @@ class Binding:
     arrays: tuple[Path, ...]
     scalars: tuple[Path, ...]
     vectors: tuple[Path, ...]
-    stacks: tuple[Path, ...]
+    stacks: tuple[Path, ...]  # () is a list that does not exist before the loop
     origins: dict[int, str] = field(default_factory=dict)
     fixed: tuple[Path, ...] = ()
 
@@ -74,7 +84,8 @@ class Outcome:
             those of all slots.
         stacks: the vectors of the stacks, by index of the stack. A vector that the program has not
             removed from the stack is the argument's store itself.
-        trace: one record per product, if a `Recorder` is active.
+        trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
+            active.
     """
 
     exit: int
@@ -91,3 +102,51 @@ class Engine(Protocol):
     def run(self, program: Program, arguments: Arguments) -> Outcome:
         """Run the program. If this raises an exception, the arguments are intact."""
         ...
+
+
+_MODULES = {"cpu": "graphla.program.cpu", "cuda": "graphla.program.cuda"}
+
+_used: ContextVar[Engine | None] = ContextVar("graphla_engine", default=None)
+
+
+@contextmanager
+def use(engine: Engine) -> Iterator[None]:
+    """Run all programs by this engine inside a `with` block."""
+    token = _used.set(engine)
+    try:
+        yield
+    finally:
+        _used.reset(token)
+
+
+def engine_for(device: str, entries: int) -> Engine | None:
+    """Return the engine for operands on a device, or None if plain Python runs the loop.
+
+    `entries` is the largest number of entries, or of indices of a vector, among the operands.
+    """
+    used = _used.get()
+    if used is not None:
+        return used
+    if device != "cpu":
+        return _engine("cuda")
+    settings = current()
+    wanted = settings.compiled
+    if wanted is False or (wanted == "auto" and entries < settings.compile_threshold):
+        return None
+    if not numba.is_installed():
+        if wanted is True:
+            raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
+        return None
+    return _engine("cpu")
+
+
+def may_compile() -> bool:
+    """Return whether this machine may have an engine for some device."""
+    return _used.get() is not None or numba.is_installed() or bool(cards.count())
+
+
+@cache
+def _engine(kind: str) -> Engine | None:
+    """Import an engine. None means that this version of the library lacks it."""
+    name = _MODULES[kind]
+    return import_module(name) if find_spec(name) is not None else None  # pyright: ignore[reportReturnType]

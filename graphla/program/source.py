@@ -56,7 +56,7 @@ def _source_of(code: CodeType) -> Source:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError, IndexError, SyntaxError):
         refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
-    node = _parse(lines, first, code.co_name)
+    node = _parse(lines, first, code)
     if node is None or _parameters(node) != code.co_varnames[: _parameter_count(code)]:
         refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
     return Source(
@@ -72,8 +72,9 @@ def _source_of(code: CodeType) -> Source:
     )
 
 
-def _parse(lines: list[str], first: int, name: str) -> Any:
+def _parse(lines: list[str], first: int, code: CodeType) -> Any:
     """Return the syntax tree of the function, or None if the lines are not its definition."""
+    name = code.co_name
     text = "".join(lines)
     is_indented = text[:1] in (" ", "\t")
     try:
@@ -84,7 +85,26 @@ def _parse(lines: list[str], first: int, name: str) -> Any:
     body: Any = tree.body
     node = body[0].body[0] if is_indented else body[0] if body else None
     is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return node if is_function and node.name == name else None
+    if not is_function or node.name != name:
+        return None
+    if class_of(code):
+        _mangle(node, class_of(code))
+    return node
+
+
+def class_of(code: CodeType) -> str:
+    """Return the name of the class in which a method is defined, or "" for another function."""
+    names = code.co_qualname.split(".")
+    return names[-2] if len(names) > 1 and names[-2] != "<locals>" else ""
+
+
+def _mangle(node: ast.AST, owner: str) -> None:
+    """Change names such as `__x` as Python does in the body of a class."""
+    for each in ast.walk(node):
+        for field in ("id", "attr", "arg"):
+            name = getattr(each, field, None)
+            if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+                setattr(each, field, f"_{owner.lstrip('_')}{name}")
 
 
 def _parameter_count(code: CodeType) -> int:
@@ -111,10 +131,11 @@ def is_inlined(value: Any) -> bool:
     package, _, rest = (value.__module__ or "").partition(".")
     if package == "graphla":
         return rest.startswith("algorithms") and not hasattr(value, "graph_options")
-    return package not in _LIBRARIES and package not in sys.stdlib_module_names
+    return package not in LIBRARIES and package not in sys.stdlib_module_names
 
 
-_LIBRARIES = ("semirings", "numpy", "scipy", "cupy", "numba")
+LIBRARIES = frozenset(("graphla", "semirings", "numpy", "scipy", "cupy", "numba", "networkx"))
+"""The packages whose functions do not change."""
 
 
 def original(function: Any) -> Any:

@@ -1,0 +1,682 @@
+"""`gl.jit`: run each loop of a function as one program.
+
+The decorator makes a function whose loops call `_Loop` first (see `rewriting`). At the first call
+with values of certain types, `_Loop` flattens the loop, traces it and asks an engine to run the
+program. Later calls with such values only collect the arguments, run the program, and write the
+results back.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import Enum
+from functools import wraps
+from time import perf_counter
+from types import CellType, CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from graphla.backends import default_device
+from graphla.expression import Operand
+from graphla.operations.accelerate.searches import record_levels
+from graphla.program import ir, printing, running
+from graphla.program.flow import Leave, Loop, Place, flatten, locate
+from graphla.program.keys import Description
+from graphla.program.reasons import NotCompilable, Reason, refuse
+from graphla.program.rewriting import Site, find_sites, rewrite
+from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
+from graphla.program.source import JITTED, Source, source_of
+from graphla.settings import current, forced_direction, recorders
+from graphla.sparse.vector import Vector
+from semirings import exceptions
+from semirings.dtypes import BOOL, FP64, DataType
+from semirings.exceptions import GraphblasException
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_PROGRAMS = 64
+"""The number of programs that are kept per loop; if there are more, all are forgotten."""
+
+
+@overload
+def jit(function: F, *, fallback: bool = False) -> F: ...
+@overload
+def jit(function: None = None, *, fallback: bool = False) -> Callable[[F], F]: ...
+def jit(function: Any = None, *, fallback: bool = False) -> Any:
+    """Compile the loops of a function: each runs as one program.
+
+    The function computes what it computes without the decorator. On a GPU, each loop with
+    statements of graphla becomes one cooperative launch. On the CPU it becomes compiled Numba
+    loops. Without Numba, and on the CPU if `config.compiled` is False or the operands are small,
+    the loop runs as Python.
+
+    A loop without statements of graphla runs as Python, and so does all code outside of loops. Of
+    nested loops, the outermost one that can be compiled is compiled; a warning names the statement
+    for which an outer one cannot. A loop is compiled at the first call with arguments of certain
+    dtypes. Global variables are read again at each call.
+
+    `f.explain(*args)` runs the function on copies of the vectors, and returns a text that shows
+    which loops were compiled and how.
+
+    Args:
+        function: a Python function, whose source must be available.
+        fallback: whether loops that cannot be compiled run as Python, with a warning. By default, a
+            function none of whose loops with statements of graphla can be compiled raises an error.
+
+    Returns:
+        A function with the same signature; without `function`, a decorator.
+
+    Raises:
+        NotCompilable: the function is a generator or a coroutine, or has no source. At a call: no
+            loop with statements of graphla can be compiled.
+        TypeError: `function` is not a Python function.
+
+    Examples:
+        >>> import graphla as gl
+        >>> from graphla import Vector, replace
+        >>> from graphla.semiring import any_secondi
+        >>> @gl.jit
+        ... def bfs(A, source):
+        ...     n = A.nrows
+        ...     parent, frontier = Vector(int, n), Vector(int, n)
+        ...     parent[source] = frontier[source] = source
+        ...     while frontier.nvals:
+        ...         frontier(~parent.S, replace) << any_secondi(frontier @ A)
+        ...         parent(frontier.S) << frontier
+        ...     return parent
+        >>> bfs(gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3), 0).to_dict()
+        {0: 0, 1: 0, 2: 1}
+    """
+    if function is None:
+        return lambda each: jit(each, fallback=fallback)
+    if isinstance(function, (classmethod, staticmethod)):
+        return type(function)(jit(function.__func__, fallback=fallback))
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"function must be a Python function, not {type(function).__name__}")
+    if hasattr(function, JITTED):
+        return function
+    inner = getattr(function, "__wrapped__", None)
+    if isinstance(inner, FunctionType):
+        return _below_decorator(function, inner, fallback)
+    if function.__code__.co_flags & (
+        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    ):
+        if not fallback:
+            refuse(Reason.GENERATOR, None, name=function.__qualname__)
+        text = f"{function.__qualname__} is a generator or a coroutine, so Python runs it"
+        _warn(text, function.__code__.co_filename, function.__code__.co_firstlineno)
+        return function
+    return _Function(function, fallback).wrapper
+
+
+def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
+    """Return a copy of a decorator's function that calls the compiled function."""
+    compiled = jit(inner, fallback=fallback)
+    cells = [
+        CellType(compiled) if _contents(cell) is inner else cell
+        for cell in function.__closure__ or ()
+    ]
+    if all(new is old for new, old in zip(cells, function.__closure__ or (), strict=True)):
+        raise TypeError(
+            f"gl.jit cannot reach the function that {function.__qualname__} calls; write @gl.jit "
+            "below the other decorator"
+        )
+    made = FunctionType(
+        function.__code__,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells),
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    made.__dict__.update(function.__dict__)
+    for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
+        setattr(made, name, getattr(function, name))
+    made.__wrapped__ = compiled  # pyright: ignore[reportFunctionMemberAccess]
+    made.explain = compiled.explain  # pyright: ignore[reportFunctionMemberAccess]
+    return made
+
+
+def _contents(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # the variable has no value yet
+        return None
+
+
+def _warn(text: str, file: str, line: int) -> None:
+    warnings.warn_explicit(text, UserWarning, file, line)
+
+
+_report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
+"""While `explain` runs, what happened to the loops."""
+
+
+class _Function:
+    """A function under `gl.jit`. It is rewritten at its first call.
+
+    `loops` are its loops, which the rewritten function calls.
+    """
+
+    locals = staticmethod(locals)
+
+    def __init__(self, function: FunctionType, fallback: bool):
+        self.function = function
+        self.fallback = fallback
+        self.loops: list[_Loop] = []
+        self.rewritten: FunctionType | None = None
+
+        @wraps(function)
+        def wrapper(*args: Any, **options: Any) -> Any:
+            rewritten = self.rewritten
+            if rewritten is None:
+                if not running.may_compile():
+                    return function(*args, **options)
+                rewritten = self.rewrite()
+            return rewritten(*args, **options)
+
+        setattr(wrapper, JITTED, function)
+        wrapper.explain = self.explain  # pyright: ignore[reportAttributeAccessIssue]
+        self.wrapper = wrapper
+
+    def rewrite(self) -> FunctionType:
+        """Return the function whose loops call those in `loops`."""
+        function = self.function
+        try:
+            source = source_of(function)
+        except NotCompilable as error:
+            if not self.fallback:
+                raise
+            _warn(str(error), function.__code__.co_filename, function.__code__.co_firstlineno)
+            self.rewritten = function
+            return function
+        sites = find_sites(function)
+        self.loops = [_Loop(self, source, site) for site in sites]
+        self.rewritten = rewrite(function, sites, self) if sites else function
+        return self.rewritten
+
+    def explain(self, *args: Any, **options: Any) -> str:
+        """Run the function on copies of its vectors; return which loops compile, and how."""
+        copies: dict[int, Any] = {}
+
+        def copied(x: Any) -> Any:
+            if type(x) is Vector:
+                return copies.setdefault(id(x), x.dup())
+            if type(x) is list and any(type(each) is Vector for each in x):
+                return copies.setdefault(id(x), [copied(each) for each in x])
+            return x
+
+        rewritten = self.rewritten or self.rewrite()
+        report: list[str] = []
+        token = _report.set(report)
+        try:
+            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
+        finally:
+            _report.reset(token)
+        if not self.loops:
+            return f"{self.function.__name__} has no loops."
+        return "\n\n".join(dict.fromkeys(report)) or f"No loop of {self.function.__name__} ran."
+
+    def refuse(self, loop: _Loop, error: NotCompilable) -> None:
+        """Warn that a loop is not compiled, or raise an error if no loop is.
+
+        No error is raised while a loop inside this one, or one that has not run yet, may still be
+        compiled.
+        """
+        loop.state = State.FAILED
+        following = self.loops[self.loops.index(loop) + 1 :]
+        may_compile = any(each.state is State.COMPILED for each in self.loops) or any(
+            each.state is State.NEW for each in following
+        )
+        if not (self.fallback or may_compile):
+            raise error.with_traceback(None)
+        if not loop.has_warned:
+            loop.has_warned = True
+            line = loop.site.node.lineno
+            what = f"the loop in line {line} of {self.function.__qualname__} runs as Python: "
+            _warn(what + str(error), loop.source.file, line)
+
+
+class _Unusual:
+    """That variables have no value after a loop, or that the program ended with an exception."""
+
+    __slots__ = ("error", "missing")
+
+    def __init__(self, missing: frozenset[str], error: BaseException | None):
+        self.missing = missing
+        self.error = error
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.missing
+
+    def pop_error(self) -> BaseException:
+        """Return the exception, and drop the reference to it, whose traceback has this frame."""
+        error, self.error = self.error, None
+        assert error is not None
+        return error
+
+
+class State(Enum):
+    """What happened to a loop when it ran the last time."""
+
+    NEW = "it has not run"
+    PYTHON = "it has no statements of graphla"
+    COMPILED = "it was compiled"
+    FAILED = "it could not be compiled"
+
+
+class _Loop:
+    """A loop of a function under `gl.jit`, and its programs."""
+
+    def __init__(self, owner: _Function, source: Source, site: Site):
+        self.owner = owner
+        self.source = source
+        self.site = site
+        self.shapes: list[_Shape] = []
+        self.errors: dict[Any, NotCompilable] = {}  # why the loop cannot be flattened
+        self.state = State.NEW
+        self.has_warned = False
+        read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
+        self.outside = tuple(sorted(read - source.local - set(source.free)))
+
+    def __call__(self, given: Any) -> tuple[Any, ...] | None:
+        """Run the loop on the values of `site.inputs`, or of all local variables by name.
+
+        Return the place at which it was left, the values of `site.outputs`, and an `_Unusual` or
+        None. Return None if Python is to run the loop.
+        """
+        inputs = self.site.inputs
+        if type(given) is dict:
+            names = {name: given[name] for name in inputs if name in given}
+        else:
+            names = dict(zip(inputs, given, strict=True))
+        if self.errors:
+            at, key = self.describe(names)
+            if key in self.errors:
+                return self.refuse(self.errors[key], at)
+        for shape in self.shapes:
+            functions = shape.loop.functions(self.owner.function, names)
+            if functions is not None:
+                return shape(names, functions)
+        return self.flatten(names)
+
+    def flatten(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Flatten the loop, with the helper functions that it calls now, and run it."""
+        try:
+            loop = flatten(self.site.node, self.owner.function, names, self.site.after)
+        except NotCompilable as error:
+            at, key = self.describe(names)
+            self.errors[key] = error
+            return self.refuse(error, at)
+        if len(self.shapes) == MOST_PROGRAMS:
+            self.shapes.clear()
+        self.shapes.append(_Shape(self, loop))
+        functions = loop.functions(self.owner.function, names)
+        assert functions is not None
+        return self.shapes[-1](names, functions)
+
+    def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
+        """Describe the values that the loop reads, without those that helper functions read."""
+        found = self.owner.function.__globals__
+        known = {**names, **{name: found[name] for name in self.outside if name in found}}
+        values = [*known.values()]
+        for node in ast.walk(self.site.node):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                value = known.get(node.value.id)
+                if not isinstance(value, (Operand, ModuleType)):
+                    values.append(getattr(value, node.attr, None))
+        at = Description()
+        return at, at.of_all(values)
+
+    def refuse(self, error: NotCompilable, at: Description) -> None:
+        """Report that the loop cannot be flattened."""
+        if not at.has_graphla:
+            self.run_in_python()
+        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+            self.fail(error)
+
+    def fail(self, error: NotCompilable) -> None:
+        """Report that the loop is not compiled."""
+        self.say(f"runs as Python: {error}")
+        if error.code is Reason.FAILS:
+            self.state = State.PYTHON
+        else:
+            self.owner.refuse(self, error)
+
+    def run_in_python(self) -> None:
+        """Report that the loop has no statements of graphla."""
+        self.say("has no statements of graphla, so Python runs it.")
+        self.state = State.PYTHON
+
+    def say(self, text: str) -> None:
+        """Add to the report of `explain`."""
+        report = _report.get()
+        if report is not None:
+            line = self.site.node.lineno
+            report.append(f"The loop in line {line} of {self.source.name} {text}")
+
+
+class _Shape:
+    """A loop with the helper functions that it calls, and its programs for several types."""
+
+    def __init__(self, owner: _Loop, loop: Loop):
+        self.owner = owner
+        self.loop = loop
+        self.cases: dict[Any, list[_Case]] = {}
+        self.refused: dict[Any, NotCompilable] = {}
+        live = loop.live[0]
+        self.inputs = tuple(name for name in owner.site.inputs if name in live)
+        self.homes = tuple(loop.outside.items())
+        self.inlined = frozenset(helper.code for helper in loop.helpers)
+
+    def __call__(
+        self, names: dict[str, Any], functions: list[FunctionType]
+    ) -> tuple[Any, ...] | None:
+        values = {name: names[name] for name in self.inputs if name in names}
+        for name, home in self.homes:
+            try:
+                values[name] = home.find(names, functions)
+            except (KeyError, ValueError):
+                continue
+        parts = [*values.values()]
+        for home in self.loop.attributes:
+            try:
+                parts.append(home.find(names, functions))
+            except (KeyError, ValueError, AttributeError):
+                parts.append(None)
+        at = Description(self.inlined)
+        description = at.of_all(parts)
+        if not at.has_graphla:
+            return self.owner.run_in_python()
+        device = at.device or default_device()
+        engine = running.engine_for(device, at.entries)
+        explains = _report.get() is not None
+        if at.is_mixed or (engine is None and not explains):
+            return None
+        has_all = len(values) == len(self.inputs) + len(self.homes)
+        how = device, current().deterministic, forced_direction()
+        key = description, has_all or tuple(values), how
+        try:
+            case = self.find(key, values)
+            if explains:
+                self.owner.say("is compiled:\n" + printing.text(case.program))
+            self.owner.state = State.COMPILED
+            return None if engine is None else case.run(engine, device, values)
+        except NotCompilable as error:
+            self.refused[key] = error
+            self.locate(error)
+            return self.owner.fail(error)
+
+    def find(self, key: Any, values: dict[str, Any]) -> _Case:
+        """Return the program for these values. Trace the loop if it is new."""
+        for case in self.cases.get(key, ()):
+            if case.fits(values):
+                return case
+        error = self.refused.get(key)
+        if error is not None:
+            raise error
+        if len(self.cases) + len(self.refused) > MOST_PROGRAMS:
+            self.cases.clear()
+            self.refused.clear()
+        from graphla.program.tracing import trace
+
+        case = _Case(self, values, *trace(self.loop, values))
+        self.cases.setdefault(key, []).append(case)
+        return case
+
+    def locate(self, error: NotCompilable) -> None:
+        """Add the file, the line and the statement to an error of the tracer or of an engine."""
+        if error.file is None:
+            step = None if error.node is None else self.loop.step_of(error.node)
+            line = self.loop.steps[0].line if step is None else step.line
+            locate(error, *self.loop.where(line))
+
+
+Getter = Callable[[Mapping[str, Any]], Any]
+
+
+def _getter(path: Path) -> Getter:
+    """Return a function that finds the value at a path."""
+    name, *rest = path
+    if not rest:
+        return lambda values: values[name]
+    if rest == ["len()"]:
+        return lambda values: len(values[name])
+    if len(rest) == 1:
+        return lambda values: getattr(values[name], rest[0])
+
+    def get(values: Mapping[str, Any]) -> Any:
+        value: Any = values[name]
+        for each in rest:
+            if each.isdecimal():
+                value = value[int(each)]
+            else:
+                value = len(value) if each == "len()" else getattr(value, each)
+        return value
+
+    return get
+
+
+def _number(dtype: DataType) -> Callable[[Any], Any]:
+    """Return the conversion of a value to a Python number of this dtype."""
+    return bool if dtype is BOOL else float if dtype is FP64 else int
+
+
+def _is_same(x: Any, y: Any) -> bool:
+    return type(x) is type(y) and (x == y or x != x != y != y)
+
+
+def _store(operand: Operand) -> Any:
+    return operand._read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """An exit of a program.
+
+    Attributes:
+        place: what the rewritten function is told: 0, 1, or 2 and more for a statement.
+        raised: the place, if a helper's `raise` statement is executed here.
+        outputs: for each of `Site.outputs`, what its value is.
+        slots: the slots with vectors.
+        missing: the outputs that have no value.
+    """
+
+    place: int
+    raised: Place | None
+    outputs: tuple[Any, ...]
+    slots: tuple[int, ...]
+    missing: frozenset[str]
+
+
+class _Case:
+    """The program of a loop for values of certain types."""
+
+    def __init__(
+        self, shape: _Shape, values: Mapping[str, Any], program: ir.Program, binding: Binding
+    ):
+        self.shape = shape
+        self.program = program
+        self.binding = binding
+        self.dims = [_getter(path) for path in binding.dims]
+        self.matrices = [_getter(path) for path in binding.matrices]
+        self.arrays = [
+            (_getter(path), each.dtype.np_type)
+            for path, each in zip(binding.arrays, program.arrays, strict=True)
+        ]
+        self.scalars = [
+            (_getter(path), _number(each.dtype))
+            for path, each in zip(binding.scalars, program.scalars, strict=True)
+        ]
+        self.vectors = [_getter(path) for path in binding.vectors]
+        self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
+        self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
+        self.exits = [self.leaving(each) for each in program.exits]
+
+    def fits(self, values: Mapping[str, Any]) -> bool:
+        """Return whether the numbers that the program contains as constants are the same."""
+        return all(_is_same(get(values), constant) for get, constant in self.fixed)
+
+    def leaving(self, leaving: ir.Leaving) -> _Left:
+        shape = self.shape
+        site = shape.owner.site
+        place = shape.loop.places[leaving.place]
+        number = leaving.place
+        if place.origin is not None and place.helper is None:
+            number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
+        names = leaving.names
+        loop = shape.loop
+        live = frozenset[str]().union(
+            *(
+                live
+                for step, live in zip(loop.steps, loop.live, strict=True)
+                if isinstance(step, Leave) and step.place == leaving.place
+            )
+        )
+        return _Left(
+            place=number,
+            raised=place if place.helper is not None else None,
+            outputs=tuple(names.get(name) for name in site.outputs),
+            slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
+            missing=frozenset(live.intersection(site.outputs).difference(names)),
+        )
+
+    def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Run the program and write the results back."""
+        objects = [get(values) for get in self.vectors]
+        lists = [get(values) for get in self.stacks]
+        arguments = Arguments(
+            device,
+            tuple([int(get(values)) for get in self.dims]),
+            tuple([_store(get(values)) for get in self.matrices]),
+            tuple([np.ascontiguousarray(get(values), dtype) for get, dtype in self.arrays]),
+            tuple([convert(get(values)) for get, convert in self.scalars]),
+            tuple([_store(each) for each in objects]),
+            tuple([tuple(map(_store, each)) for each in lists]),
+        )
+        if recorders():
+            start = perf_counter()
+            outcome = engine.run(self.program, arguments)
+            name = self.program.name
+            record_levels(name, "", "product", outcome.trace, perf_counter() - start)
+        else:
+            outcome = engine.run(self.program, arguments)
+        for k, stack in enumerate(self.program.stacks):
+            _write_list(lists[k], arguments.stacks[k], outcome.stacks[stack.index])
+        if outcome.fault is not None:
+            return self.fail(outcome, objects)
+        left = self.exits[outcome.exit]
+        vectors = self.write(outcome, left.slots, objects)
+        outputs = [
+            vectors[each.index]
+            if type(each) is ir.Slot
+            else outcome.scalars[each.name]
+            if type(each) is ir.Var
+            else lists[each.index]
+            if type(each) is ir.Stack
+            else each.value
+            if type(each) is ir.Same
+            else None
+            for each in left.outputs
+        ]
+        if left.raised is not None:
+            error = self.raised(left.raised, values, outcome, vectors, lists)
+            return (-1, *outputs, _Unusual(left.missing, error))
+        return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
+
+    def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
+        """Return the Vector objects of the slots; those from before the loop change in place."""
+        origins = self.binding.origins
+        found: dict[int, Vector] = {}
+        for index in slots:
+            store = outcome.slots[index]
+            name = origins.get(index)
+            number = -1 if name is None else int(outcome.scalars[name])
+            if number < 0:
+                found[index] = Vector._of(store)
+            else:
+                vector = found[index] = objects[number]
+                if vector._store is not store:
+                    vector._store = store
+        return found
+
+    def fail(self, outcome: Outcome, objects: list[Any]) -> tuple[Any, ...]:
+        """Return that an exception is raised. The vectors are as they were at that time."""
+        assert outcome.fault is not None
+        self.write(outcome, self.binding.origins, objects)
+        kind, text, line = outcome.fault
+        cls = getattr(exceptions, kind, None) or getattr(builtins, kind, None)
+        error = (cls or GraphblasException)(text)
+        source, number = self.shape.loop.where(line)
+        raised = ast.Raise(ast.Name("error", ast.Load()), None)
+        _raise(raised, {"error": error}, source, number, error)
+        return (_Unusual(frozenset(), error),)
+
+    def raised(
+        self,
+        place: Place,
+        values: Mapping[str, Any],
+        outcome: Outcome,
+        vectors: Mapping[int, Vector],
+        lists: list[Any],
+    ) -> BaseException:
+        """Return the exception that a helper's `raise` statement raises."""
+        namespace = dict(values)
+        leaving = self.program.exits[outcome.exit]
+        for name, each in leaving.names.items():
+            if isinstance(each, ir.Slot):
+                namespace[name] = vectors[each.index]
+            elif isinstance(each, ir.Var):
+                namespace[name] = outcome.scalars[each.name]
+            elif isinstance(each, ir.Stack):
+                namespace[name] = lists[each.index]
+            elif isinstance(each, ir.Same):
+                namespace[name] = each.value
+        assert place.helper is not None
+        assert place.statement is not None
+        line = place.statement.lineno
+        return _raise(place.statement, namespace, place.helper, line, None)
+
+
+def _write_list(items: list[Any], before: tuple[Any, ...], after: list[Any]) -> None:
+    """Give a list the vectors that a program left on its stack, and keep the objects below."""
+    kept = 0
+    while kept < min(len(before), len(after)) and before[kept] is after[kept]:
+        kept += 1
+    if kept < max(len(before), len(after)):
+        items[kept:] = [Vector._of(store) for store in after[kept:]]
+
+
+def _raise(
+    statement: ast.stmt,
+    names: dict[str, Any],
+    source: Source,
+    line: int,
+    error: BaseException | None,
+) -> BaseException:
+    """Execute a `raise` statement as if it were in a line of the source; return the exception."""
+    try:
+        exec(_code_at(statement, source, line), names)
+    except BaseException as raised:
+        if error is not None and raised is not error:
+            raise
+        trace = raised.__traceback__
+        return raised.with_traceback(trace and trace.tb_next)
+    raise AssertionError("the statement did not raise an exception")
+
+
+def _code_at(statement: ast.stmt, source: Source, line: int) -> CodeType:
+    tree = ast.Module([statement], [])
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.expr, ast.stmt)):
+            node.lineno = node.end_lineno = line
+            node.col_offset = node.end_col_offset = 0
+    code = compile(tree, source.file, "exec")
+    return code.replace(co_name=source.name, co_qualname=source.name)

@@ -1,0 +1,298 @@
+"""Describe the values that a loop reads, so that calls with equal descriptions share a program.
+
+A description is hashable. It contains the dtypes, which sizes are equal, which names refer to one
+object, iso values, known symmetry and the width of indices, but neither sizes nor numbers. An
+anonymous operator is described by its function, and a function by its code and by the values that
+it reads outside, numbers included. The loop reads those of an inlined function itself, so its code
+is enough. Any other object is described by its identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator, Sequence
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Expression, Operand
+from graphla.formats import is_iso
+from graphla.program.source import LIBRARIES
+from graphla.sparse.mask import Mask
+from graphla.sparse.matrix import Matrix
+from graphla.sparse.scalar import Scalar
+from graphla.sparse.vector import Vector
+from graphla.stores import MatrixStore, ScalarStore, VectorStore
+from semirings.dtypes import DataType
+from semirings.operators import Operator, Typed
+
+WORD = 1 << 63
+"""An int that is not in [-WORD, WORD) is not an INT64."""
+
+DEEP = 4
+"""Objects that functions, tuples and operators refer to are described to this depth."""
+
+
+class Same:
+    """An object, which equals only itself."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Same and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class Description:
+    """Collects the sizes and objects that the descriptions of one call share.
+
+    Attributes:
+        device: the device of the first vector or matrix, or "".
+        is_mixed: whether there are two devices.
+        entries: the largest number of entries, or of indices of a vector.
+        has_graphla: whether a vector, a matrix, or the class Vector is among the values.
+        inlined: the code of the functions that are inlined.
+        depth: the number of functions, operators and tuples around the value.
+    """
+
+    __slots__ = (
+        "depth",
+        "device",
+        "entries",
+        "has_graphla",
+        "inlined",
+        "is_mixed",
+        "objects",
+        "sizes",
+    )
+
+    def __init__(self, inlined: Container[CodeType] = ()) -> None:
+        self.inlined = inlined
+        self.device = ""
+        self.is_mixed = False
+        self.entries = 0
+        self.has_graphla = False
+        self.objects: dict[int, int] = {}
+        self.sizes: dict[int, int] = {}
+        self.depth = 0
+
+    def of_all(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the descriptions of several values.
+
+        Vectors and matrices come first: an int is compared with their sizes, and the items of a
+        list with their identities.
+        """
+        parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
+        return tuple(
+            [self.of(x) if part is None else part for x, part in zip(values, parts, strict=True)]
+        )
+
+    def of(self, value: Any) -> Any:
+        """Return the description of a value."""
+        kind = type(value)
+        describe = _describe.get(kind)
+        if describe is None:
+            describe = _describe[kind] = _find(kind)
+        return describe(self, value)
+
+    def vector(self, value: Any, store: VectorStore) -> Any:
+        sizes, objects = self.sizes, self.objects
+        size, device = store.size, store.device
+        if device != self.device:
+            self.meet(device)
+        if size > self.entries:
+            self.entries = size
+        return (
+            "vector",
+            objects.setdefault(id(value), len(objects)),
+            store.dtype.number,
+            sizes.setdefault(size, len(sizes)),
+        )
+
+    def matrix(self, value: Any, store: MatrixStore) -> Any:
+        self.meet(store.device)
+        self.entries = max(self.entries, store.nvals, store.nrows)
+        sizes = self.sizes
+        is_symmetric = store.find_symmetry() if store.nrows == store.ncols else False
+        rows, columns = store.held
+        form = store.csr if rows else store.csc
+        return (
+            "matrix",
+            self.objects.setdefault(id(value), len(self.objects)),
+            store.dtype.number,
+            sizes.setdefault(store.nrows, len(sizes)),
+            sizes.setdefault(store.ncols, len(sizes)),
+            is_iso(form.values),
+            is_symmetric and rows and columns and store.csr is store.csc,
+            is_symmetric,
+            form.indptr.dtype.num,
+        )
+
+    def meet(self, device: str) -> None:
+        self.has_graphla = True
+        if device != self.device:
+            self.is_mixed = self.is_mixed or bool(self.device)
+            self.device = device
+
+    def nested(self, values: Any) -> Any:
+        """Describe values that an object refers to, with numbers."""
+        if self.depth >= DEEP:
+            return tuple(map(Same, values))
+        self.depth += 1
+        try:
+            return tuple(map(self.of, values))
+        finally:
+            self.depth -= 1
+
+
+def _operand(at: Description, value: Any) -> Any:
+    store = value._read()
+    if isinstance(store, VectorStore):
+        return type(value), at.vector(value, store)
+    if isinstance(store, MatrixStore):
+        origin = getattr(value, "_origin", None) if isinstance(value, Expression) else None
+        return type(value), at.matrix(value, store), origin is not None
+    assert isinstance(store, ScalarStore)
+    at.has_graphla = True
+    return type(value), store.dtype.number, store.value is None
+
+
+def _vector(at: Description, value: Any) -> Any:
+    return at.vector(value, value._store)
+
+
+def _matrix(at: Description, value: Any) -> Any:
+    return at.matrix(value, value._store)
+
+
+def _mask(at: Description, value: Any) -> Any:
+    return type(value), value.structure, value.complement, at.of(value.parent)
+
+
+def _int(at: Description, value: Any) -> Any:
+    if at.depth:
+        return int, value, "constant"
+    # Whether an int is one of the sizes, as in `Vector(int, n)`; vectors and matrices come first.
+    return (int, at.sizes.get(value)) if -WORD <= value < WORD else (int, "large")
+
+
+def _number(at: Description, value: Any) -> Any:
+    return (type(value), repr(value)) if at.depth else type(value)
+
+
+def _none(_: Description, value: Any) -> Any:
+    return None
+
+
+def _constant(_: Description, value: Any) -> Any:
+    return type(value), value
+
+
+def _identity(at: Description, value: Any) -> Any:
+    if value is Vector or value is Matrix or value is Scalar:
+        at.has_graphla = True
+    return Same(value)
+
+
+def _dict(at: Description, value: Any) -> Any:
+    return (dict, at.nested(value), at.nested(value.values())) if at.depth else Same(value)
+
+
+def _list(at: Description, value: Any) -> Any:
+    if at.depth:
+        return type(value), at.nested(value)
+    kinds = set(map(type, value))
+    if kinds <= _NUMBERS:
+        size = len(value)
+        at.sizes.setdefault(size, len(at.sizes))
+        return type(value), frozenset(kinds), at.sizes[size], size == 0
+    if kinds == {Vector}:
+        before = len(at.objects)
+        items = [at.of(each) for each in value]
+        shared = tuple(k for k, x in enumerate(items) if x[1] < before or x in items[:k])
+        return type(value), frozenset(x[0::2] + x[3:] for x in items), shared
+    if isinstance(value, tuple):
+        return tuple, at.nested(value)
+    return Same(value)
+
+
+def _array(at: Description, value: Any) -> Any:
+    sizes = at.sizes
+    shape = tuple(sizes.setdefault(size, len(sizes)) for size in value.shape)
+    return type(value), value.dtype, shape
+
+
+def _function(at: Description, value: FunctionType) -> Any:
+    if value.__module__ and value.__module__.partition(".")[0] in LIBRARIES:
+        return Same(value)
+    code = value.__code__
+    if code in at.inlined:
+        return code
+    return code, at.nested(_read_outside(value)), at.nested(value.__defaults__ or ())
+
+
+def _method(at: Description, value: MethodType) -> Any:
+    return at.of(value.__func__), Same(value.__self__)
+
+
+def _operator(at: Description, value: Operator) -> Any:
+    if not value.is_anonymous:
+        return Same(value)
+    recipe = value._recipe()
+    return type(value), tuple(recipe), at.nested(recipe.values())
+
+
+def _typed(at: Description, value: Typed) -> Any:
+    return type(value), at.of(value.op), value._dtypes
+
+
+def _read_outside(function: FunctionType) -> Iterator[Any]:
+    """Yield the values that a function reads and that are not its local variables."""
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:  # the variable has no value yet
+            yield None
+    names = function.__globals__
+    for name in function.__code__.co_names:
+        if name in names:
+            yield names[name]
+
+
+_NUMBERS = frozenset((bool, int, float))
+
+_FIRST = {Vector: _vector, Matrix: _matrix}
+
+_exact: dict[type, Callable[[Description, Any], Any]] = {
+    **_FIRST,
+    Mask: _mask,
+    bool: _number,
+    int: _int,
+    float: _number,
+    str: _constant,
+    bytes: _constant,
+    type(None): _none,
+    dict: _dict,
+    range: _constant,
+    DataType: _constant,
+    list: _list,
+    tuple: _list,
+    np.ndarray: _array,
+    FunctionType: _function,
+    MethodType: _method,
+    BuiltinFunctionType: _constant,
+    ModuleType: _identity,
+    CodeType: _constant,
+}
+_by_class = ((Operand, _operand), (Operator, _operator), (Typed, _typed), (np.generic, _number))
+_describe = dict(_exact)
+
+
+def _find(kind: type) -> Callable[[Description, Any], Any]:
+    """Return how values of a type are described."""
+    return next((how for base, how in _by_class if issubclass(kind, base)), _identity)

@@ -1,0 +1,283 @@
+"""Arithmetic of scalars by the rules of Python.
+
+Each function gets the emitter for the instructions that it needs: variables for intermediate
+results, and faults for the exceptions that Python raises.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from graphla.program import ir
+from graphla.program.emitting import Emitter
+from graphla.program.values import MOST, ZERO, constant
+from semirings.dtypes import BOOL, FP64, INT64, DataType
+
+EXACT = 1 << 53
+"""Each int up to this one is a float."""
+
+ARITHMETIC = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "&": "and",
+    "|": "or",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+}
+
+COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+_FLIPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+_known: dict[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in (*COMPARISONS.values(), "add", "sub", "mul")},
+    **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "neg", "abs")},
+    **{name: getattr(operator, name) for name in ("invert", "xor", "lshift", "rshift")},
+    "and": operator.and_,
+    "or": operator.or_,
+    "not": operator.not_,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "round": round,
+    "min": min,
+    "max": max,
+    "pow": pow,
+}
+"""The functions of constants that are computed at once."""
+
+
+def call(function: str, dtype: DataType, *arguments: ir.Scalar) -> ir.Scalar:
+    """Return function(*arguments), which is computed at once if all arguments are constants."""
+    values = [each.value for each in arguments if isinstance(each, ir.Constant)]
+    if len(values) == len(arguments) and function in _known:
+        return constant(_known[function](*values))
+    if function in ("and", "or") and dtype is BOOL and values:
+        (known,) = (each for each in arguments if isinstance(each, ir.Constant))
+        (other,) = (each for each in arguments if each is not known)
+        return other if known.value == (function == "and") else known
+    if function == "not" and isinstance(arguments[0], ir.Call) and arguments[0].function == "not":
+        return arguments[0].arguments[0]
+    return ir.Call(function, arguments, dtype)
+
+
+def negation(x: ir.Scalar) -> ir.Scalar:
+    """Return `not x`, for a BOOL."""
+    return call("not", BOOL, x)
+
+
+def both(x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x and y`, for BOOL."""
+    return call("and", BOOL, x, y)
+
+
+def either(x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x or y`, for BOOL."""
+    return call("or", BOOL, x, y)
+
+
+def convert(x: ir.Scalar, dtype: DataType) -> ir.Scalar:
+    """Return bool(x), int(x) or float(x)."""
+    if x.dtype is dtype:
+        return x
+    if isinstance(x, ir.Constant):
+        return constant({BOOL: bool, INT64: int, FP64: float}[dtype](x.value))
+    return ir.Call({BOOL: "bool", INT64: "int", FP64: "float"}[dtype], (x,), dtype)
+
+
+def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x if condition else y`, for scalars of one dtype, both of which are evaluated."""
+    if isinstance(condition, ir.Constant):
+        return x if condition.value else y
+    return x if x == y else ir.Call("where", (condition, x, y), x.dtype)
+
+
+def choose(e: Emitter, condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x if condition else y`.
+
+    An int that is a constant becomes a float if the other scalar is a float: only the type of the
+    result then differs from Python's. Other scalars of different dtypes make the program fork.
+    """
+    x, y = alike(x, y)
+    if x.dtype is not y.dtype:
+        return x if e.decide(condition) else y
+    return where(condition, x, y)
+
+
+def alike(x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
+    """Convert an int that is a constant if the other scalar is a float."""
+    for one, other in ((x, y), (y, x)):
+        if one.dtype is FP64 and is_exact(other):
+            return convert(x, FP64), convert(y, FP64)
+    return x, y
+
+
+def is_exact(x: ir.Scalar) -> bool:
+    """Return whether the scalar is an int that is known and that is equal to a float."""
+    return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= EXACT
+
+
+def truth(x: ir.Scalar) -> ir.Scalar:
+    """Return bool(x)."""
+    if x.dtype is BOOL:
+        return x
+    return call("ne", BOOL, x, ZERO if x.dtype is INT64 else constant(0.0))
+
+
+def common(x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar, DataType]:
+    """Convert both operands of an arithmetic operator to INT64, or to FP64 if one is a float."""
+    dtype = FP64 if FP64 in (x.dtype, y.dtype) else INT64
+    return convert(x, dtype), convert(y, dtype), dtype
+
+
+def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x symbol y`, for an operator such as "+"."""
+    function = ARITHMETIC[symbol]
+    if symbol in ("&", "|", "^"):
+        if x.dtype is BOOL and y.dtype is BOOL:
+            return call(function, BOOL, x, y)
+        return call(function, INT64, *_whole(symbol, x, y))
+    if symbol in ("<<", ">>"):
+        return call(function, INT64, *_whole(symbol, x, y))
+    if symbol == "**":
+        return power(e, x, y)
+    if symbol == "/":
+        return call(function, FP64, convert(x, FP64), convert(y, FP64))
+    x, y, dtype = common(x, y)
+    return call(function, dtype, x, y)
+
+
+def _whole(symbol: str, x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
+    if FP64 in (x.dtype, y.dtype):
+        names = {BOOL: "bool", INT64: "int", FP64: "float"}
+        one, other = names[x.dtype], names[y.dtype]
+        raise TypeError(f"unsupported operand type(s) for {symbol}: '{one}' and '{other}'")
+    return convert(x, INT64), convert(y, INT64)
+
+
+def power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return x ** y. Two ints give a float if y is negative."""
+    if x.dtype is not FP64 and y.dtype is not FP64:
+        x, y = convert(x, INT64), convert(y, INT64)
+        if e.decide(call("ge", BOOL, y, ZERO)):
+            return call("pow", INT64, x, y)
+    x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
+    if isinstance(x, ir.Constant) and isinstance(y, ir.Constant):
+        return constant(x.value**y.value)
+    zero = constant(0.0)
+    divides = both(call("eq", BOOL, x, zero), call("lt", BOOL, y, zero))
+    e.fault(divides, "ZeroDivisionError", "0.0 cannot be raised to a negative power")
+    result = e.leaf(ir.Call("pow", (x, y), FP64))
+    given = both(_is_finite(x), _is_finite(y))
+    e.fault(
+        both(given, ir.Call("math.isinf", (result,), BOOL)),
+        "OverflowError",
+        "(34, 'Numerical result out of range')",
+    )
+    return result
+
+
+def _is_finite(x: ir.Scalar) -> ir.Scalar:
+    if isinstance(x, ir.Constant):
+        return constant(abs(x.value) < float("inf"))
+    return ir.Call("math.isfinite", (x,), BOOL)
+
+
+def negative(x: ir.Scalar) -> ir.Scalar:
+    """Return -x."""
+    x = convert(x, INT64) if x.dtype is BOOL else x
+    return call("neg", x.dtype, x)
+
+
+def absolute(x: ir.Scalar) -> ir.Scalar:
+    """Return abs(x)."""
+    x = convert(x, INT64) if x.dtype is BOOL else x
+    return call("abs", x.dtype, x)
+
+
+def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return `x symbol y`, for a comparison such as "<". An int and a float are compared exactly."""
+    function = COMPARISONS[symbol]
+    if x.dtype is y.dtype:
+        return call(function, BOOL, x, y)
+    if FP64 not in (x.dtype, y.dtype):
+        return call(function, BOOL, convert(x, INT64), convert(y, INT64))
+    if x.dtype is BOOL or y.dtype is BOOL or is_exact(x) or is_exact(y):
+        return call(function, BOOL, convert(x, FP64), convert(y, FP64))
+    if x.dtype is FP64:
+        return _compare_mixed(e, _FLIPPED[function], y, x)
+    return _compare_mixed(e, function, x, y)
+
+
+def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.Scalar:
+    """Return a comparison of an int (or bool) k, the left operand, with a float x."""
+    k, x = e.leaf(k), e.leaf(x)
+    limit = float(MOST + 1)
+    fits = both(
+        call("ge", BOOL, x, constant(-limit)),
+        call("lt", BOOL, x, constant(limit)),
+    )
+    fits = e.leaf(fits)
+    near = e.leaf(where(fits, x, constant(0.0)))
+    floor = ir.Call("math.floor", (near,), INT64)
+    ceil = ir.Call("math.ceil", (near,), INT64)
+    if function in ("eq", "ne"):
+        equal = both(call("eq", BOOL, k, floor), call("eq", BOOL, k, ceil))
+        equal = both(fits, equal)
+        return equal if function == "eq" else negation(equal)
+    rounded = ceil if function in ("lt", "ge") else floor
+    beyond = "gt" if function in ("lt", "le") else "lt"
+    return where(fits, call(function, BOOL, k, rounded), call(beyond, BOOL, x, constant(0.0)))
+
+
+def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return min(x, y) or max(x, y), by the name of the function."""
+    x, y = alike(x, y)
+    if x.dtype is y.dtype and x.dtype is not BOOL:
+        return call(name, x.dtype, x, y)
+    x, y = e.leaf(x), e.leaf(y)
+    return choose(e, compare(e, "<" if name == "min" else ">", y, x), y, x)
+
+
+def rounded(x: ir.Scalar) -> ir.Scalar:
+    """Return round(x)."""
+    return call("round", INT64, x) if x.dtype is FP64 else convert(x, INT64)
+
+
+_OF_TWO = ("math.atan2", "math.hypot", "math.copysign")
+
+
+def mathematical(e: Emitter, name: str, arguments: list[ir.Scalar]) -> ir.Scalar | None:
+    """Return a function of module `math`, or None if programs do not have it."""
+    function = f"math.{name}"
+    if name == "trunc" and len(arguments) == 1:
+        return convert(arguments[0], INT64)
+    if name == "pow" and len(arguments) == 2:
+        x, y = (convert(each, FP64) for each in arguments)
+        return power(e, x, y)
+    if name == "log" and len(arguments) == 2:
+        x, base = (ir.Call(function, (convert(each, FP64),), FP64) for each in arguments)
+        return ir.Call("truediv", (x, base), FP64)
+    if function not in ir.SCALAR_FUNCTIONS or len(arguments) != 1 + (function in _OF_TWO):
+        return None
+    if name in ("floor", "ceil"):
+        (x,) = arguments
+        return ir.Call(function, (x,), INT64) if x.dtype is FP64 else convert(x, INT64)
+    given = tuple(convert(each, FP64) for each in arguments)
+    if name.startswith("is"):
+        return ir.Call(function, given, BOOL)
+    if name not in ("exp", "sinh", "cosh"):
+        return ir.Call(function, given, FP64)
+    x = e.leaf(given[0])
+    result = e.leaf(ir.Call(function, (x,), FP64))
+    overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
+    e.fault(overflows, "OverflowError", "math range error")
+    return result

@@ -1,0 +1,256 @@
+"""The values that the tracer knows: what a variable of the user's function may refer to.
+
+A *term* is a vector expression of the intermediate form. It refers to the entries that its slots
+store at the time of the expression, as an expression of the library does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from graphla.program import ir
+from semirings.dtypes import BOOL, FP64, INT64, DataType
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A Python bool, int or float, by the dtype of its scalar."""
+
+    scalar: ir.Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Perhaps:
+    """A Python number, or None if `present` is false: the result of `x.get(i)`."""
+
+    scalar: ir.Scalar
+    present: ir.Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A number with a dtype of its own: a Scalar of graphla, or a NumPy number.
+
+    It is an empty Scalar if `presence` is a scalar that is false. If it cannot be empty, `presence`
+    is True.
+    """
+
+    scalar: ir.Scalar
+    presence: Any
+    dtype: DataType
+    is_numpy: bool
+
+    @property
+    def present(self) -> ir.Scalar:
+        """Whether there is a value."""
+        return TRUE if self.presence is True else self.presence
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A Vector object, by its number in `State.objects`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A vector expression that is not computed yet, or whose entries nobody can change.
+
+    `scalar` is the scalar operand as the user gave it, if the term is op(x, scalar).
+    """
+
+    term: ir.VectorExpression
+    dim: ir.Dim
+    scalar: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """`A @ B`, `u & v` or `u | v`, which wait for an operator."""
+
+    symbol: str
+    left: Any  # Pending, Infix, View or Bound
+    right: Any
+    dim: ir.Dim | None  # None for u @ v
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The scalar operand of `u & scalar` or `u | scalar`."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A matrix argument or its transpose."""
+
+    matrix: ir.MatrixArgument
+    is_transposed: bool
+
+    @property
+    def dims(self) -> tuple[ir.Dim, ir.Dim]:
+        """The numbers of rows and columns."""
+        rows, columns = self.matrix.rows, self.matrix.columns
+        return (columns, rows) if self.is_transposed else (rows, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskView:
+    """A mask of a vector, which is evaluated when it is used."""
+
+    parent: Held | Pending
+    structure: bool
+    complement: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedMask:
+    """The result of `&` or `|` of masks, which later changes of the vectors do not affect."""
+
+    mask: ir.Mask
+    dim: ir.Dim
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The left side of `<<`: `w`, `w(...)`, `w[i]` or `w(...)[i]`."""
+
+    vector: Held
+    mask: Any  # MaskView, JoinedMask or None
+    accum: Any
+    replace: bool
+    index: Any = None  # the value of the subscript; None for the whole vector
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """A Python list that is used as a stack of vectors, by its number in `State.stacks`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A list or a 1-d array of numbers that the loop reads."""
+
+    array: ir.ArrayArgument
+    is_numpy: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple of values."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A `range` of numbers.
+
+    `stop` is None if there is no end, and `step` is an int if it is known.
+    """
+
+    start: ir.Scalar
+    stop: ir.Scalar | None
+    step: ir.Scalar | int
+
+
+@dataclass(frozen=True, slots=True)
+class Iterator:
+    """An iterator of a `for`.
+
+    `source` is what it iterates over: a Range, whose `start` is the next item; an Array, a List or
+    Items, of which `position` is the index of the next item; or Items of Iterators, for a zip. If
+    `step` is -1, it iterates in reverse.
+    """
+
+    source: Any
+    position: Any = None
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A Python object that is known before the program runs, such as an operator.
+
+    `path` says where the object is found at a call, or is None.
+    """
+
+    value: Any
+    path: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a value, before its call."""
+
+    value: Any
+    name: str
+
+
+NONE = Static(None)
+
+SCALARS = (ir.Constant, ir.Size, ir.Var, ir.Call, ir.Element)
+
+TRUE = ir.Constant(True, BOOL)
+FALSE = ir.Constant(False, BOOL)
+ZERO = ir.Constant(0, INT64)
+ONE = ir.Constant(1, INT64)
+
+KINDS = {bool: BOOL, int: INT64, float: FP64}
+"""The dtypes of Python numbers."""
+
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+"""The range of INT64."""
+
+
+def constant(value: Any) -> ir.Constant:
+    """Return a Python number as a scalar."""
+    if type(value) is int and not LEAST <= value <= MOST:
+        raise OverflowError(f"the integer {value} does not fit INT64")
+    return ir.Constant(value, KINDS[type(value)])
+
+
+def scalar_kind(dtype: DataType) -> DataType:
+    """Return the dtype of the Python number that an element of this dtype becomes."""
+    return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
+
+
+def transform(x: Any, change: Callable[[Any], Any]) -> Any:
+    """Replace parts of a value.
+
+    `change` gets each part before its own parts. It returns the replacement, or None to keep it and
+    to go on with its parts.
+    """
+    changed = change(x)
+    if changed is not None:
+        return changed
+    if type(x) is tuple:
+        return tuple(transform(each, change) for each in x)
+    if isinstance(x, Static) or not is_dataclass(x) or isinstance(x, type):
+        return x
+    found = {}
+    for each in fields(x):
+        before = getattr(x, each.name)
+        after = transform(before, change)
+        if after is not before:
+            found[each.name] = after
+    return replace(x, **found) if found else x
+
+
+def parts(x: Any, kinds: Any) -> list[Any]:
+    """Return the parts of a value, or the value itself, that are of these classes."""
+    found: list[Any] = []
+
+    def look(part: Any) -> Any:
+        if isinstance(part, kinds):
+            found.append(part)
+        return None
+
+    transform(x, look)
+    return found
