@@ -1,8 +1,4 @@
-"""The engine for the CPU: programs compiled by Numba.
-
-`run` raises `NoNumbaForm` if an operator of the program cannot be printed for Numba. The function
-then runs as plain Python.
-"""
+"""The engine for the CPU: programs compiled by Numba."""
 
 from __future__ import annotations
 
@@ -14,12 +10,10 @@ from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.spmv import first_of_rows
 from graphla.formats import Csr
 from graphla.program import ir
-from graphla.program.numba_text import NoNumbaForm, print_program
+from graphla.program.numba_text import print_program
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import config, current, forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
-
-__all__ = ["NoNumbaForm", "run"]
 
 MOST_PROGRAMS = 256
 """Number of programs whose text is kept."""
@@ -31,7 +25,8 @@ _FORCED = {"push": words.PUSH, "pull": words.PULL}
 def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> Outcome:
     """Run the program. If this raises an exception, the arguments are intact.
 
-    `load` compiles the printed program.
+    Raise NotCompilable if an operator cannot be translated for Numba. `load` compiles the printed
+    program.
     """
     forms = [
         _forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)

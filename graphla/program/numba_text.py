@@ -31,14 +31,11 @@ from graphla.backends.cpu.program import Layout, Region
 from graphla.compilers import numba_ops
 from graphla.operations import values
 from graphla.program import ir
+from graphla.program.reasons import Reason, refuse
 from semirings import printing, trace
 from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType
 
 LIBRARY = Path(words.__file__)
-
-
-class NoNumbaForm(Exception):
-    """An operator of the program cannot be printed for Numba."""
 
 
 def print_program(program: ir.Program, offsets: Iterable[tuple[str, str]]) -> Layout:
@@ -142,7 +139,7 @@ class _Operators:
     def _keep(self, name: str, write: Callable[[str], str | None]) -> str:
         body = write("OPERATOR")
         if body is None:
-            raise NoNumbaForm(name)
+            refuse(Reason.OPERATOR, None, name=name, device="Numba")
         known = self.names.get(body)
         if known is None:
             known = self.names[body] = f"op_{len(self.names)}_{printing.identifier(name)}"
