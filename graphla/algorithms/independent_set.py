@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.labels import vertex_name
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -65,13 +66,19 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     """
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
-    chosen, candidates = Vector(bool, n), numbers.dup()
+    candidates = numbers.dup()
     listed = np.unique(validation.vertices("nodes", [] if nodes is None else nodes, n))
     if listed.size:
         winners = Vector.from_coo(listed, True, size=n)
         _refuse_joined(A, winners)
     else:
         winners = _find_winners(A, candidates)
+    return _extend(A, Vector(bool, n), candidates, winners)
+
+
+@jit_if_large
+def _extend(A: Matrix, chosen: Vector, candidates: Vector, winners: Vector) -> Vector:
+    """Add the winners of each round to the set `chosen`, until there are none."""
     while winners.nvals:
         chosen(winners.S) << True
         # any.pair gives the candidates that are adjacent to a winner.

@@ -163,8 +163,8 @@ DEVICE bool claim_output(bool *present, i32 o) {
 
 /// Counts the outputs that a thread has found and, if a queue is wanted, lists them.
 template <class Queueing, class Z> struct Outputs {
-  const Queueing &queueing;
-  const Vector<Z> &out;
+  const Queueing queueing;
+  const Vector<Z> out;
   ProductRoom &room;
   u32 entries = 0;
   u64 edges = 0;
@@ -254,9 +254,11 @@ template <class Op, int KEPT_A, int KEPT_U, class Offset, class A, class U, clas
 struct Push {
   typedef typename Op::Z Z;
   static constexpr int SLOTS = 4;  // number of entries that a lane reads at once
+  // Maximum number of entries of a line that one warp reads because the queue is short.
+  static constexpr u32 EVEN = 1024;
   const ProductForm<Offset, A> &a;
-  const Vector<U> &u;
-  const Vector<Z> &out;
+  const Vector<U> u;
+  const Vector<Z> out;
   const Allowed &allowed;
   Outputs<Queueing, Z> outputs;
 
@@ -346,15 +348,26 @@ struct Push {
 
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
-  /// there is no queue, each warp lists entries of u before it processes them.
-  template <int PASS> DEVICE void run(i32 *list) {
-    const u32 warps = warps_in_grid(), warp = spread_warp(), lines = u32(a.lines);
-    const u64 entries = u.counts->entries;
-    const bool is_listed = u.queue && u.counts->queued == entries;
+  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
+  /// short, the chunks are not tested: instead, several warps share each line.
+  template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
+    const u32 warps = warps_in_grid(), warp = spread_warp();
+    const u64 entries = counts.entries;
+    const bool is_listed = u.queue && counts.queued == entries;
     const bool is_direct = is_listed || !u.present;
-    const u32 count = is_listed ? u32(entries) : lines;
-    const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
-    u32 chunk = warp, at = warp * each;
+    const u32 count = is_listed ? u32(entries) : u32(a.lines);
+    u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each, pieces = 1, piece = 0;
+    if (a.chunks && is_listed && count <= warps / 2) {
+      const u32 most = warps / greatest(count, 1u);
+      // If each line has an entry, no line has more than edges - count + 1 entries.
+      if (counts.edges <= u64(count) + u64(most) * EVEN) {
+        chunk = u32(a.chunks);
+        each = 1, pieces = most;
+        at = warp % greatest(count, 1u), piece = warp / greatest(count, 1u);
+        if (piece >= pieces) at = count;
+      }
+    }
     int listed = 0;
     while (true) {
       i32 k = 0;
@@ -376,7 +389,7 @@ struct Push {
           const u32 mine = at + u32(lane());
           is_active = u32(lane()) < each && mine < count;
           if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
-          at += warps * each;
+          at = pieces > 1 ? count : at + warps * each;
         } else {
           for (; listed < WARP && at < count; at += warps * each)
             list_entries(list, listed, at, least(at + each, count));
@@ -390,7 +403,14 @@ struct Push {
         if (is_active) {
           begin = a.indptr[k];
           length = a.indptr[k + 1] - begin;
-          if (a.is_long(length)) length = 0;
+          if (pieces > 1) {
+            const Offset part = (length / Offset(pieces) / WARP + 1) * WARP;
+            const Offset skipped = Offset(least(i64(length), i64(part) * piece));
+            begin += skipped;
+            length = least(length - skipped, part);
+          } else if (a.is_long(length)) {
+            length = 0;
+          }
         }
       }
       read_lines<PASS>(k, begin, u32(length));
@@ -422,25 +442,34 @@ struct Push {
 ///
 /// If IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity when
 /// this is called. If IS_PRESET is false, the values may be anything; the product then takes two
-/// passes with a barrier between them, except for the monoid ANY.
+/// passes with a barrier between them, except for the monoid ANY. `known` has the value of
+/// *u.counts.
+template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
+          class Allowed, class Queueing>
+DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work, const Counts &known) {
+  i32 *const list = work.room.lists[warp_in_block()];
+  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
+  if constexpr (!NEEDS_IDENTITY<Op>) {
+    push.template run<CLAIM>(list, known);
+  } else if constexpr (IS_PRESET) {
+    push.template run<CLAIM_AND_FOLD>(list, known);
+  } else {
+    push.template run<CLAIM>(list, known);
+    work.grid.meet();
+    push.template run<FOLD>(list, known);
+  }
+  push.outputs.finish();
+}
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  i32 *const list = work.room.lists[warp_in_block()];
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
-      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>(list);
-  } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>(list);
-  } else {
-    push.template run<CLAIM>(list);
-    work.grid.meet();
-    push.template run<FOLD>(list);
-  }
-  push.outputs.finish();
+  const Counts known = *u.counts;
+  push_product<Op, KEPT_A, KEPT_U, IS_PRESET>(a, u, out, allowed, queueing, work, known);
 }
 
 // --- pull --------------------------------------------------------------------------------------
@@ -456,7 +485,7 @@ struct Pull {
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> Rows;
 
   const ProductForm<Offset, A> &a;
-  const Vector<Z> &out;
+  const Vector<Z> out;
   const Allowed &allowed;
   Work &work;
   Rows rows;
@@ -853,16 +882,17 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 
 /// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
 /// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads
-/// get the same result. Costs are in units of the time in which a pull reads one entry.
+/// get the same result. `known` has the value of *u.counts. Costs are in units of the time in which
+/// a pull reads one entry.
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
-                        i64 left) {
+                        i64 left, const Counts &known) {
   constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
-  const u64 entries = u.counts->entries, queued = u.counts->queued, counted = u.counts->edges;
+  const u64 entries = known.entries, queued = known.queued;
   const bool is_listed = u.queue && queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  const float edges = queued ? float(counted) : float(entries) * all / lines;
+  const float edges = queued ? float(known.edges) : float(entries) * all / lines;
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
                      (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
   // About as large a share of the rows is empty as of the columns.
@@ -876,6 +906,12 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
     read = all * float(left) / float(greatest(rows, i64(1)));
   }
   return push <= PULL_ROW * float(rows) + read;
+}
+template <class Op, class Offset, class A, class U>
+DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
+                        i64 left) {
+  const Counts known = *u.counts;
+  return should_push<Op>(columns, u, rows, left, known);
 }
 
 }  // namespace graphla
