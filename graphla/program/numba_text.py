@@ -390,10 +390,9 @@ class _Printer:
             function = name if name == "truediv" else f"{name}_float"
             return f"{function}(w, r, {x[0]}, {x[1]})"
         second = x[1] if len(x) > 1 else "0.0"
-        return (
-            f"checked(w, r, np.int64({words.MATH + words.MATH_NAMES.index(name.removeprefix('math.'))}), "
-            f"{x[0]}, {second}, {name}({', '.join(x)}))"
-        )
+        number = words.MATH + words.MATH_NAMES.index(name.removeprefix("math."))
+        value = f"{name}({', '.join(x)})"
+        return f"checked(w, r, np.int64({number}), {x[0]}, {second}, {value})"
 
     def python(self, text: str, dtype: DataType) -> str:
         """Return an entry of a dtype as a Python number."""
@@ -423,8 +422,9 @@ class _Printer:
             return f"np.float32(fit_fp32(w, r, {text}, np.int64({dtype.number})))"
         least, most = values.limits(dtype.np_type)
         if source is INT64:
-            low, high = _literal(least, INT64), min(most, (1 << 63) - 1)
-            return f"{_np(dtype)}(fit_int(w, np.int64({text}), {low}, np.int64({high}), np.int64({dtype.number})))"
+            low, high = (_literal(x, INT64) for x in (least, min(most, (1 << 63) - 1)))
+            call = f"fit_int(w, np.int64({text}), {low}, {high}, np.int64({dtype.number}))"
+            return f"{_np(dtype)}({call})"
         call = (
             f"fit_float(w, r, {text}, {float(least)!r}, {float(most)!r}, np.int64({dtype.number}))"
         )
@@ -598,22 +598,23 @@ def fold_{number}(w):
 
     def do_Scatter(self, x: ir.Scatter) -> None:
         target, indices, dtype = x.target, x.indices, x.target.dtype
-        is_slot = isinstance(x.source, ir.Slot)
+        u = x.source if isinstance(x.source, ir.Slot) else None
         if x.accum is not None:
             dtype = x.accum.type
-        elif is_slot:
-            dtype = x.source.dtype
+        elif u is not None:
+            dtype = u.dtype
         self.check_indices(indices, target.dim, x.line)
         out = self.temporary(dtype, target.dim)
-        cover = [frozenset((x.source.index,))] if is_slot and x.accum is not None else []
+        cover = [frozenset((u.index,))] if u is not None and x.accum is not None else []
         region = _Region(self, "scatter", x.line, indices.dim, cover, "")
         values, present = region.values(out), region.present(out)
         listed = region.list(out)
-        if is_slot:
-            has, value = region.emit(ir.Entry(x.source))
-            value = self.operators.cast(value, x.source.dtype, dtype)
+        if u is not None:
+            has, value = region.emit(ir.Entry(u))
+            value = self.operators.cast(value, u.dtype, dtype)
         else:
-            has, value = "True", region.operand(x.source, dtype)
+            scalar: Any = x.source
+            has, value = "True", region.operand(scalar, dtype)
         region.body.append(f"o = wrap({region.values(indices)}[i], {self.dim(target.dim)})")
         new = [f"    {listed}[np.uint64(added)] = np.int32(o)", "    added += 1"]
         new += [f"    {present}[o] = True", f"    {values}[o] = {value}"]
@@ -793,8 +794,9 @@ def fold_{number}(w):
 
     def product(self, x: ir.Product, out: ir.Slot, mask: ir.Mask | None, line: int) -> None:
         """Print a product into a temporary slot: the choice of the direction, a push and a pull."""
-        by_rows = (x.side == "mxv") != x.is_transposed  # whether outputs are rows of the matrix
-        pull, push = (0, 1) if by_rows else (1, 0)  # 0: CSR, 1: CSC
+        # An output is a row of CSR (form 0) or of CSC (form 1).
+        pull, push = (0, 1) if (x.side == "mxv") != x.is_transposed else (1, 0)
+        by_rows, by_columns = pull * words.FORM_FIELDS, push * words.FORM_FIELDS
         matrix, u, monoid = self.matrix(x.matrix), x.u, x.semiring.monoid
         stops = monoid.is_any or (monoid.type.kind == "b" and monoid.terminal is not None)
         n, size = self.dim(u.dim), self.dim(out.dim)
@@ -804,8 +806,8 @@ def fold_{number}(w):
         self.begin_segment()
         self.say(
             f"direction_new = choose_direction(w, {self.place(u)}, {n}, {size}, {allowed}, "
-            f"{matrix}, np.int64({push * words.FORM_FIELDS}), np.int64({pull * words.FORM_FIELDS}), "
-            f"view(w[{matrix} + {push * words.FORM_FIELDS} + INDPTR], {n} + 1, np.{indptr}), "
+            f"{matrix}, np.int64({by_columns}), np.int64({by_rows}), "
+            f"view(w[{matrix} + {by_columns} + INDPTR], {n} + 1, np.{indptr}), "
             f"np.int64({stops}), np.int64({monoid.type.is_float}))"
         )
         self.leave_if("direction_new == 0", "NEEDS_FORM")
@@ -1082,6 +1084,8 @@ def view(address, size, dtype):
 
 
 """
+
+
 @cache
 def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
     """Return the text before the first function of the library, and its functions.

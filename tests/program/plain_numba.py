@@ -7,8 +7,8 @@ import math
 from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
+from numba.core import config
 
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.program import Layout
@@ -28,8 +28,8 @@ def view(address: int, size: int, dtype: Any) -> np.ndarray:
     size = int(size)
     if not size:
         return np.empty(0, dtype)
-    buffer = (ctypes.c_byte * (size * np.dtype(dtype).itemsize)).from_address(int(address))
-    return np.frombuffer(buffer, dtype)
+    memory: Any = (ctypes.c_byte * (size * np.dtype(dtype).itemsize)).from_address(int(address))
+    return np.frombuffer(memory, dtype)
 
 
 def _on_numbers(function: Any) -> Any:
@@ -45,11 +45,12 @@ def _on_numbers(function: Any) -> Any:
 def load(layout: Layout, name: str) -> Any:
     """Return the entry of a program as a Python function."""
     names: dict[str, Any] = {"__name__": name}
-    before, numba.config.DISABLE_JIT = numba.config.DISABLE_JIT, True
+    settings: Any = config
+    before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
     try:
         exec(compile(layout.source, name, "exec"), names)
     finally:
-        numba.config.DISABLE_JIT = before
+        settings.DISABLE_JIT = before
     names["view"], names["math"] = view, _Math()
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):

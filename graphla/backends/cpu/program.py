@@ -76,7 +76,7 @@ class ProgramTuning:
 
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
-    wide: int = 1 << 16  # work of more indices and entries than this is divided among threads
+    wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
@@ -345,7 +345,8 @@ class Machine:
             cuts = even_parts(-(-size // stretch), size, threads)
             parts = [(first * stretch, min(last * stretch, size)) for first, last in cuts]
         else:
-            parts = even_parts(size, size, threads)
+            count = max(threads, -(-size // current(TUNING).grain))
+            parts = between([size * part // count for part in range(count + 1)])
         parts = parts or between([0, size]) or [(0, 0)]
         self.make_room(len(parts))
         w[words.PARTS] = len(parts)
@@ -448,7 +449,7 @@ def load(layout: Layout, name: str) -> Loop:
     return load_program(name, layout.source)
 
 
-# --- faults -----------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 _STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
     words.NOT_FULL: lambda missing, n: (
@@ -487,7 +488,7 @@ def _refuse(value: float, number: float) -> None:
     raise OverflowError(f"value is {value}, which does not fit {dtype}{range_}")
 
 
-_OF_INTS: dict[int, Callable[[int, int], Any]] = {
+_OF_INTS: dict[Any, Callable[[Any, Any], Any]] = {
     words.ADD: operator.add,
     words.SUB: operator.sub,
     words.MUL: operator.mul,
@@ -501,7 +502,7 @@ _OF_INTS: dict[int, Callable[[int, int], Any]] = {
     words.UNSIGNED: lambda x, _: x + (1 << 64),
     words.FIT_INT: _refuse,
 }
-_OF_FLOATS: dict[int, Callable[[float, float], Any]] = {
+_OF_FLOATS: dict[Any, Callable[[Any, Any], Any]] = {
     words.TRUEDIV: operator.truediv,
     words.FLOORDIV_FLOAT: operator.floordiv,
     words.MOD_FLOAT: operator.mod,

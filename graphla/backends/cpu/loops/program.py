@@ -38,8 +38,8 @@ IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
 BLOCK = np.uint64(1024)  # number of indices that are listed at a time
 ROW = np.int64(1032)  # length of the list of a part
 
-# The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each row,
-# or -1 for an empty row.
+# The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each
+# row, or -1 for an empty row.
 INDPTR, INDICES, WEIGHTS, FIRSTS, HELD = range(5)
 FORM_FIELDS = 5
 ENTRIES, LOSS = 10, 11
@@ -623,7 +623,7 @@ def mod_float(w, r, x, y):
 
 def checked(w, r, function, x, y, z):
     """Return z, the value of a function of module math or of x ** y, if Python returns it."""
-    if z - z == 0 or z != z and (x != x or y != y):
+    if z - z == 0 or (z != z and (x != x or y != y)):
         return z
     if z == z and not (x - x == 0 and y - y == 0):
         return z
