@@ -599,13 +599,15 @@ def fold_{number}(w):
     def do_Scatter(self, x: ir.Scatter) -> None:
         target, indices, dtype = x.target, x.indices, x.target.dtype
         u = x.source if isinstance(x.source, ir.Slot) else None
-        if x.accum is not None:
-            dtype = x.accum.type
-        elif u is not None:
+        # As in `expression.assign`: if equal indices are not joined, they are a fault.
+        joins = x.accum is not None and x.accum.type is dtype and x.accum.monoid is not None
+        if not joins and x.accum is not None:
+            dtype = x.accum.type2
+        if not joins and u is not None:
             dtype = u.dtype
         self.check_indices(indices, target.dim, x.line)
         out = self.temporary(dtype, target.dim)
-        cover = [frozenset((u.index,))] if u is not None and x.accum is not None else []
+        cover = [frozenset((u.index,))] if u is not None and joins else []
         region = _Region(self, "scatter", x.line, indices.dim, cover, "")
         values, present = region.values(out), region.present(out)
         listed = region.list(out)
@@ -619,7 +621,7 @@ def fold_{number}(w):
         new = [f"    {listed}[np.uint64(added)] = np.int32(o)", "    added += 1"]
         new += [f"    {present}[o] = True", f"    {values}[o] = {value}"]
         flags = None
-        if x.accum is not None:
+        if joins and x.accum is not None:
             old = f"{values}[o]", dtype
             joined = self.operators.binary(x.accum, old, (value, dtype), "o")
             joined = self.operators.cast(joined, x.accum.return_type, dtype)
@@ -645,7 +647,8 @@ def fold_{number}(w):
         if flags is not None:
             self.say(f"finish_scatter(w, {self.place(flags)}, np.int64(1))")
             self.check_fault(x.line)
-            source = _Choose(flags, out, target, dtype)
+            if x.accum is None:
+                source = _Choose(flags, out, target, target.dtype)
         self.update(target, x.mask, x.accum, x.replace, source, x.line)
 
     def do_Write(self, x: ir.Write) -> None:
