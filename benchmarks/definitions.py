@@ -410,11 +410,14 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
         with warnings.catch_warnings():
             # A warning says that a loop runs as Python.
             warnings.simplefilter("error", UserWarning)
-            compiled = gl.jit(pair.definition)
+            compiled: Any = gl.jit(pair.definition)
             start = perf_counter()
+            text = compiled.explain(*pair.arguments, **options)
+            figures.first = 1e3 * (perf_counter() - start)
+            if "runs as Python" in text:
+                raise RuntimeError(text)
             found = compiled(*pair.arguments, **options)
             figures.note = compare(case, A, found, wanted)
-            figures.first = 1e3 * (perf_counter() - start)
             times: dict[Callable[[], Any], list[float]] = {
                 pair.by_hand: [],
                 partial(compiled, *pair.arguments, **options): [],
