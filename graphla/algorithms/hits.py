@@ -131,10 +131,8 @@ def hits(
 @jit_if_large
 def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
     """Change h, which has length 1, until its direction stays the same under AAᵀ; return h."""
-    n, follow = A.nrows, plus_times["FP64"]
-    step, moved_step, r, moved_r, a, moved = (Vector(float, n) for _ in range(6))
-    a << follow(h @ A)
-    moved << follow(A @ a)
+    step, r, moved_r, a = (power_iteration.full(0.0, A.nrows) for _ in range(4))
+    moved, moved_step = _multiply_twice(A, h), step.dup()
     theta = error = 0.0
     for _ in range(max_iter):
         # θ = h·hM / h·h estimates the largest eigenvalue of M = AAᵀ; r = hM - θh is the residual
@@ -147,8 +145,11 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
             raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
             return h
-        a << follow(r @ A)
-        moved_r << follow(A @ a)
+        # rM = rAAᵀ
+        a << 0.0
+        a(binary.plus) << plus_times["FP64"](r @ A)
+        moved_r << 0.0
+        moved_r(binary.plus) << plus_times["FP64"](A @ a)
         hr, hs, rs, ss = inner(h, r), inner(h, step), inner(r, step), inner(step, step)
         hr_m, hs_m, rr_m = inner(moved, r), inner(moved, step), inner(moved_r, r)
         rs_m, ss_m = inner(moved_r, step), inner(moved_step, step)

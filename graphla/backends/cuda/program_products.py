@@ -88,8 +88,7 @@ def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
 
 def arrays(rows: Sequence[Csr]) -> Packed:
     """Allocate memory for the products of one launch. `rows` are the matrices of all pull forms."""
-    chunk = current(TUNING).pull_chunk
-    room = max([_chunks_of(a, chunk).count for a in rows], default=0)
+    room = number_of_chunks(rows)
     zeros = xp.zeros(room + 2, xp.uint32)
     return ARRAYS(
         sums=xp.empty(room, xp.uint64),
@@ -97,6 +96,12 @@ def arrays(rows: Sequence[Csr]) -> Packed:
         arrived=zeros[2:],
         turns=zeros,
     )
+
+
+def number_of_chunks(rows: Sequence[Csr]) -> int:
+    """Return the number of chunks of the matrix in `rows` that has the most chunks."""
+    chunk = current(TUNING).pull_chunk
+    return max([_chunks_of(a, chunk).count for a in rows], default=0)
 
 
 def _form(
