@@ -6,7 +6,7 @@ import re
 import warnings
 from typing import Any
 
-from hypothesis import assume, given
+from hypothesis import given
 from sources import PARAMETERS, Source, call, compare, has_large_number, sources
 
 import graphla as gl
@@ -34,7 +34,8 @@ class Checked:
 def check_source(source: Source, engine: Engine) -> None:
     """Compare a drawn function with the same function under `gl.jit`, run by an engine."""
     expected = call(source, source.function())
-    assume(not has_large_number(expected))
+    if has_large_number(expected):
+        return
     function = gl.jit(source.function(), fallback=True)
     with warnings.catch_warnings(record=True) as caught, running.use(engine):
         warnings.simplefilter("always")
