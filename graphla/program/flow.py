@@ -249,6 +249,14 @@ class Loop:
         part = next(part for part in reversed(self.parts) if part.start < line or not part.start)
         return part.source, part.source.first + line - part.start - 1
 
+    def assigned(self) -> frozenset[str]:
+        """Return the names that the steps assign or delete. Dead code has no steps."""
+        found: set[str] = set()
+        for step in self.steps:
+            for root in _roots(step):
+                found |= _written(root)
+        return frozenset(found)
+
     def step_of(self, node: ast.AST) -> Step | None:
         """Return the step that contains a part of the syntax tree, or None."""
         for step in self.steps:

@@ -504,6 +504,13 @@ def _store(operand: Operand) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class _Kept:
+    """A variable that the loop assigns only in code that is never reached."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Left:
     """An exit of a program.
 
@@ -557,8 +564,9 @@ class _Case:
         number = leaving.place
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
-        names = leaving.names
-        loop = shape.loop
+        loop, names = shape.loop, dict(leaving.names)
+        for name in set(shape.inputs).difference(names, loop.assigned()):
+            names[name] = _Kept(name)
         live = frozenset[str]().union(
             *(
                 live
@@ -609,6 +617,8 @@ class _Case:
             if type(each) is ir.Stack
             else each.value
             if type(each) is ir.Same
+            else values[each.name]
+            if type(each) is _Kept
             else None
             for each in left.outputs
         ]
