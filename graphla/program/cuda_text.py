@@ -520,6 +520,8 @@ class _Printer:
             out(f"{self.name(x.variable)} = entries_of({self.name(x.slot)});")
         elif isinstance(x, ir.Length):
             out(f"{self.name(x.variable)} = {self.name(x.stack)}.length;")
+        elif isinstance(x, ir.ClearStack):
+            out(f"{self.name(x.stack)}.clear();")
         elif isinstance(x, ir.Fault):
             number = self.fault(x.kind, x.text, x.line)
             out(f"const bool is_wrong = {self.scalar(x.condition)};")

@@ -130,7 +130,7 @@ class Exchange:
 class Uniform:
     """A scalar instruction, which each thread computes for itself."""
 
-    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.Fault
+    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.ClearStack | ir.Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -611,6 +611,7 @@ _lower: dict[type, Any] = {
     ir.Count: _Lowering.uniform,
     ir.ReadElement: _Lowering.uniform,
     ir.Length: _Lowering.uniform,
+    ir.ClearStack: _Lowering.uniform,
     ir.Fault: _Lowering.uniform,
     ir.Reduce: _Lowering.fold,
     ir.IsEqual: _Lowering.compare,
@@ -1020,6 +1021,8 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
             return False
         if isinstance(each, ir.Let):
             return used.isdisjoint(each.variables)
+        if isinstance(each, ir.ClearStack):
+            return True
         return used.isdisjoint((each.variable,)) and _are_apart(accesses(step), ours)
     if isinstance(step, Combine):
         may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64

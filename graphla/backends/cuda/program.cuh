@@ -526,6 +526,8 @@ template <class T> struct Stack {
     machine.add(&v.counts->edges, edges);
   }
 
+  DEVICE void clear() { length = top = 0; }
+
   /// Removes the last item, which has `count` entries.
   DEVICE void drop(i64 count) {
     --length;
