@@ -447,18 +447,16 @@ def _getter(path: Path) -> Getter:
     name, *rest = path
     if not rest:
         return lambda values: values[name]
-    if rest == ["len()"]:
-        return lambda values: len(values[name])
-    if len(rest) == 1:
+    if len(rest) == 1 and rest[0].isidentifier():
         return lambda values: getattr(values[name], rest[0])
 
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            if each.isdecimal():
-                value = value[int(each)]
+            if each == "len()":
+                value = len(value)
             else:
-                value = len(value) if each == "len()" else getattr(value, each)
+                value = value[int(each)] if each.isdecimal() else getattr(value, each)
         return value
 
     return get
