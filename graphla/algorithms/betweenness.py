@@ -17,6 +17,7 @@ import numpy as np
 from graphla.algorithms._shared import hashed_random, power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import sssp
+from graphla.expression import replace
 from graphla.graph.cached_properties import extent, values_differ
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import Dependencies, DependencySums, accelerated
@@ -220,6 +221,8 @@ def definition(
 
     If edges have weights, the sources are processed one after another, otherwise in batches.
     """
+    if sources.size == 1 and not is_weighted and not of_edges:
+        return define_from_one(A, int(sources[0]))
     n = A.nrows
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     edges, counts = None, np.zeros(sources.size, np.int64)
@@ -245,6 +248,38 @@ def definition(
         if edges is not None and carried is not None:
             edges(binary.plus) << carried
     return DependencySums(totals, edges, reached, counts)
+
+
+def define_from_one(A: Matrix, source: int) -> DependencySums:
+    """Compute the dependencies on a single source by matrix-vector products, without edge weights.
+
+    Invariants: after round d of the first loop, `paths` contains the number of shortest paths to
+    each vertex at most d edges away, and levels[d] has entries at the vertices exactly d edges
+    away. In the second loop, shares(v) is the dependency of v over paths(v).
+    """
+    n = A.nrows
+    paths, frontier, levels = Vector(FP64, n), Vector(FP64, n), []
+    frontier[source] = 1.0
+    while frontier.nvals:
+        # σ⟨f⟩ = f
+        paths(frontier.S) << frontier
+        levels.append(frontier.dup())
+        # f⟨¬σ, r⟩ = f plus.first A
+        frontier(~paths.S, replace) << plus_first(frontier @ A)
+    one, shares, W = unary.minv(paths).new(), Vector(FP64, n), Vector(FP64, n)
+    shares << 0.0
+    # Paths do not count for the source, so the loop ends before its level.
+    while len(levels) > 2:
+        # W⟨levels[d], r⟩ = 1 / σ + shares
+        W(levels[-1].S, replace) << binary.plus(one & shares)
+        levels.pop()
+        # shares⟨levels[d - 1]⟩ = shares + A plus.second W
+        shares(levels[-1].S, binary.plus) << plus_second(A @ W)
+    totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
+    totals(binary.plus) << binary.times(paths & shares)
+    reached(paths.S) << 1
+    reached[source] = 0
+    return DependencySums(totals, None, reached, np.array([paths.nvals]))
 
 
 def _count_by_level(

@@ -8,15 +8,13 @@ sequential greedy loop over the same order.
 Invariants of `definition`, at the start of each round:
 - waiting has an entry for each vertex without a color. The value of the entry determines the
   position of the vertex in the order: vertices with larger values come first;
-- a vertex of color c has bit c mod 64 set in bits[c div 64], and no entry in the other vectors.
+- for a vertex v of color c, words(v) is c div 64, and bits(v) has one bit set, bit c mod 64.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from graphla.algorithms._shared import hashed_random
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
@@ -86,7 +84,7 @@ def order_vertices(A: Matrix, strategy: str, seed: int) -> Vector:
 def definition(A: Matrix, numbers: Vector) -> Vector:
     """Compute the colors in rounds of masked matrix products."""
     n = A.nrows
-    waiting, bits = numbers.dup(), [Vector("UINT64", n)]
+    waiting, words, bits = numbers.dup(), Vector(int, n), Vector("UINT64", n)
     while waiting.nvals:
         # ready = w⟨w ≥ A max.second w⟩, where w contains the numbers of the vertices that have no
         # color. A vertex is ready if its number exceeds those of all neighbors without a color.
@@ -96,24 +94,23 @@ def definition(A: Matrix, numbers: Vector) -> Vector:
         waiting(held.V, replace=True) << waiting
         word = 0
         while ready.nvals:
-            if word == len(bits):
-                bits.append(Vector("UINT64", n))
-            # used⟨ready⟩ = A bor.second b: bit k of used(v) is set if a neighbor of v has the color
-            # 64·word + k
+            # used⟨ready⟩ = A bor.second b⟨words = word⟩: bit k of used(v) is set if a neighbor of v
+            # has the color 64·word + k
+            is_here = binary.eq(words, word).new()
+            here = bits.dup(mask=is_here.V)
             used = Vector("UINT64", n)
-            used(ready.S) << np.uint64(0)
-            used(ready.S, binary.bor) << bor_second(A @ bits[word])
+            used(ready.S) << 0
+            used(ready.S, binary.bor) << bor_second(A @ here)
             # least = ~used & (used + 1): the lowest bit that is not set
             free = unary.bnot(used).new()
-            least = binary.band(free & binary.plus(used, np.uint64(1)).new()).new()
-            some = least.select("!=", np.uint64(0))
-            bits[word](some.S) << some
+            least = binary.band(free & binary.plus(used, 1).new()).new()
+            some = least.select("!=", 0).new()
+            bits(some.S) << some
+            words(some.S) << word
             ready(~some.S, replace=True) << ready
             word += 1
-    colors = Vector(int, n)
-    for word, set_ in enumerate(bits):
-        # c⟨b⟩ = 64·word + log₂ b, because the bit that is set in b(v) stands for the color of v.
-        # The logarithm is rounded, because a GPU computes a value slightly below 3 for log₂ 8.
-        place = unary.round(unary.log2["FP64"](set_).new()).new()
-        colors(set_.S) << binary.plus(place, 64 * word)
+    # c = 64·words + log₂ bits. The logarithm is rounded, because a GPU computes a value slightly
+    # below 3 for log₂ 8.
+    colors = unary.round(unary.log2["FP64"](bits).new()).new("INT64")
+    colors(binary.plus) << binary.times(words, 64)
     return colors

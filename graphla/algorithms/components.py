@@ -17,10 +17,8 @@ from __future__ import annotations
 
 from functools import partial
 
-import numpy as np
-
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import lookup, selection
+from graphla.algorithms._shared.membership import vertex_numbers
 from graphla.operations.accelerate import Components, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, indexunary
@@ -128,24 +126,23 @@ def is_connected(A: Matrix) -> bool:
 
 def definition(A: Matrix) -> Vector:
     """Compute the labels by FastSV, in rounds of matrix-vector products."""
-    n = A.nrows
-    parent = Vector.from_dense(np.arange(n))
-    grandparent, least = parent.dup(), Vector(int, n)
-    is_stable = n == 0
+    parent = vertex_numbers(A)
+    grandparent, before, least = parent.dup(), parent.dup(), parent.dup()
+    is_stable = False
     while not is_stable:
-        # u = A min.second g ⊕ g min.first A: the smallest grandparent of the neighbors
-        least << min_second(A @ grandparent)
+        # u = u min (A min.second g) min (g min.first A), where u is `least` and g is `grandparent`:
+        # the smallest grandparent of the neighbors in this round and in earlier rounds
+        least(binary.min) << min_second(A @ grandparent)
         least(binary.min) << min_first(grandparent @ A)
-        # f(f(i)) = f(f(i)) min u(i), where f is `parent` and u is `least`: hook the root of each
-        # shallow tree onto another tree
-        parent(binary.min) << min_first(least @ selection(parent))
-        # f = f min u min g, where u is `least` and g is `grandparent`: hook single vertices onto
-        # other trees, and make trees shallower
+        # f(f(i)) = f(f(i)) min u(i), where f is `parent`: hook the root of each shallow tree onto
+        # another tree
+        parent(binary.min)[parent] << least
+        # f = f min u min g: hook single vertices onto other trees, and make trees shallower
         parent(binary.min) << least
         parent(binary.min) << grandparent
         # g = f(f)
-        before = grandparent.dup()
-        grandparent << lookup(parent, parent)
+        before << grandparent
+        grandparent << parent[parent]
         is_stable = grandparent.isequal(before)
     return parent
 

@@ -6,11 +6,13 @@ alone it may oscillate forever.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -83,15 +85,24 @@ def eigenvector(
     if not 0 < total < float("inf"):
         raise InvalidValue("nstart must be finite, and somewhere other than 0")
     x = x.apply(binary.truediv, right=total).new()
-    changed = 0.0
-    for _ in range(max_iter):
+    x, changed = _iterate(A, x, follow, max_iter, n * tol)
+    if not changed < n * tol:
+        raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)
+    return x
+
+
+@jit_if_large
+def _iterate(A: Matrix, x: Vector, follow: Any, rounds: int, least: float) -> tuple[Vector, float]:
+    """Run the rounds; return x and Σ |change| in the last round."""
+    following, changed = x.dup(), math.inf
+    for _ in range(rounds):
         # x' = (x + xA) / ‖x + xA‖
-        following = x.dup()
+        following << x
         following(binary.plus) << follow(x @ A)
-        following = power_iteration.normalize(following)
+        power_iteration.scale_to_length_1(following)
         # Σ |x' - x|
         changed = power_iteration.distance(following, x)
-        x = following
-        if changed < n * tol:
-            return x
-    raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)
+        x, following = following, x
+        if changed < least:
+            break
+    return x, changed

@@ -5,28 +5,39 @@ power method needs many rounds if the second singular value is close to the larg
 takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
 This needs about the square root of that number of rounds.
 
-Invariants at the start of each round: the list S contains the vector h and, after the first round,
-also the last step. Both are scaled to length 1. The list MS contains xAAᵀ for each vector x in S.
+Invariants at the start of each round: the vector `step` is the last summand of h that the last
+round added, or 0 before the first round. For M = AAᵀ, `moved` is hM, and `moved_step` is the
+product of `step` and M.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Mapping
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.power_iteration import inner
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, unary
+from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""Direction vectors shorter than this fraction of the longest one are dropped, because they are
-linear combinations of the others up to rounding."""
+"""A direction of length 1 is dropped if the square of its distance from the span of the others is
+at most this: up to rounding, it is a linear combination of the others."""
+
+TINY = sys.float_info.min
+"""The smallest positive normal number, which replaces a denominator that is 0."""
+
+SWEEPS = 12
+"""The maximum number of sweeps of Jacobi's rotations; four are usually enough."""
+
+ROUNDING = 1e-18
+"""The sweeps end when the elements outside the diagonal are below this part of the trace."""
 
 
 class Hits(NamedTuple):
@@ -117,65 +128,148 @@ def hits(
     return Hits(hubs, authorities)
 
 
+@jit_if_large
 def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
-    """Return the vector of length 1 whose direction stays the same under AAᵀ."""
-    S, MS = [h], [_multiply_twice(A, h)]
+    """Change h, which has length 1, until its direction stays the same under AAᵀ; return h."""
+    step, r, moved_r, a = (power_iteration.full(0.0, A.nrows) for _ in range(4))
+    moved, moved_step = _multiply_twice(A, h), step.dup()
     theta = error = 0.0
     for _ in range(max_iter):
-        # θ = h·hM estimates the largest eigenvalue of M = AAᵀ, and r = hM - θh is the residual
-        theta = _dot(S[0], MS[0])
-        r = _combine((1.0, -theta), (MS[0], S[0]))
-        error = math.sqrt(_dot(r, r))
-        if not math.isfinite(error):
+        # θ = h·hM / h·h estimates the largest eigenvalue of M = AAᵀ; r = hM - θh is the residual
+        hh = inner(h, h)
+        theta = inner(h, moved) / hh
+        r << binary.plus(moved | binary.times(-theta, h))
+        rr = inner(r, r)
+        error = math.sqrt(rr / hh)
+        if not error < math.inf:
             raise InvalidValue("A has weights whose squares add up to no finite number")
         if error < tol * theta:
-            return S[0]
-        r = power_iteration.normalize(r)
-        S, MS = [S[0], r, *S[1:]], [MS[0], _multiply_twice(A, r), *MS[1:]]
-        # h' = cS, for the c that maximizes cMSᵀcᵀ / cSSᵀcᵀ
-        c = _best_combination(
-            *(np.array([[_dot(x, y) for y in other] for x in S]) for other in (S, MS))
+            return h
+        # rM = rAAᵀ
+        a << 0.0
+        a(binary.plus) << plus_times["FP64"](r @ A)
+        moved_r << 0.0
+        moved_r(binary.plus) << plus_times["FP64"](A @ a)
+        hr, hs, rs, ss = inner(h, r), inner(h, step), inner(r, step), inner(step, step)
+        hr_m, hs_m, rr_m = inner(moved, r), inner(moved, step), inner(moved_r, r)
+        rs_m, ss_m = inner(moved_r, step), inner(moved_step, step)
+        # The vectors are not scaled to length 1, but the inner products and the factors are.
+        by_h, by_r, by_step = _inverse(hh), _inverse(rr), _inverse(ss)
+        x, y, z = _best_combination(
+            hr * by_h * by_r,
+            hs * by_h * by_step,
+            rs * by_r * by_step,
+            theta,
+            hr_m * by_h * by_r,
+            hs_m * by_h * by_step,
+            rr_m * by_r * by_r,
+            rs_m * by_r * by_step,
+            ss_m * by_step * by_step,
         )
-        # The step is the part of the new vector h' = cS that does not come from h: h' - c₀h. Scale
-        # h' and the step to length 1.
-        step = _combine(c[1:], S[1:])
-        h = _combine((c[0], 1.0), (S[0], step))
-        lengths = [math.sqrt(_dot(x, x)) or 1.0 for x in (h, step)]
-        moved = _combine(c[1:], MS[1:])
-        moved_h = _combine((c[0], 1.0), (MS[0], moved))
-        S = [_combine((1 / k,), (x,)) for k, x in zip(lengths, (h, step), strict=True)]
-        MS = [_combine((1 / k,), (x,)) for k, x in zip(lengths, (moved_h, moved), strict=True)]
+        x, y, z = x * by_h, y * by_r, z * by_step
+        # h' = xh + yr + z·step, for the factors that maximize h'M·h' / h'·h'
+        step << binary.plus(binary.times(y, r) | binary.times(z, step))
+        moved_step << binary.plus(binary.times(y, moved_r) | binary.times(z, moved_step))
+        h << binary.plus(binary.times(x, h) | step)
+        moved << binary.plus(binary.times(x, moved) | moved_step)
     raise power_iteration.ConvergenceError(
         f"max_iter is {max_iter}, but the error of the hubs was {error:.3g} of {theta:.3g} still, "
         f"and not less than the part {tol:g} of that"
     )
 
 
-def _dot(x: Vector, y: Vector) -> float:
-    """Return x·y."""
-    return float(binary.times(x & y).new().reduce(monoid.plus).get(0))
+def _inverse(square: float) -> float:
+    """Return 1 / √square, or a large number if `square` is 0."""
+    return 1.0 / math.sqrt(max(square, TINY))
 
 
-def _combine(factors: Sequence[float] | np.ndarray, vectors: Sequence[Vector]) -> Vector:
-    """Return Σ c x."""
-    mixed = vectors[0].apply(binary.times, right=float(factors[0])).new()
-    for c, x in zip(factors[1:], vectors[1:], strict=True):
-        mixed(binary.plus) << x.apply(binary.times, right=float(c))
-    return mixed
+def _best_combination(
+    hr: float,
+    hs: float,
+    rs: float,
+    hh_m: float,
+    hr_m: float,
+    hs_m: float,
+    rr_m: float,
+    rs_m: float,
+    ss_m: float,
+) -> tuple[float, float, float]:
+    """Return factors a, b, c for which y = ah + br + c·step maximizes yM·y / y·y.
 
-
-def _best_combination(lengths: np.ndarray, products: np.ndarray) -> np.ndarray:
-    """Return the factors c of the linear combination cS that maximizes cMSᵀcᵀ / cSSᵀcᵀ.
-
-    `lengths` is the matrix SSᵀ, and `products` is MSᵀ, where M = AAᵀ. The factors solve a small
-    eigenvalue problem, in which linearly dependent directions of S are omitted.
+    The vectors h, r and step have length 1, or are 0. The parameters are the inner products h·r,
+    h·step and r·step, and then hM·h, hM·r, hM·step, rM·r, rM·step and stepM·step. A direction that
+    depends linearly on those before it, up to rounding, gets the factor 0.
     """
-    sizes, vectors = np.linalg.eigh(lengths)
-    kept = sizes > DEPENDENT * sizes[-1]
-    W = vectors[:, kept] / np.sqrt(sizes[kept])
-    _, found = np.linalg.eigh(W.T @ products @ W)
-    c = W @ found[:, -1]
-    return c if c[0] >= 0 else -c
+    # Gram-Schmidt: with h, the vectors u = p(r - hr·h) and v = q(step - hs·h - f·u) have length 1
+    # and are orthogonal. If r or the step depends on the vectors before it, p or q is 0.
+    p = _inverse_length(1.0 - hr * hr)
+    f = p * (rs - hr * hs)
+    q = _inverse_length(1.0 - hs * hs - f * f)
+    # the matrix of M in the basis h, u, v
+    hu = p * (hr_m - hr * hh_m)
+    uu = p * p * (rr_m - 2.0 * hr * hr_m + hr * hr * hh_m)
+    us = p * (rs_m - hr * hs_m)
+    hv = q * (hs_m - hs * hh_m - f * hu)
+    uv = q * (us - hs * hu - f * uu)
+    vv = q * q * (ss_m + hs * hs * hh_m + f * f * uu - 2.0 * (hs * hs_m + f * us - hs * f * hu))
+    a, b, c = _largest_eigenvector(hh_m, hu, hv, uu, uv, vv)
+    # from the basis h, u, v to the basis h, r, step
+    c = q * c
+    b = p * (b - c * f)
+    a = a - c * hs - b * hr
+    sign = math.copysign(1.0, a)
+    return sign * a, sign * b, sign * c
+
+
+def _inverse_length(square: float) -> float:
+    """Return 1 / √square, or 0 if `square` is at most DEPENDENT."""
+    return (square > DEPENDENT) / math.sqrt(max(square, DEPENDENT))
+
+
+def _largest_eigenvector(
+    xx: float, xy: float, xz: float, yy: float, yz: float, zz: float
+) -> tuple[float, float, float]:
+    """Return the eigenvector of length 1 for the largest eigenvalue of a symmetric 3 x 3 matrix.
+
+    The arguments are the upper triangle of the matrix, by rows. The eigenvectors are found by
+    Jacobi's rotations, which converge quadratically.
+    """
+    # The columns (x0, y0, z0), (x1, y1, z1) and (x2, y2, z2) converge to the eigenvectors.
+    x0, x1, x2 = 1.0, 0.0, 0.0
+    y0, y1, y2 = 0.0, 1.0, 0.0
+    z0, z1, z2 = 0.0, 0.0, 1.0
+    for _ in range(SWEEPS):
+        if abs(xy) + abs(xz) + abs(yz) <= ROUNDING * (abs(xx) + abs(yy) + abs(zz)):
+            break
+        t, c, s = _rotation(xx, xy, yy)
+        xx, xy, yy, xz, yz = xx - t * xy, 0.0, yy + t * xy, c * xz - s * yz, s * xz + c * yz
+        x0, x1 = c * x0 - s * x1, s * x0 + c * x1
+        y0, y1 = c * y0 - s * y1, s * y0 + c * y1
+        z0, z1 = c * z0 - s * z1, s * z0 + c * z1
+        t, c, s = _rotation(xx, xz, zz)
+        xx, xz, zz, xy, yz = xx - t * xz, 0.0, zz + t * xz, c * xy - s * yz, s * xy + c * yz
+        x0, x2 = c * x0 - s * x2, s * x0 + c * x2
+        y0, y2 = c * y0 - s * y2, s * y0 + c * y2
+        z0, z2 = c * z0 - s * z2, s * z0 + c * z2
+        t, c, s = _rotation(yy, yz, zz)
+        yy, yz, zz, xy, xz = yy - t * yz, 0.0, zz + t * yz, c * xy - s * xz, s * xy + c * xz
+        x1, x2 = c * x1 - s * x2, s * x1 + c * x2
+        y1, y2 = c * y1 - s * y2, s * y1 + c * y2
+        z1, z2 = c * z1 - s * z2, s * z1 + c * z2
+    if xx >= yy and xx >= zz:
+        return x0, y0, z0
+    if yy >= zz:
+        return x1, y1, z1
+    return x2, y2, z2
+
+
+def _rotation(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
+    """Return the tangent, cosine and sine of the rotation that makes the 2 x 2 matrix diagonal."""
+    d = yy - xx
+    # The denominator is 0 only if the matrix is a multiple of the identity; then t is 0.
+    t = math.copysign(2.0, d) * xy / max(abs(d) + math.hypot(d, 2.0 * xy), TINY)
+    c = 1.0 / math.sqrt(1.0 + t * t)
+    return t, c, t * c
 
 
 def _authorities_of(A: Matrix, h: Vector) -> Vector:

@@ -18,7 +18,9 @@ import numpy as np
 
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.expression import replace
 from graphla.graph.labels import vertex_name
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -65,34 +67,37 @@ def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> V
     """
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
-    chosen, candidates = Vector(bool, n), numbers.dup()
+    candidates, chosen = numbers.dup(), Vector(bool, n)
     listed = np.unique(validation.vertices("nodes", [] if nodes is None else nodes, n))
     if listed.size:
-        winners = Vector.from_coo(listed, True, size=n)
-        _refuse_joined(A, winners)
-    else:
-        winners = _find_winners(A, candidates)
-    while winners.nvals:
+        chosen = Vector.from_coo(listed, True, size=n)
+        _refuse_joined(A, chosen)
+        # c⟨¬s ∧ ¬near, r⟩ = c
+        near = any_pair["BOOL"](chosen @ A).new()
+        candidates(~chosen.S & ~near.S, replace) << candidates
+    return _extend(A, chosen, candidates)
+
+
+@jit_if_large
+def _extend(A: Matrix, chosen: Vector, candidates: Vector) -> Vector:
+    """Add vertices to the set `chosen` until there are no candidates.
+
+    For each candidate v, the entry candidates(v) is the random number of v.
+    """
+    n = A.nrows
+    greatest, beaten = Vector(int, n), Vector(bool, n)
+    winners, near = Vector(bool, n), Vector(bool, n)
+    while candidates.nvals:
+        # w⟨c > A max.second c⟩ = true: the candidates whose random numbers are larger than those of
+        # all neighboring candidates
+        greatest(candidates.S, replace) << max_second(A @ candidates)
+        beaten << binary.gt(greatest & candidates)
+        winners(~beaten.V, replace) << binary.pair["BOOL"](candidates & candidates)
         chosen(winners.S) << True
         # any.pair gives the candidates that are adjacent to a winner.
-        near = any_pair["BOOL"](winners @ A).new(mask=candidates.S)
-        near(winners.S) << True
-        candidates(~near.S, replace=True) << candidates
-        winners = _find_winners(A, candidates)
+        near(candidates.S, replace) << any_pair["BOOL"](winners @ A)
+        candidates(~winners.S & ~near.S, replace) << candidates
     return chosen
-
-
-def _find_winners(A: Matrix, candidates: Vector) -> Vector:
-    """``w⟨c ≥ A max.second c⟩ = true``.
-
-    Find the candidates whose random numbers are larger than those of all neighboring candidates.
-    For each candidate v, the entry c(v) is the random number of v.
-    """
-    greatest = max_second(A @ candidates).new(mask=candidates.S)
-    beaten = binary.gt(greatest & candidates).new()
-    winners = Vector(bool, A.nrows)
-    winners(~beaten.V) << binary.pair["BOOL"](candidates & candidates)
-    return winners
 
 
 def _refuse_joined(A: Matrix, chosen: Vector) -> None:

@@ -5,12 +5,13 @@ The measure is due to L. Katz (1953). A walk with k edges has weight alpha^k.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from math import isfinite
 from typing import Any
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -94,16 +95,25 @@ def katz(
         else power_iteration.as_full_vector("nstart", nstart, n)
     )
     follow = (plus_times if validation.weighs("weight", weight) else plus_first)["FP64"]
-    changed = 0.0
-    for _ in range(max_iter):
+    x, changed = _iterate(A, x, given, alpha, follow, max_iter, n * tol)
+    if not changed < n * tol:
+        raise power_iteration.convergence_error("x of Katz centrality", max_iter, changed, n * tol)
+    return power_iteration.normalize(x) if normalized else x
+
+
+@jit_if_large
+def _iterate(
+    A: Matrix, x: Vector, beta: Vector, alpha: float, follow: Any, rounds: int, least: float
+) -> tuple[Vector, float]:
+    """Run the rounds; return x and Σ |change| in the last round."""
+    following, changed = x.dup(), math.inf
+    for _ in range(rounds):
         # x' = β + α·xA
-        following = given.dup()
+        following << beta
         following(binary.plus) << follow(binary.times(alpha, x) @ A)
         # Σ |x' - x|
         changed = power_iteration.distance(following, x)
-        x = following
-        if changed < n * tol:
-            return power_iteration.normalize(x) if normalized else x
-        if not isfinite(changed):
+        x, following = following, x
+        if changed < least or not math.isfinite(changed):
             break
-    raise power_iteration.convergence_error("x of Katz centrality", max_iter, changed, n * tol)
+    return x, changed

@@ -5,8 +5,8 @@ unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007).
 by weight, and edges of equal weight by a random order. So every method returns the same matching as
 the greedy loop over the sorted edges.
 
-Invariant of `definition`, at the head of each round: R holds the edges between unmatched vertices,
-except self-loops. R(i, j) = R(j, i) is the position of edge {i, j} in the order.
+Invariant of `definition`, at the head of each round: `free` has entries at the vertices without a
+mate that may still get one. These include all vertices without a mate that are joined by an edge.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from typing import Any
 
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms._shared.membership import vertex_numbers
+from graphla.expression import replace
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import Matching, accelerated
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid
+from semirings import binary, indexunary
 from semirings.exceptions import InvalidValue
-from semirings.semiring import any_secondi
+from semirings.semiring import max_first
 
 
 @graph_algorithm(gives=("",), undirected=True)
@@ -75,25 +77,29 @@ def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
 
 
 def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
-    """Compute the mate of each vertex by matrix operations.
+    """Compute the mate of each vertex in rounds of matrix-vector products.
 
-    The values of the matrices are positions of edges in the edge order. Of two edges with a common
-    vertex, the later one in this order is taken first.
+    N(i, j) = n·k + j for the edge {i, j} at position k of the edge order; this fits in INT64 if n·m
+    is below 2^63. Of two edges with a common vertex, the later one in the order is taken first.
     """
+    n = A.nrows
     upper = hashed_random.edge_order(A, is_weighted, seed)
-    mates, R = Vector(int, A.nrows), binary.any(upper | upper.T).new()
-    while R.nvals:
-        # best(i) = max over j of R(i, j): for each vertex, the last of its edges in the edge order
-        best = R.reduce_rowwise(monoid.max).new()
-        # D(i, j) = (R(i, j) = best(i)): whether edge {i, j} is the last edge of vertex i in the
-        # order. M = D ∧ Dᵀ: the edges that are the last edges of both of their ends.
-        D = binary.eq(best & R).new().select("==", True).new()
-        M = binary.land(D & D.T).new()
-        # m(i) = the j with M(i, j)
-        mates(binary.any) << any_secondi(M @ Vector.from_scalar(True, A.nrows))
-        # Keep only the edges of R between two vertices without a mate.
-        free = Vector.from_scalar(True, A.nrows).dup(mask=~mates.S)
-        R = binary.second(free & binary.first(R & free).new()).new()
+    R = binary.any(upper | upper.T).new()
+    N = binary.plus(binary.times(R, n).new() & indexunary.colindex(R).new()).new()
+    vertices = vertex_numbers(A)
+    mates, best, is_mutual = Vector(int, n), Vector(int, n), Vector(bool, n)
+    free, partner = vertices.dup(), vertices.dup()
+    while free.nvals:
+        # best⟨free, r⟩ = max over the free j of N(i, j)
+        best(free.S, replace) << max_first(N @ free)
+        # p(i) = the other end of the last edge from i to a free vertex, or i if there is none
+        partner << vertices
+        partner(best.S) << binary.mod(best, n)
+        # The last edge of i is also the last edge of p(i) if p(p(i)) = i.
+        is_mutual(best.S, replace) << binary.eq(partner[partner] & vertices)
+        mates(is_mutual.V) << partner
+        # A vertex stays free if it has a free neighbor, and no mate.
+        free(best.S & ~is_mutual.V, replace) << free
     return mates
 
 

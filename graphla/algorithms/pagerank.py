@@ -133,24 +133,22 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 
     The total change is the sum of the absolute changes of all ranks.
     """
-    A, share, rank, alpha = walk.A, walk.share, walk.rank.dup(), walk.alpha
+    A, share, jump, fall, alpha = walk.A, walk.share, walk.jump, walk.fall, walk.alpha
+    rank = walk.rank.dup()
     follow = (plus_times if walk.is_weighted else plus_first)[rank.dtype]
-    following, change = Vector(rank.dtype, rank.size), math.inf
+    following, change, least = Vector(rank.dtype, rank.size), math.inf, walk.least
     for _ in range(walk.rounds):
         # r' = (share ∘ r)A
         following << follow(binary.times(share & rank) @ A)
         # r' = r' + (1 - α)·jump + (α - Σ r')·fall. The product above has passed on Σ r' along the
         # edges. The rest of α, which is the share of the dangling vertices, is passed on by `fall`.
-        left = max(0.0, alpha - float(following.reduce(monoid.plus).get(0)))
-        if walk.fall is walk.jump:
-            following(binary.plus) << binary.times(walk.jump, 1 - alpha + left)
-        else:
-            following(binary.plus) << binary.times(walk.jump, 1 - alpha)
-            following(binary.plus) << binary.times(walk.fall, left)
+        left = max(0.0, alpha - following.reduce(monoid.plus).get(0.0))
+        following(binary.plus) << binary.times(jump, 1 - alpha)
+        following(binary.plus) << binary.times(fall, left)
         # Σ |r' - r|
         change = power_iteration.distance(following, rank)
         rank, following = following, rank
-        if change < walk.least:
+        if change < least:
             break
     return rank, change
 

@@ -21,6 +21,7 @@ from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.sssp import sssp
 from graphla.expression import replace
 from graphla.graph.labels import vertex_name
+from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select, unary
 from semirings.exceptions import InvalidValue
@@ -98,6 +99,7 @@ def path_count(
     return exact
 
 
+@jit_if_large
 def _count_by_level(A: Matrix, start: Vector) -> Vector:
     """Count the paths level by level."""
     paths, frontier = Vector(start.dtype, start.size), start
@@ -109,6 +111,7 @@ def _count_by_level(A: Matrix, start: Vector) -> Vector:
     return paths
 
 
+@jit_if_large
 def _count_along_edges(T: Matrix, start: Vector) -> Vector:
     """Count all paths along the edges of T, which must have no cycle."""
     paths, frontier = start.dup(), start

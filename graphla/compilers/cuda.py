@@ -138,6 +138,26 @@ def _make(
     expression = nvrtc.instance(entry, arguments)
     types = ", ".join(map(nvrtc.written, arguments))
     what = f"{entry} of {file} for {cuda_ops.describe(spec)}" + (f" with {types}" if types else "")
+    return _load_program(text, expression, what)
+
+
+def load_text(text: str, expression: str, what: str) -> Kernel:
+    """Return a kernel from the text of a whole program, which may include registered files.
+
+    `expression` names an instance of a template in the program. `what` describes the kernel in
+    error messages.
+    """
+    key = (text, expression, cupy.cuda.runtime.getDevice())
+    kernel = _loaded.get(key)
+    if kernel is None:
+        with _lock:
+            kernel = _loaded.get(key)
+            if kernel is None:
+                kernel = _loaded[key] = _load_program(text, expression, what)
+    return kernel
+
+
+def _load_program(text: str, expression: str, what: str) -> Kernel:
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     cubin, name = _machine_code(text, expression, architecture, what)
     module = Module()

@@ -52,9 +52,7 @@ class State:
         self.names = {name: value for name, value in self.names.items() if name in names}
         used = {each.number for each in parts(tuple(self.names.values()), Held)}
         self.objects = {
-            number: each
-            for number, each in self.objects.items()
-            if each.survives or number in used
+            number: each for number, each in self.objects.items() if each.survives or number in used
         }
 
     def slots(self) -> set[ir.Slot]:
@@ -228,9 +226,7 @@ class Emitter:
             refuse(Reason.SHARED, node)
         slot = known.slot
         readers = {
-            name: value
-            for name, value in self.state.names.items()
-            if slot in parts(value, ir.Slot)
+            name: value for name, value in self.state.names.items() if slot in parts(value, ir.Slot)
         }
         if readers:
             copy = self.allocate(slot.dtype, slot.dim)

@@ -116,6 +116,18 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
     return _Function(function, fallback).wrapper
 
 
+def jit_if_large(function: F) -> F:
+    """Compile the loops of a function of the library, whose first argument is a Matrix.
+
+    This is the rule for all such functions: a call with few entries never waits for a compilation.
+    If the matrix has fewer than `config.compile_threshold` entries and rows, the loops run as
+    Python, unless an earlier call has compiled them for the same types, or `config.compiled` is
+    True. Otherwise this is `jit`.
+    """
+    compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
+    return compiled.wrapper  # pyright: ignore[reportReturnType]
+
+
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
     """Return a copy of a decorator's function that calls the compiled function."""
     compiled = jit(inner, fallback=fallback)
@@ -144,6 +156,16 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
     return made
 
 
+def _is_small(A: Any) -> bool:
+    """Return whether no compilation is worth its time for a loop over a matrix."""
+    return _is_too_few(max(A.nvals, A.nrows))
+
+
+def _is_too_few(entries: int) -> bool:
+    settings = current()
+    return settings.compiled is not True and entries < settings.compile_threshold
+
+
 def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
@@ -162,14 +184,16 @@ _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=Non
 class _Function:
     """A function under `gl.jit`. It is rewritten at its first call.
 
-    `loops` are its loops, which the rewritten function calls.
+    `loops` are its loops, which the rewritten function calls. `is_patient` means that calls with
+    small operands wait for a compilation, too.
     """
 
     locals = staticmethod(locals)
 
-    def __init__(self, function: FunctionType, fallback: bool):
+    def __init__(self, function: FunctionType, fallback: bool, *, is_patient: bool = True):
         self.function = function
         self.fallback = fallback
+        self.is_patient = is_patient
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
 
@@ -177,7 +201,7 @@ class _Function:
         def wrapper(*args: Any, **options: Any) -> Any:
             rewritten = self.rewritten
             if rewritten is None:
-                if not running.may_compile():
+                if not running.may_compile() or (not is_patient and _is_small(args[0])):
                     return function(*args, **options)
                 rewritten = self.rewrite()
             return rewritten(*args, **options)
@@ -339,7 +363,10 @@ class _Loop:
         """Report that the loop cannot be flattened."""
         if not at.has_graphla:
             self.run_in_python()
-        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+        elif (
+            _report.get() is not None
+            or running.engine_for(at.device or default_device(), at.entries) is not None
+        ):
             self.fail(error)
 
     def fail(self, error: NotCompilable) -> None:
@@ -347,7 +374,7 @@ class _Loop:
         self.say(f"runs as Python: {error}")
         if error.code is Reason.FAILS:
             self.state = State.PYTHON
-        else:
+        elif _report.get() is None:
             self.owner.refuse(self, error)
 
     def run_in_python(self) -> None:
@@ -403,6 +430,9 @@ class _Shape:
         has_all = len(values) == len(self.inputs) + len(self.homes)
         how = device, current().deterministic, forced_direction()
         key = description, has_all or tuple(values), how
+        waits = explains or self.owner.owner.is_patient or key in self.cases
+        if not waits and _is_too_few(at.entries):
+            return None
         try:
             case = self.find(key, values)
             if explains:

@@ -249,7 +249,7 @@ class Notation(Emitter):
         """
         operation, args, dtype = made._operation, made._args, made._dtype
         node = given.pop("node")
-        dim = self.dim(made._shape[0]) if made._shape else None
+        dim = self.dim(made._shape[0])
         scalar = given.get("scalar")
 
         def side(name: str, value: Any, into: DataType) -> ir.Scalar:
@@ -260,32 +260,32 @@ class Notation(Emitter):
 
         x = args[0].term
         if operation is ops.apply:
-            return Pending(ir.Apply(args[1], x, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Apply(args[1], x, dtype), dim)
         if operation is ops.apply_left:
             op = args[1]
             value = self.fitted(scalar, op.type, "left", node) if op.reads_x else ZERO
-            return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)  # type: ignore[arg-type]
+            return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)
         if operation is ops.apply_right:
             op = args[1]
             value = self.fitted(scalar, op.type2, "right", node) if op.reads_y else ZERO
-            return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)  # type: ignore[arg-type]
+            return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)
         if operation is ops.apply_index:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.ApplyIndex(args[1], x, thunk, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.ApplyIndex(args[1], x, thunk, dtype), dim)
         if operation is ops.select:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.Select(args[1], x, thunk, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Select(args[1], x, thunk, dtype), dim)
         y = args[1].term
         if operation is ops.ewise_add:
-            return Pending(ir.Union(args[2], x, y, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Union(args[2], x, y, dtype), dim)
         if operation is ops.ewise_mult:
-            return Pending(ir.Intersection(args[2], x, y, dtype), dim)  # type: ignore[arg-type]
+            return Pending(ir.Intersection(args[2], x, y, dtype), dim)
         if operation is ops.ewise_union:
             op = args[2]
             left = side("left", args[3], op.type) if op.reads_x else ZERO
             right = side("right", args[4], op.type2) if op.reads_y else ZERO
             term = ir.UnionDefaults(op, x, y, left, right, dtype)
-            return Pending(term, dim)  # type: ignore[arg-type]
+            return Pending(term, dim)
         if operation in (ops.mxv, ops.vxm):
             return self.lower_product(args, dtype, dim)
         raise AssertionError(operation)
@@ -369,7 +369,8 @@ class Notation(Emitter):
                     raise TypeError("select by a mask takes no thunk")
             source = self.operand(a, node)
             if isinstance(op, Pending) and self.comparison_of(op) is not None:
-                if op.term.x == source.term:  # type: ignore[union-attr]
+                compared = getattr(op.term, "x", None)
+                if compared == source.term:
                     return self.select_by(op, "value", node)
             mask = self.lower_mask(self.as_mask(op, node), source.dim, node)
             return Pending(ir.Restrict(source.term, mask, source.term.dtype), source.dim)
@@ -474,7 +475,7 @@ class Notation(Emitter):
         store = self.stand(view, node)
         function = expressions.reduce_columnwise if by_columns else expressions.reduce_rowwise
         with self.checks(node):
-            made = function(store, op)  # type: ignore[arg-type]
+            made = function(store, op)  # pyright: ignore[reportArgumentType]
         typed = made._args[1]
         if isinstance(typed, TypedAggregator):
             if typed.op.monoid is None:
@@ -503,12 +504,12 @@ class Notation(Emitter):
                 text = f"A @ B needs a Matrix or Vector on either side, not {self.kind(other)}"
                 self.fails(node, "TypeError", text)
             self.refuse_matrix(node, a, b)
-            sides = [
+            left, right = (
                 Bound(x) if isinstance(x, NUMBERS) else self.infix_operand(x, symbol, node)
                 for x in (a, b)
-            ]
+            )
             (dim,) = self.dims_of(b if isinstance(a, NUMBERS) else a, node)
-            return Infix(symbol, *sides, dim)
+            return Infix(symbol, left, right, dim)
         for x in (a, b):
             if not isinstance(x, (*VECTORS, View)):
                 text = f"A {symbol} B needs a Matrix or Vector on either side, not {self.kind(x)}"
@@ -579,7 +580,7 @@ class Notation(Emitter):
             f"{left} and {right}; write op(A {x.symbol} B), as in binary.plus(A {x.symbol} B), for "
             f"{name}"
         )
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def arithmetic(self, symbol: str, a: Any, b: Any, node: Any) -> Any:
         """Return `a symbol b`, where at least one of them is a vector or a matrix."""
@@ -708,7 +709,7 @@ class Notation(Emitter):
                 self.fails(node, "TypeError", text)
             return self.mask_view(x, False, node)
         text = f"a mask must be like A.S, A.V, ~A.S or ~A.V, not {self.kind(x)}"
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def mask_dim(self, mask: Any) -> ir.Dim:
         """Return the dimension of a mask."""
@@ -843,7 +844,9 @@ class Notation(Emitter):
             return x.value
         if isinstance(x, Number) and isinstance(x.scalar, ir.Constant):
             return x.scalar.value
-        refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} instead of a known object")
+        return refuse(
+            Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} instead of a known object"
+        )
 
     def write(self, target: Target, value: Any, node: Any) -> None:
         """Execute `target << value`."""
@@ -927,7 +930,9 @@ class Notation(Emitter):
             self.require_value(value, node)
             source = self.fitted(value, into.dtype, "value", node)
         else:
-            refuse(Reason.OPERATION, node, name="an assignment of this value by a Vector of indices")
+            refuse(
+                Reason.OPERATION, node, name="an assignment of this value by a Vector of indices"
+            )
         mask = None
         if target.mask is not None:
             mask = self.lower_mask(target.mask, into.dim, node)
@@ -957,7 +962,7 @@ class Notation(Emitter):
             self.require_value(x, node)
             return x.scalar
         text = f"index must be an integer, slice or list of integers, not {self.kind(x)}"
-        self.fails(node, "TypeError", text)
+        return self.fails(node, "TypeError", text)
 
     def element(self, x: Any, index: Any, node: Any) -> Typed:
         """Return the Scalar x[index]."""

@@ -210,6 +210,8 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):
         return call(function, BOOL, convert(x, INT64), convert(y, INT64))
+    if x.dtype is BOOL or y.dtype is BOOL or is_exact(x) or is_exact(y):
+        return call(function, BOOL, convert(x, FP64), convert(y, FP64))
     if x.dtype is FP64:
         return _compare_mixed(e, _FLIPPED[function], y, x)
     return _compare_mixed(e, function, x, y)
@@ -217,8 +219,6 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
 
 def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.Scalar:
     """Return a comparison of an int (or bool) k, the left operand, with a float x."""
-    if k.dtype is BOOL or is_exact(k):
-        return call(function, BOOL, convert(k, FP64), x)
     k, x = e.leaf(k), e.leaf(x)
     limit = float(MOST + 1)
     fits = both(
@@ -281,4 +281,3 @@ def mathematical(e: Emitter, name: str, arguments: list[ir.Scalar]) -> ir.Scalar
     overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
     e.fault(overflows, "OverflowError", "math range error")
     return result
-

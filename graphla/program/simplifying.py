@@ -205,8 +205,9 @@ def _without_unused(block: ir.Block, live: frozenset[str]) -> list[ir.Instructio
                 kept = ir.Let(variables, values, instruction.line)
         elif isinstance(instruction, ir.Count | ir.Length):
             kept = instruction if instruction.variable.name in live else None
-        elif isinstance(instruction, ir.Reduce) and instruction.is_present is not None:
-            if instruction.is_present.name not in live:
+        elif isinstance(instruction, ir.Reduce):
+            present = instruction.is_present
+            if present is not None and present.name not in live:
                 kept = replace(instruction, is_present=None)
         if kept is not None:
             found.append(kept)

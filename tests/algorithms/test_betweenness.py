@@ -112,6 +112,17 @@ def test_device_loops_give_the_same_betweenness_as_the_definition(graph, data):
         assert one.edges.isclose(other.edges, abs_tol=1e-12)
 
 
+def test_device_loops_give_the_same_dependencies_on_one_source_as_the_definition():
+    """Some vertices of a random graph have no neighbor on the next level."""
+    A = gl.generators.uniform(200, 400, seed=1)
+    for source in range(5):
+        chosen = np.array([source])
+        found, expected = sum_dependencies(A, chosen, reach=True), definition(A, chosen)
+        assert found.totals.isclose(expected.totals)
+        assert found.reached.isequal(expected.reached)
+        assert found.counts.tolist() == expected.counts.tolist()
+
+
 @settings(max_examples=20)
 @given(graphs(), st.booleans(), st.booleans(), st.integers(0, 3), st.data())
 def test_a_sample_is_scaled_as_in_networkx(graph, normalized, endpoints, seed, data):

@@ -468,8 +468,8 @@ class _Maker:
             mask = self.mask(dim)
             return mask and ir.Restrict(a, mask, a.dtype)
         if name == "cast":
-            dtype = self.pick([dtype for dtype in self.dtypes if loose or may_cast(a.dtype, dtype)])
-            return ir.Cast(a, dtype) if may_cast(a.dtype, dtype) or loose else a
+            dtype = self.pick([*self.dtypes, BOOL])
+            return ir.Cast(a, dtype) if loose or may_cast(a.dtype, dtype) else a
         return self.bind(a)
 
     def bind(self, a: Any) -> Any:

@@ -195,7 +195,7 @@ PRECISE = (Reason.ALIASING, Reason.DTYPE, Reason.STATES, Reason.UNBOUND)
 """The reasons for which a random function may be refused."""
 
 
-@settings(max_examples=400 if is_full() else 60)
+@settings(max_examples=400 if is_full() else 40)
 @given(
     functions(),
     st.lists(entries, min_size=3, max_size=3),

@@ -32,6 +32,7 @@ from graphla.formats import Csr  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
 VECTOR = Struct("program_products.cuh", "Vector")
+QUEUE_ROOM, _ = enumeration("program_products.cuh", "ProductShape")
 IN_BITMAP, IN_FULL, WITH_HUBS = enumeration("gathering.cuh", "Held")
 
 KERNEL = """
@@ -69,6 +70,11 @@ __global__ void __launch_bounds__(256)
   }
   if (is_last_block(grid) && threadIdx.x == 0) tell_host(launch, HOST_STATUS, FINISHED);
 }
+template <class Op, class Offset, class A, class U>
+__global__ void choose(ProductForm<Offset, A> columns, Vector<U> u, i64 rows, i64 left,
+                       bool *pushes) {
+  *pushes = should_push<Op>(columns, u, rows, left);
+}
 }
 """
 
@@ -98,15 +104,15 @@ def typed(name: str) -> Any:
 
 
 @cache
-def kernel_for(semiring: Any, side: str, *types: Any) -> Kernel:
+def kernel_for(name: str, semiring: Any, side: str, *types: Any) -> Kernel:
     struct = cuda_ops.matrix_vector(semiring, side)
     text = f'#include "atomics.cuh"\nnamespace graphla {{\n{struct}\n}}\n{KERNEL}'
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    expression = nvrtc.instance("multiply", types)
-    code, symbol, _ = nvrtc.compile_program(text, expression, architecture, "multiply")
+    expression = nvrtc.instance(name, types)
+    code, symbol, _ = nvrtc.compile_program(text, expression, architecture, name)
     module = Module()
     module.load(code)
-    return Kernel(module, module.get_function(symbol), "multiply")
+    return Kernel(module, module.get_function(symbol), name)
 
 
 def padded(flags: np.ndarray) -> Any:
@@ -187,6 +193,7 @@ class Layout:
     blocks: int
     is_listed: bool  # whether u has a queue
     held: int  # how u is stored for the direction 4
+    peeks: bool = True
 
 
 def multiplied(case: Case, directions: int, layout: Layout) -> Any:
@@ -213,6 +220,7 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
     values = cupy.empty(a.nrows, case.semiring.monoid.type.np_type)
     out_queue, out_counts = cupy.empty(a.nrows, np.int32), cupy.empty(3, np.uint64)
     kernel = kernel_for(
+        "multiply",
         *(case.semiring, case.side, a.indptr.dtype, a_read[1], a_read[2]),
         *(case.u.dtype, EACH if reads[1] else UNREAD),
         IN_FULL if hubs is None else WITH_HUBS,
@@ -223,7 +231,9 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
         min(persistent.grid(kernel, 64, shared), layout.blocks),
         64,
         program_products.push_form(across, b_read[0]),
-        program_products.pull_form(along, a_read[0], hubs),
+        program_products.pull_form(
+            along, a_read[0], hubs=hubs, columns=across if layout.peeks else None
+        ),
         program_products.arrays([along]),
         operand,
         VECTOR(values=values, present=present, queue=out_queue, counts=out_counts.view(np.uint8)),
@@ -278,7 +288,9 @@ def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any
     assert counts[0] == len(terms)
     if int(str(directions)[0]) != 4:
         degrees = np.diff(case.a.indptr)
-        assert sorted(queue[: counts[1]]) == sorted(terms)
+        if len(terms) <= QUEUE_ROOM:
+            assert sorted(queue[: counts[1]]) == sorted(terms)
+        assert len(set(queue[: counts[1]])) == counts[1]
         assert counts[2] == sum(int(degrees[o]) for o in terms)
 
 
@@ -290,6 +302,7 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
         data.draw(st.sampled_from((1, 3, 7))),
         data.draw(st.booleans()),
         data.draw(st.sampled_from((IN_FULL, WITH_HUBS))),
+        data.draw(st.booleans()),
     )
     terms = terms_of(case)
     with using(ProgramProductsTuning(push_chunk=chunk, pull_chunk=chunk), LARGE):
@@ -298,3 +311,55 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
         if case.present.all():
             check(case, 4, layout, terms)
             check(case, 4414, layout, terms)
+
+
+@pytest.mark.parametrize("name", ["any_secondi INT64", "plus_times FP64"])
+@pytest.mark.parametrize("directions", [1, 3])
+def test_a_queue_is_not_valid_if_a_block_finds_more_outputs_than_it_queues(name, directions):
+    n = QUEUE_ROOM + 1000
+    semiring = typed(name)
+    values = np.ones(n, semiring.binaryop.type.np_type)
+    a = csr(np.arange(n), np.zeros(n, int), values, (n, 2), np.int32)
+    u = np.ones(2, semiring.binaryop.type2.np_type)
+    case = Case(semiring, "mxv", a, u, np.array([True, False]), None)
+    layout = Layout(1, True, IN_FULL)
+    check(case, directions, layout, terms_of(case))
+    assert multiplied(case, directions, layout)[2][1] == QUEUE_ROOM
+
+
+def test_a_pull_of_floats_gives_the_same_bits_for_every_grid():
+    rng = np.random.default_rng(5)
+    there = rng.random((40, 700)) < rng.random((40, 1))
+    rows, columns = there.nonzero()
+    a = csr(rows, columns, rng.random(rows.size), there.shape, np.int32)
+    case = Case(typed("plus_times FP64"), "mxv", a, rng.random(700), np.ones(700, bool), None)
+    with using(ProgramProductsTuning(pull_chunk=100)):
+        found = [
+            multiplied(case, directions, Layout(blocks, True, IN_FULL))[0]
+            for directions in (3, 4)
+            for blocks in (1, 2, 7)
+        ]
+    assert all(each == found[0] for each in found)
+
+
+@pytest.mark.parametrize("name", ["any_secondi INT64", "min_plus INT64"])
+@pytest.mark.parametrize(
+    ("entries", "edges", "left", "pushes"),
+    [(1, 10, 1000, True), (900, 9000, 1000, False), (900, 9000, 0, False)],
+)
+def test_a_product_with_few_edges_pushes(name, entries, edges, left, pushes):
+    """The matrix has 1,000 lines with 10 entries each."""
+    indptr, indices = np.arange(0, 10_001, 10), np.tile(np.arange(10), 1000)
+    values, semiring = np.ones(10_000, bool), typed(name)
+    columns, a_read = on_device(Csr(1000, 1000, indptr, indices.astype(np.int32), values), False)
+    u = VECTOR(
+        values=cupy.zeros(1000, np.int64),
+        present=cupy.zeros(1000, bool),
+        queue=cupy.zeros(1000, np.int32),
+        counts=cupy.asarray(np.array([entries, entries, edges], np.uint64)).view(np.uint8),
+    )
+    found = cupy.zeros(1, bool)
+    kernel = kernel_for("choose", semiring, "vxm", indptr.dtype, a_read[1], np.dtype(np.int64))
+    form = program_products.push_form(columns, a_read[0])
+    kernel(1, 1, form, u, np.int64(1000), np.int64(left), found)
+    assert bool(found[0]) == pushes

@@ -14,6 +14,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -1051,10 +1052,28 @@ def test_explain_prints_the_program_and_changes_nothing(engine: Counting):
 
 
 def test_explain_names_the_statement_for_which_a_loop_runs_as_python(engine: Counting):
-    jitted = gl.jit(makes_a_dict, fallback=True)
-    with pytest.warns(UserWarning):
-        text = jitted.explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
+    text = gl.jit(makes_a_dict).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert 'found = {"k": k}' in text
+
+
+@pytest.mark.parametrize("function", [makes_a_dict, has_a_try])
+def test_explain_works_where_loops_run_as_python(function: Callable[..., Any]):
+    with gl.config.set(device="cpu", compiled=False):
+        text = gl.jit(function).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
+    assert "runs as Python" in text
+
+
+def test_threads_may_call_one_function_at_the_same_time():
+    search = gl.jit(bfs)
+
+    def work(source: int) -> Any:
+        with compiling():
+            return [shown(search(path(n), source)) for n in range(4, 9)]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(4)))
+    for source, results in enumerate(found):
+        assert results == [shown(bfs(path(n), source)) for n in range(4, 9)]
 
 
 def test_a_recorder_gets_the_rounds_of_the_loop(engine: Counting):

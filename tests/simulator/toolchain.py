@@ -130,7 +130,7 @@ def _flags(text: str) -> tuple[str, ...]:
     They are the flags that MODES lists for the current mode, with one exception. In the mode
     `plain`, a program with GraphBLAS operators (a nonempty struct Op) gets only UNOPTIMIZED.
     """
-    has_operators = re.search(r"struct Op \{\n\S", text) is not None
+    has_operators = re.search(r"struct Op \{\n\S|^run_loop\(", text, re.MULTILINE) is not None
     return (UNOPTIMIZED,) if mode() == "plain" and has_operators else MODES[mode()]
 
 

@@ -82,21 +82,35 @@ def as_distribution(name: str, values: Any, n: int, dtype: Any = float) -> Vecto
 
 def norm(x: Vector) -> float:
     """Return Σ |x|."""
-    return float(unary.abs(x).new().reduce(monoid.plus).get(0))
+    return float(unary.abs(x).reduce(monoid.plus).get(0.0))
 
 
 def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
-    length = math.sqrt(float(binary.times(x & x).new().reduce(monoid.plus).get(0)))
-    if not 0 < length < math.inf:
+    x = x.dup()
+    scale_to_length_1(x)
+    return x
+
+
+def scale_to_length_1(x: Vector) -> None:
+    """Divide x by √Σ x², unless x is 0."""
+    length = math.sqrt(inner(x, x))
+    if not 0.0 < length < math.inf:
         # The sum of squares has overflowed or underflowed. So divide x by its largest absolute
         # value before squaring.
-        greatest = float(unary.abs(x).new().reduce(monoid.max).get(0)) if x.nvals else 0.0
-        if 0 < greatest < math.inf:
-            return normalize(x.apply(binary.truediv, right=greatest).new())
-    return x.apply(binary.truediv, right=length or 1.0).new()
+        greatest = unary.abs(x).reduce(monoid.max).get(0.0)
+        if 0.0 < greatest < math.inf:
+            x << binary.truediv(x, greatest)
+            length = math.sqrt(inner(x, x))
+    if length > 0.0:
+        x << binary.truediv(x, length)
+
+
+def inner(x: Vector, y: Vector) -> float:
+    """Return Σ x·y."""
+    return float(binary.times(x & y).reduce(monoid.plus).get(0.0))
 
 
 def distance(x: Vector, y: Vector) -> float:
     """Return Σ |x - y| for two full vectors."""
-    return norm(binary.minus(x & y).new())
+    return float(unary.abs(binary.minus(x & y)).reduce(monoid.plus).get(0.0))

@@ -108,6 +108,14 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
     return first
 
 
+def good_neighbors(rows: Csr, columns: Csr) -> Array:
+    """Return the column of an entry in each row of a matrix, or -1 if the row is empty.
+
+    It is a column with many entries. `rows` and `columns` are the CSR and the CSC of the matrix.
+    """
+    return _first(rows, rows.nrows, _classes(columns, columns)[0])
+
+
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
     """Return the degree class of each vertex, and the bit map of idle vertices."""
     n = out.nrows

@@ -19,7 +19,9 @@
 // monoid ANY.
 //
 // The operands change between products, so no code may read them by ld.global.nc: never copy the
-// pointers of a `Vector` to a local pointer that is `__restrict__`.
+// pointers of a `Vector` to a local pointer that is `__restrict__`. But a word that all threads
+// read must be read through the cache of the multiprocessor (not by load_relaxed): thousands of
+// warps that read one word from L2 take 2.5 us.
 #ifndef GRAPHLA_PROGRAM_PRODUCTS
 #define GRAPHLA_PROGRAM_PRODUCTS
 #include "atomics.cuh"
@@ -32,7 +34,7 @@ namespace graphla {
 struct Counts {
   u64 entries;  // number of entries
   u64 queued;   // length of the queue; the queue is valid if this equals `entries`
-  u64 edges;    // sum of the degrees of the queued entries; see `WithQueue`
+  u64 edges;    // if `queued` is not zero: sum of the degrees of all entries; see `WithQueue`
 };
 
 /// A vector in device memory. If position i has no entry, values[i] may be anything.
@@ -54,9 +56,11 @@ template <class Offset, class A> struct ProductForm {
   const A *values;           // one value per entry or one for all, see `Kept`; null if not read
   const i32 *chunk_lines;    // for each chunk: its line
   const i32 *chunk_numbers;  // for each chunk: its number among the chunks of its line
+  const u32 *peeks;          // for each line: a good entry to test first, see `Peek`; may be null
   const u16 *hubs;           // the tags of the hubs; null unless a pull is WITH_HUBS
   i64 lines;
   i64 entries;
+  i64 filled;    // number of lines that are not empty
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk, and of the longest line that is not cut
   i32 group;     // about this many lines have 32 entries together; a power of two from 1 to 32
@@ -64,6 +68,11 @@ template <class Offset, class A> struct ProductForm {
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
 };
+
+/// An element of `peeks` is the column of an entry, and two flags: whether the line is long, and
+/// whether it has only this entry. It is NO_PEEK if the line is empty.
+enum Peek { PEEK_COLUMN = 0x3fffffff, PEEK_ONLY = 0x40000000 };
+constexpr u32 PEEK_LONG = 0x80000000u, NO_PEEK = 0xffffffffu;
 
 /// Device memory that products use, allocated by `arrays` in program_products.py. The first three
 /// arrays have one element per chunk of the form that has the most chunks. The arrays `arrived` and
@@ -79,8 +88,8 @@ struct ProductArrays {
 constexpr u32 SETTLED = 1u << 31;
 
 enum ProductShape {
-  QUEUE_ROOM = 2048,  // number of outputs that a block buffers for the queue
-  LIST_ROOM = 256     // number of rows that a warp lists
+  QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
+  LIST_ROOM = 192     // number of rows that a warp lists
 };
 
 /// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
@@ -113,9 +122,10 @@ struct WithoutQueue {
   static constexpr bool IS_WANTED = false;
 };
 
-/// The last argument but one of a product that lists its outputs in out.queue. The sum of the
-/// degrees of the outputs is added to out.counts->edges. The degrees are those of the lines with
-/// the offsets `indptr`.
+/// The last argument but one of a product that lists its outputs in out.queue. If there are so many
+/// outputs that a block finds more than QUEUE_ROOM of them, some are not listed, and the queue is
+/// not valid. The sum of the degrees of the outputs is added to out.counts->edges. The degrees are
+/// those of the lines with the offsets `indptr`.
 template <class Offset> struct WithQueue {
   static constexpr bool IS_WANTED = true;
   const Offset *indptr;
@@ -136,10 +146,10 @@ DEVICE u32 warps_in_grid() { return gridDim.x * (blockDim.x / WARP); }
 
 /// Returns how many of `count` items a warp takes at a time: a power of two from `fewest` to
 /// `most`. If there are few items, more warps take part.
-DEVICE u32 share_of(u64 count, u32 fewest, u32 most) {
-  const u64 warps = warps_in_grid();
+DEVICE u32 share_of(u32 count, u32 fewest, u32 most) {
+  const u32 warps = warps_in_grid();
   u32 each = most;
-  while (each > fewest && u64(each / 2) * warps >= count) each /= 2;
+  while (each > fewest && each / 2 * warps >= count) each /= 2;
   return each;
 }
 
@@ -153,8 +163,8 @@ DEVICE bool claim_output(bool *present, i32 o) {
 
 /// Counts the outputs that a thread has found and, if a queue is wanted, lists them.
 template <class Queueing, class Z> struct Outputs {
-  const Queueing &queueing;
-  const Vector<Z> &out;
+  const Queueing queueing;
+  const Vector<Z> out;
   ProductRoom &room;
   u32 entries = 0;
   u64 edges = 0;
@@ -168,8 +178,8 @@ template <class Queueing, class Z> struct Outputs {
     else return 0;
   }
 
-  /// Appends the outputs o[i] for which bit i of `is_new` is set. Every lane of the warp must call
-  /// this. `entries` and `edges` are not changed.
+  /// Appends the outputs o[i] for which bit i of `is_new` is set, as far as there is room. Every
+  /// lane of the warp must call this. `entries` and `edges` are not changed.
   template <int K> DEVICE void append(u32 is_new, const i32 (&o)[K]) {
     if constexpr (Queueing::IS_WANTED) {
       if (!__any_sync(ALL_LANES, is_new)) return;
@@ -180,21 +190,12 @@ template <class Queueing, class Z> struct Outputs {
         total += u32(__popc(news[i]));
       }
       u32 at = 0;
-      u64 spilled = 0;
       if (lane() == 0) at = atomicAdd(&room.buffered, total);
       at = shuffle(at, 0);
-      if (at + total > u32(QUEUE_ROOM)) {  // the outputs that do not fit go to the queue at once
-        const u32 first = greatest(at, u32(QUEUE_ROOM));
-        if (lane() == 0) spilled = atomicAdd(&out.counts->queued, u64(at + total - first));
-        spilled = shuffle(spilled, 0) - first;
-      }
 #pragma unroll
       for (int i = 0; i < K; ++i) {
         const u32 mine = at + u32(__popc(news[i] & ((1u << lane()) - 1)));
-        if (is_new >> i & 1) {
-          if (mine < u32(QUEUE_ROOM)) room.buffer[mine] = o[i];
-          else out.queue[spilled + mine] = o[i];
-        }
+        if ((is_new >> i & 1) && mine < u32(QUEUE_ROOM)) room.buffer[mine] = o[i];
         at += u32(__popc(news[i]));
       }
     }
@@ -212,29 +213,30 @@ template <class Queueing, class Z> struct Outputs {
     const u32 some = warp_sum(entries);
     if (lane() == 0) room.entries[warp_in_block()] = some;
     if constexpr (Queueing::IS_WANTED) {
-      const u64 all = warp_sum(edges);
-      if (lane() == 0) room.edges[warp_in_block()] = all;
+      // Add the halves apart, because a sum of 32-bit numbers is one instruction.
+      const u64 low = warp_sum(u32(edges & 0xffff)), high = warp_sum(u32(edges >> 16));
+      if (lane() == 0) room.edges[warp_in_block()] = low + (high << 16);
     }
     __syncthreads();
-    if (warp_in_block() == 0) {
+    u32 count = 0;
+    if constexpr (Queueing::IS_WANTED) {
+      count = least(room.buffered, u32(QUEUE_ROOM));
+      if (threadIdx.x == 0 && count) room.place = atomicAdd(&out.counts->queued, u64(count));
+    }
+    if (warp_in_block() == int(blockDim.x) / WARP - 1) {
       const bool is_warp = lane() < int(blockDim.x) / WARP;
       const u32 total = warp_sum(is_warp ? room.entries[lane()] : 0u);
       if (lane() == 0 && total) atomicAdd(&out.counts->entries, u64(total));
       if constexpr (Queueing::IS_WANTED) {
-        const u64 sum = warp_sum(is_warp ? room.edges[lane()] : u64(0));
-        if (lane() == 0 && total) {
-          const u32 count = least(room.buffered, u32(QUEUE_ROOM));
-          room.place = atomicAdd(&out.counts->queued, u64(count));
-          if (sum) atomicAdd(&out.counts->edges, sum);
-        }
+        const u64 sum = total ? warp_sum(is_warp ? room.edges[lane()] : u64(0)) : 0;
+        if (lane() == 0 && sum) atomicAdd(&out.counts->edges, sum);
       }
     }
     if constexpr (Queueing::IS_WANTED) {
+      if (!count) return;
       __syncthreads();
-      const u32 count = least(room.buffered, u32(QUEUE_ROOM));
       const u64 place = room.place;
       for (u32 i = threadIdx.x; i < count; i += blockDim.x) out.queue[place + i] = room.buffer[i];
-      __syncthreads();
       if (threadIdx.x == 0) room.buffered = 0;
     }
   }
@@ -252,9 +254,11 @@ template <class Op, int KEPT_A, int KEPT_U, class Offset, class A, class U, clas
 struct Push {
   typedef typename Op::Z Z;
   static constexpr int SLOTS = 4;  // number of entries that a lane reads at once
+  // Maximum number of entries of a line that one warp reads because the queue is short.
+  static constexpr u32 EVEN = 1024;
   const ProductForm<Offset, A> &a;
-  const Vector<U> &u;
-  const Vector<Z> &out;
+  const Vector<U> u;
+  const Vector<Z> out;
   const Allowed &allowed;
   Outputs<Queueing, Z> outputs;
 
@@ -267,112 +271,169 @@ struct Push {
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
   /// line k of each lane. The edges are divided evenly among the lanes. Every lane must call this.
   template <int PASS> DEVICE void read_lines(i32 k, Offset begin, u32 length) {
-    const Values<typename Op::A, A, KEPT_A> a_values(a.values);
-    const i32 *__restrict__ indices = a.indices;
     typename Op::U x = typename Op::U(0);
     if (length) x = value_of_u(k);
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
+    if (total <= u32(WARP)) {
+      if (total) read_batch<PASS, 1>(0, total, ahead, k, begin, x);
+    } else {
 #pragma unroll 1
-    for (u32 first = 0; first < total; first += SLOTS * WARP) {
-      i32 o[SLOTS], from[SLOTS];
-      Offset place[SLOTS];
-      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
+      for (u32 first = 0; first < total; first += SLOTS * WARP)
+        read_batch<PASS, SLOTS>(first, total, ahead, k, begin, x);
+    }
+  }
+
+  /// Processes the edges from number `first` on, COUNT of them per lane. In each lane, k, `begin`
+  /// and x are a column, its first entry and the value u(k), and `ahead` is the number of edges in
+  /// the columns of earlier lanes.
+  template <int PASS, int COUNT>
+  DEVICE void read_batch(u32 first, u32 total, u32 ahead, i32 k, Offset begin, typename Op::U x) {
+    const Values<typename Op::A, A, KEPT_A> a_values(a.values);
+    const i32 *__restrict__ indices = a.indices;
+    i32 o[COUNT], from[COUNT];
+    Offset place[COUNT];
+    u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
 #pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        const u32 mine = first + u32(i * WARP + lane());
-        from[i] = 0;
+    for (int i = 0; i < COUNT; ++i) {
+      const u32 mine = first + u32(i * WARP + lane());
+      from[i] = 0;
 #pragma unroll
-        for (int step = WARP / 2; step; step /= 2) {
-          if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
-        }
-        place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
-        o[i] = 0;
-        if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
+      for (int step = WARP / 2; step; step /= 2) {
+        if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
       }
+      place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
+      o[i] = 0;
+      if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
+    }
 #pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        if (!(open >> i & 1)) continue;
-        const bool is_claimed = load_relaxed(&out.present[o[i]]);
-        bool is_open = true;
-        if constexpr (PASS == FOLD) is_open = is_claimed;
-        else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
-        else is_open = allowed(o[i]);
-        if (!is_open) open &= ~(1u << i);
-        else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
+    for (int i = 0; i < COUNT; ++i) {
+      if (!(open >> i & 1)) continue;
+      const bool is_claimed = load_relaxed(&out.present[o[i]]);
+      bool is_open = true;
+      if constexpr (PASS == FOLD) is_open = is_claimed;
+      else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
+      else is_open = allowed(o[i]);
+      if (!is_open) open &= ~(1u << i);
+      else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
+    }
+    u32 is_new = 0, degrees[COUNT];
+    if constexpr (PASS != FOLD) {
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) {
+        degrees[i] = 0;
+        if (!(fresh >> i & 1)) continue;
+        if (claim_output(out.present, o[i])) is_new |= 1u << i;
+        degrees[i] = outputs.degree(o[i]);
       }
-      u32 is_new = 0, degrees[SLOTS];
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+      typename Op::U its_x = typename Op::U(0);
+      if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
+      const i32 its_k = shuffle(k, from[i]);
+      const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
+      if constexpr (PASS != CLAIM) {
+        if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
+      }
       if constexpr (PASS != FOLD) {
-#pragma unroll
-        for (int i = 0; i < SLOTS; ++i) {
-          degrees[i] = 0;
-          if (!(fresh >> i & 1)) continue;
-          if (claim_output(out.present, o[i])) is_new |= 1u << i;
-          degrees[i] = outputs.degree(o[i]);
-        }
+        if (!(is_new >> i & 1)) continue;
+        if constexpr (PASS == CLAIM)
+          out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
+        ++outputs.entries, outputs.edges += degrees[i];
       }
-#pragma unroll
-      for (int i = 0; i < SLOTS; ++i) {
-        typename Op::U its_x = typename Op::U(0);
-        if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
-        const i32 its_k = shuffle(k, from[i]);
-        const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
-        if constexpr (PASS != CLAIM) {
-          if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
-        }
-        if constexpr (PASS != FOLD) {
-          if (!(is_new >> i & 1)) continue;
-          if constexpr (PASS == CLAIM)
-            out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
-          ++outputs.entries, outputs.edges += degrees[i];
-        }
-      }
-      if constexpr (PASS != FOLD) outputs.append(is_new, o);
     }
+    if constexpr (PASS != FOLD) outputs.append(is_new, o);
   }
 
-  /// Processes the chunks of the long lines. Warps of the whole grid test the entries of u, and
-  /// consecutive chunks are processed by different warps.
-  template <int PASS> DEVICE void read_chunks() {
-    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
-    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
-      const u32 chunk = base + u32(lane()) * warps;
-      i32 k = 0;
-      bool is_active = chunk < chunks;
-      if (is_active) k = a.chunk_lines[chunk], is_active = has_entry(k);
-      Offset begin = 0;
-      u32 length = 0;
-      if (is_active) {
-        begin = a.indptr[k] + Offset(a.chunk_numbers[chunk]) * Offset(a.longest);
-        length = u32(least(a.indptr[k + 1] - begin, Offset(a.longest)));
-      }
-      read_lines<PASS>(k, begin, length);
-    }
-  }
-
-  template <int PASS> DEVICE void run() {
-    read_chunks<PASS>();
-    const u64 entries = load_relaxed(&u.counts->entries);
-    const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
+  /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
+  /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
+  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
+  /// short, the chunks are not tested: instead, several warps share each line.
+  template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
+    const u32 warps = warps_in_grid(), warp = spread_warp();
+    const u64 entries = counts.entries;
+    const bool is_listed = u.queue && counts.queued == entries;
+    const bool is_direct = is_listed || !u.present;
     const u32 count = is_listed ? u32(entries) : u32(a.lines);
-    const u32 each = share_of(count, u32(a.group), WARP);
-    const u64 step = u64(warps_in_grid()) * each;
-    for (u64 base = u64(spread_warp()) * each; base < count; base += step) {
-      const u64 at = base + u64(lane());
-      bool is_active = u32(lane()) < each && at < count;
-      i32 k = 0;
-      if (is_active) {
-        k = is_listed ? u.queue[at] : i32(at);
-        is_active = is_listed || has_entry(k);
+    u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each, pieces = 1, piece = 0;
+    if (a.chunks && is_listed && count <= warps / 2) {
+      const u32 most = warps / greatest(count, 1u);
+      // If each line has an entry, no line has more than edges - count + 1 entries.
+      if (counts.edges <= u64(count) + u64(most) * EVEN) {
+        chunk = u32(a.chunks);
+        each = 1, pieces = most;
+        at = warp % greatest(count, 1u), piece = warp / greatest(count, 1u);
+        if (piece >= pieces) at = count;
       }
+    }
+    int listed = 0;
+    while (true) {
+      i32 k = 0;
+      bool is_active = false;
       Offset begin = 0, length = 0;
-      if (is_active) {
-        begin = a.indptr[k];
-        length = a.indptr[k + 1] - begin;
-        if (a.is_long(length)) length = 0;
+      if (chunk < u32(a.chunks)) {
+        const u32 mine = chunk + u32(lane()) * warps;
+        if (mine < u32(a.chunks)) {
+          k = a.chunk_lines[mine];
+          if (has_entry(k)) {
+            begin = a.indptr[k] + Offset(a.chunk_numbers[mine]) * Offset(a.longest);
+            length = least(a.indptr[k + 1] - begin, Offset(a.longest));
+          }
+        }
+        chunk += warps * WARP;
+      } else {
+        if (is_direct) {
+          if (at >= count) break;
+          const u32 mine = at + u32(lane());
+          is_active = u32(lane()) < each && mine < count;
+          if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
+          at = pieces > 1 ? count : at + warps * each;
+        } else {
+          for (; listed < WARP && at < count; at += warps * each)
+            list_entries(list, listed, at, least(at + each, count));
+          if (!listed) break;
+          const int some = least(listed, WARP);
+          listed -= some;
+          is_active = lane() < some;
+          if (is_active) k = list[listed + lane()];
+          __syncwarp();
+        }
+        if (is_active) {
+          begin = a.indptr[k];
+          length = a.indptr[k + 1] - begin;
+          if (pieces > 1) {
+            const Offset part = (length / Offset(pieces) / WARP + 1) * WARP;
+            const Offset skipped = Offset(least(i64(length), i64(part) * piece));
+            begin += skipped;
+            length = least(length - skipped, part);
+          } else if (a.is_long(length)) {
+            length = 0;
+          }
+        }
       }
       read_lines<PASS>(k, begin, u32(length));
     }
+  }
+
+  /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
+  /// list of this warp.
+  DEVICE void list_entries(i32 *list, int &listed, u32 first, u32 end) const {
+    bool is_there[4];
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const u32 k = first + u32(part * WARP + lane());
+      is_there[part] = k < end && u.present[k];
+    }
+#pragma unroll
+    for (int part = 0; part < 4; ++part) {
+      const u32 all = __ballot_sync(ALL_LANES, is_there[part]);
+      if (is_there[part])
+        list[listed + __popc(all & ((1u << lane()) - 1))] = i32(first) + part * WARP + lane();
+      listed += __popc(all);
+    }
+    __syncwarp();
   }
 };
 
@@ -381,24 +442,34 @@ struct Push {
 ///
 /// If IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity when
 /// this is called. If IS_PRESET is false, the values may be anything; the product then takes two
-/// passes with a barrier between them, except for the monoid ANY.
+/// passes with a barrier between them, except for the monoid ANY. `known` has the value of
+/// *u.counts.
+template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
+          class Allowed, class Queueing>
+DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work, const Counts &known) {
+  i32 *const list = work.room.lists[warp_in_block()];
+  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
+  if constexpr (!NEEDS_IDENTITY<Op>) {
+    push.template run<CLAIM>(list, known);
+  } else if constexpr (IS_PRESET) {
+    push.template run<CLAIM_AND_FOLD>(list, known);
+  } else {
+    push.template run<CLAIM>(list, known);
+    work.grid.meet();
+    push.template run<FOLD>(list, known);
+  }
+  push.outputs.finish();
+}
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
-      a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>();
-  } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>();
-  } else {
-    push.template run<CLAIM>();
-    work.grid.meet();
-    push.template run<FOLD>();
-  }
-  push.outputs.finish();
+  const Counts known = *u.counts;
+  push_product<Op, KEPT_A, KEPT_U, IS_PRESET>(a, u, out, allowed, queueing, work, known);
 }
 
 // --- pull --------------------------------------------------------------------------------------
@@ -414,7 +485,7 @@ struct Pull {
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> Rows;
 
   const ProductForm<Offset, A> &a;
-  const Vector<Z> &out;
+  const Vector<Z> out;
   const Allowed &allowed;
   Work &work;
   Rows rows;
@@ -499,24 +570,25 @@ struct Pull {
 
   // --- sums of rows ------------------------------------------------------------------------------
 
-  /// Returns the number of this warp's next share of the rows.
-  DEVICE u32 next_turn() const {
-    u32 turn = 0;
-    if (lane() == 0) turn = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
-    return shuffle(turn, 0);
-  }
-
-  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing.
+  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing. If
+  /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
+  /// rows that no warp has taken yet. The number of its next turn is requested early.
   DEVICE void fold_rows() {
-    const u32 each = share_of(u64(a.lines), 1, WARP);
-    // If each warp has several turns, the warps take them dynamically. The number of the next turn
-    // is requested early.
-    const bool is_taken = u64(warps_in_grid()) * WARP < u64(a.lines);
-    u32 turn = is_taken ? next_turn() : spread_warp();
-    while (u64(turn) * each < u64(a.lines)) {
-      const u32 next = is_taken ? next_turn() : turn + warps_in_grid();
-      const u32 row = turn * each + u32(lane());
-      fold_row(u32(lane()) < each && row < u32(a.lines), i32(row));
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP), warps = warps_in_grid();
+    const bool is_taken = a.chunks && warps * each < lines;
+    const auto next_turn = [&] {
+      u32 taken = 0;
+      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
+      return warps + shuffle(taken, 0);
+    };
+    u32 turn = spread_warp();
+    while (turn * each < lines) {
+      const u32 next = is_taken ? next_turn() : turn + warps;
+#pragma unroll 1
+      for (u32 part = 0; part < each; part += WARP) {
+        const u32 mine = part + u32(lane()), row = turn * each + mine;
+        fold_row(mine < each && row < lines, i32(row));
+      }
       turn = next;
     }
   }
@@ -561,10 +633,11 @@ struct Pull {
     else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
   }
 
-  /// For the monoid ANY: stores the term of the entry at `place` as the result of row o. If the row
-  /// is long, another warp may have done this. Returns whether this thread is the first.
-  DEVICE bool settle(i32 o, Offset place, bool is_long) const {
-    const Z value = rows.term(place, a.indices[place], o);
+  /// For the monoid ANY: stores the term of the entry at `place`, in column k, as the result of row
+  /// o. If the row is long, another warp may have done this. Returns whether this thread is the
+  /// first.
+  DEVICE bool settle(i32 o, Offset place, i32 k, bool is_long) const {
+    const Z value = rows.term(place, k, o);
     if (is_long && !claim_output(out.present, o)) return false;
     if (!is_long) out.present[o] = true;
     out.values[o] = value;
@@ -582,11 +655,15 @@ struct Pull {
     return !had;
   }
 
+  /// Whether a pull tests one entry of each row before it reads the row. Adjacent threads then read
+  /// adjacent memory.
+  static constexpr bool MAY_PEEK = Op::IS_ANY && KEPT_A != EACH && HELD == IN_BITMAP;
+
   /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
-  /// also looks at the first entries of each long row.
+  /// also looks at one or a few entries of each long row.
   DEVICE void search_rows() {
     i32 *const list = work.room.lists[warp_in_block()];
-    const u32 each = share_of(u64(a.lines), 1, WARP * PARTS), step = warps_in_grid();
+    const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
     int listed = 0;
     for (u32 turn = spread_warp();; turn += step) {
       const bool is_over = u64(turn) * each >= u64(a.lines);
@@ -595,21 +672,56 @@ struct Pull {
         listed = 0;
       }
       if (is_over) break;
-      const u32 base = turn * each + u32(lane());
-      bool let[PARTS];
+      i32 row[PARTS];
+      u32 open = 0;  // bits: whether the row must be listed
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
-        const u32 row = base + u32(part * WARP);
-        let[part] = part * WARP + lane() < int(each) && row < u32(a.lines) && allowed(i32(row));
+        const u32 mine = u32(part * WARP + lane());
+        row[part] = i32(turn * each + mine);
+        if (mine < each && u32(row[part]) < u32(a.lines) && allowed(row[part])) open |= 1u << part;
+      }
+      if constexpr (MAY_PEEK) {
+        if (a.peeks) open = peek(row, open);
       }
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
-        const u32 all = __ballot_sync(ALL_LANES, let[part]);
-        if (let[part]) list[listed + __popc(all & ((1u << lane()) - 1))] = i32(base) + part * WARP;
+        const bool is_listed = open >> part & 1;
+        const u32 all = __ballot_sync(ALL_LANES, is_listed);
+        if (is_listed) list[listed + __popc(all & ((1u << lane()) - 1))] = row[part];
         listed += __popc(all);
       }
       __syncwarp();
     }
+  }
+
+  /// Tests one entry of each row whose bit in `open` is set. Returns the bits of the rows that must
+  /// be listed: those that have more entries, are not long, and are not settled. Every lane must
+  /// call this.
+  DEVICE u32 peek(const i32 (&row)[PARTS], u32 open) {
+    u32 peeks[PARTS], hits = 0, is_new = 0;
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      peeks[part] = open >> part & 1 ? a.peeks[row[part]] : NO_PEEK;
+    }
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      if (peeks[part] == NO_PEEK) continue;
+      if (look(0, i32(peeks[part] & PEEK_COLUMN), row[part]) != ABSENT) hits |= 1u << part;
+    }
+#pragma unroll
+    for (int part = 0; part < PARTS; ++part) {
+      if (!(hits >> part & 1)) {
+        if (peeks[part] & (PEEK_LONG | PEEK_ONLY)) open &= ~(1u << part);
+        continue;
+      }
+      open &= ~(1u << part);
+      const bool is_long = peeks[part] & PEEK_LONG;
+      if (!settle(row[part], 0, i32(peeks[part] & PEEK_COLUMN), is_long)) continue;
+      is_new |= 1u << part;
+      ++outputs.entries, outputs.edges += outputs.degree(row[part]);
+    }
+    outputs.append(is_new, row);
+    return open;
   }
 
   /// Reads the `count` listed rows. While there are many, each lane reads a row. Rows that are not
@@ -627,6 +739,7 @@ struct Pull {
   /// the number of rows that are then listed, because they are not finished.
   DEVICE int read_near(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
+    const bool is_alone = done == 0 && !(MAY_PEEK && a.peeks);
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
       bool goes_on = false, is_new = false;
@@ -638,23 +751,26 @@ struct Pull {
         i32 k[NEAR];
 #pragma unroll
         for (int j = 0; j < NEAR; ++j) k[j] = begin + j < end ? indices[begin + j] : -1;
-        // Test the first entry alone: it often settles the row.
-        const int first = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
-        int hit = first == SETTLES ? 0 : -1;
-        bool has = first != ABSENT;
-        if (hit < 0) {
-          int found[NEAR];
+        // Test the first entry alone if it often settles the row.
+        int found[NEAR], hit = -1;
+        bool has = false;
+        found[0] = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
+        const bool is_enough = is_alone && found[0] == SETTLES;
 #pragma unroll
-          for (int j = 1; j < NEAR; ++j) found[j] = k[j] >= 0 ? look(begin + j, k[j], row) : ABSENT;
+        for (int j = 1; j < NEAR; ++j)
+          found[j] = k[j] >= 0 && !is_enough ? look(begin + j, k[j], row) : ABSENT;
 #pragma unroll
-          for (int j = NEAR - 1; j > 0; --j) {
-            if (found[j] == SETTLES) hit = j;
-            has = has || found[j] != ABSENT;
-          }
+        for (int j = NEAR - 1; j >= 0; --j) {
+          if (found[j] == SETTLES) hit = j;
+          has = has || found[j] != ABSENT;
         }
         goes_on = hit < 0 && begin + NEAR < end && !is_long;
-        if constexpr (Op::IS_ANY) is_new = hit >= 0 && settle(row, begin + hit, is_long);
-        else is_new = !is_long && note(row, hit >= 0, has, done > 0);
+        if constexpr (Op::IS_ANY) {
+          i32 by = k[0];
+#pragma unroll
+          for (int j = 1; j < NEAR; ++j) by = hit == j ? k[j] : by;
+          is_new = hit >= 0 && settle(row, begin + hit, by, is_long);
+        } else is_new = !is_long && note(row, hit >= 0, has, done > 0);
       }
       outputs.add(is_new, row);
       const u32 some = __ballot_sync(ALL_LANES, goes_on);
@@ -712,7 +828,10 @@ struct Pull {
       if (length) {
         if constexpr (Op::IS_ANY) {
           is_settled = hit;
-          is_new = hit && settle(row, begin + Offset(hit) - 1, false);
+          if (hit) {
+            const Offset place = begin + Offset(hit) - 1;
+            is_new = settle(row, place, indices[place], false);
+          }
         } else {
           is_settled = hit & SETTLES;
           is_new = note(row, is_settled, hit, true);
@@ -761,24 +880,36 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 
 /// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
 /// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads
-/// get the same result.
+/// get the same result. `known` has the value of *u.counts. Costs are in units of the time in which
+/// a pull reads one entry.
+template <class Op, class Offset, class A, class U>
+DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
+                        i64 left, const Counts &known) {
+  constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
+                  STOPPING = 0.75f;
+  const u64 entries = known.entries, queued = known.queued;
+  const bool is_listed = u.queue && queued == entries;
+  const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
+  const float edges = queued ? float(known.edges) : float(entries) * all / lines;
+  const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
+                     (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
+  // About as large a share of the rows is empty as of the columns.
+  const float filled = greatest(float(rows) * float(columns.filled) / lines, 1.0f);
+  float read;
+  if (IS_SEARCH<Op>) {
+    // In a search, the mask forbids the outputs that are reached. An empty row is never reached.
+    const float open = greatest(float(left) - (float(rows) - filled), 0.0f);
+    read = STOPPING * least(all * open / filled, open * all / greatest(edges, 1.0f));
+  } else {
+    read = all * float(left) / float(greatest(rows, i64(1)));
+  }
+  return push <= PULL_ROW * float(rows) + read;
+}
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
                         i64 left) {
-  constexpr bool STOPS = Op::IS_ANY || Op::RACE == RACE_FLAG;
-  constexpr float PUSH_ENTRY = STOPS ? 1.2f : 2.4f, PULL_ROW = 0.3f, STOPPING = 0.75f;
-  const u64 entries = load_relaxed(&u.counts->entries);
-  const bool is_listed = u.queue && load_relaxed(&u.counts->queued) == entries;
-  const float mean = float(columns.entries) / float(greatest(columns.lines, i64(1)));
-  const float edges = is_listed ? float(load_relaxed(&u.counts->edges)) : float(entries) * mean;
-  const float push = PUSH_ENTRY * edges + (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
-  const float whole = float(columns.entries) * float(left) / float(greatest(rows, i64(1)));
-  float read = whole;
-  if (STOPS) {
-    const float looks = float(left) * float(columns.entries) / greatest(edges, 1.0f);
-    read = STOPPING * least(whole, looks);
-  }
-  return push <= PULL_ROW * float(rows) + read;
+  const Counts known = *u.counts;
+  return should_push<Op>(columns, u, rows, left, known);
 }
 
 }  // namespace graphla

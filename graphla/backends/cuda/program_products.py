@@ -14,16 +14,18 @@ import numpy as np
 
 from graphla.backends.cuda.hot_columns import Hubs, hubs_of
 from graphla.backends.cuda.launch import NULL
-from graphla.backends.cuda.matvec import longest_row
+from graphla.backends.cuda.matvec import longest_row, nonempty_rows
+from graphla.backends.cuda.plan import good_neighbors
 from graphla.backends.tuning import current
-from graphla.compilers.declarations import Packed, Struct
+from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, remember
 
-RESERVED = 44 << 10
+RESERVED = 36 << 10
 """Number of bytes of shared memory that a kernel with products uses in addition to the hubs. Most
 of it is `ProductRoom`."""
 
 FORM = Struct("program_products.cuh", "ProductForm")
+PEEK_COLUMN, PEEK_ONLY = enumeration("program_products.cuh", "Peek")
 ARRAYS = Struct("program_products.cuh", "ProductArrays")
 
 
@@ -58,16 +60,21 @@ def push_form(a: Csr, values: Any = NULL) -> Packed:
 
     `values` is the first result of `launch.read`.
     """
-    return _form(a, values, current(TUNING).push_chunk, None)
+    return _form(a, values, current(TUNING).push_chunk)
 
 
-def pull_form(a: Csr, values: Any = NULL, hubs: Hubs | None = None) -> Packed:
+def pull_form(
+    a: Csr, values: Any = NULL, *, hubs: Hubs | None = None, columns: Csr | None = None
+) -> Packed:
     """Pack the rows of a matrix for pulls.
 
     `values` is the first result of `launch.read`. If all pulls with this form are WITH_HUBS, pass
-    the result of `hubs_for`.
+    the result of `hubs_for`. If the monoid is ANY and the product does not read a value of each
+    entry, pass the CSC of the matrix as `columns`: the pull is then faster.
     """
-    return _form(a, values, current(TUNING).pull_chunk, hubs)
+    chunk = current(TUNING).pull_chunk
+    peeks = None if columns is None else _peeks_of(a, columns, chunk)
+    return _form(a, values, chunk, hubs, peeks)
 
 
 def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
@@ -81,8 +88,7 @@ def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
 
 def arrays(rows: Sequence[Csr]) -> Packed:
     """Allocate memory for the products of one launch. `rows` are the matrices of all pull forms."""
-    chunk = current(TUNING).pull_chunk
-    room = max([_chunks_of(a, chunk).count for a in rows], default=0)
+    room = number_of_chunks(rows)
     zeros = xp.zeros(room + 2, xp.uint32)
     return ARRAYS(
         sums=xp.empty(room, xp.uint64),
@@ -92,7 +98,15 @@ def arrays(rows: Sequence[Csr]) -> Packed:
     )
 
 
-def _form(a: Csr, values: Any, chunk: int, hubs: Hubs | None) -> Packed:
+def number_of_chunks(rows: Sequence[Csr]) -> int:
+    """Return the number of chunks of the matrix in `rows` that has the most chunks."""
+    chunk = current(TUNING).pull_chunk
+    return max([_chunks_of(a, chunk).count for a in rows], default=0)
+
+
+def _form(
+    a: Csr, values: Any, chunk: int, hubs: Hubs | None = None, peeks: Array | None = None
+) -> Packed:
     chunks = _chunks_of(a, chunk)
     mean = a.nvals / max(a.nrows, 1)
     return FORM(
@@ -101,9 +115,11 @@ def _form(a: Csr, values: Any, chunk: int, hubs: Hubs | None) -> Packed:
         values=values,
         chunk_lines=chunks.lines,
         chunk_numbers=chunks.numbers,
+        peeks=peeks,
         hubs=None if hubs is None else hubs.tags,
         lines=a.nrows,
         entries=a.nvals,
+        filled=nonempty_rows(a),
         chunks=chunks.count,
         longest=chunk,
         group=next((group for group in (1, 2, 4, 8, 16) if group * mean >= 24), 32),
@@ -126,3 +142,17 @@ def _cut(a: Csr, chunk: int) -> _Chunks:
     numbers = np.arange(int(counts.sum())) - np.repeat(firsts, counts)
     each = np.repeat(xp.asnumpy(lines), counts)
     return _Chunks(xp.asarray(each.astype(np.int32)), xp.asarray(numbers.astype(np.int32)))
+
+
+def _peeks_of(a: Csr, columns: Csr, chunk: int) -> Array | None:
+    """Return the entry of each row that a pull tests first, as described in the CUDA source."""
+    if a.ncols > PEEK_COLUMN:
+        return None
+    return remember(a, ("peeks", chunk), lambda: _choose_peeks(a, columns, chunk))
+
+
+def _choose_peeks(a: Csr, columns: Csr, chunk: int) -> Array:
+    first, lengths = good_neighbors(a, columns).view(np.uint32), xp.diff(a.indptr)
+    only = (lengths == 1).astype(np.uint32) * np.uint32(PEEK_ONLY)
+    # -1 in `first` has all bits set, so the flags do not change it.
+    return first | only | (lengths > chunk).astype(np.uint32) * np.uint32(1 << 31)

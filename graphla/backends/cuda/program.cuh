@@ -1,0 +1,560 @@
+// The library of compiled loops: sweeps over vectors, folds, stacks, and the scalar functions of
+// Python. `program/cuda_text.py` prints the kernels that include this file.
+//
+// One cooperative launch runs a whole loop. All threads run the same control flow, each with its
+// own copy of the scalars, which are equal in all threads. A vector is a struct of pointers, so an
+// exchange of two vectors moves pointers only.
+//
+// Counts: each vector has a ring of COUNT_RING records of counts. A step that changes the number of
+// entries first moves on to the next record, which is zero, and clears the one after it. Invariant:
+// a barrier separates two such steps for one vector. So a thread that is late can still read the
+// previous record.
+#ifndef GRAPHLA_PROGRAM
+#define GRAPHLA_PROGRAM
+#include "program_products.cuh"
+#include "program_scalars.cuh"
+
+namespace graphla {
+
+/// Number of 8-byte words that a record of counts takes, and number of records per vector. The
+/// records of a vector are aligned to their total size.
+enum CountShape { COUNT_WORDS = 4, COUNT_RING = 4 };
+
+/// The words of `Launch::control` that compiled loops use. W_FAULT: 0, or the complement of the
+/// turn and the number of the first fault that threads have found in a vector.
+enum ProgramWord { W_FAULT = 1 };
+
+/// How a kernel ended, besides `Status`. LACKS_ROOM: the memory of a stack is full.
+enum ProgramStatus { LACKS_ROOM = 3 };
+
+/// The first words of the state of a program. STATE_RESUME: 0 at the start, else the number of the
+/// append at which the kernel goes on, which is also the one that lacks room for STATE_NEEDED
+/// entries. STATE_FAULT and STATE_LINE: the fault. STATE_EXIT: the number of the exit.
+/// STATE_PRODUCTS: the number of products so far.
+enum StateWord {
+  STATE_RESUME = 0,
+  STATE_FAULT = 1,
+  STATE_LINE = 2,
+  STATE_EXIT = 3,
+  STATE_NEEDED = 4,
+  STATE_PRODUCTS = 5,
+  STATE_HEADER = 8
+};
+
+/// The memory of a launch, besides vectors and matrices.
+struct Frame {
+  u64 *words;     // in host memory: the state of the program when it starts and when it ends
+  u64 *partials;  // for each fold: two arrays of two words per block
+  u64 *flags;     // the presence flags of all vectors; cleared when the program starts
+  u64 *counts;    // the counts of all vectors; cleared when the program starts
+  u64 *zeros;     // memory in `arrays` that is cleared at each launch
+  i64 flag_words, count_words, zero_words;
+  ProductArrays arrays;
+  Records records;
+};
+
+DEVICE Counts *following(const Counts *counts) {
+  constexpr u64 STEP = 8 * COUNT_WORDS, ALL = STEP * COUNT_RING;
+  const u64 address = u64(counts);
+  return (Counts *)((address & ~(ALL - 1)) | ((address + STEP) & (ALL - 1)));
+}
+
+template <class To, class From> DEVICE To as_bits(From x) {
+  To bits = To(0);
+  memcpy(&bits, &x, sizeof(From) < sizeof(To) ? sizeof(From) : sizeof(To));
+  return bits;
+}
+
+// --- control ------------------------------------------------------------------------------------
+
+/// The state of a launch that is not part of the program: barriers, faults and the trace.
+struct Machine {
+  const Launch &launch;
+  const Frame &frame;
+  Grid grid;
+  StopFlag stop;
+  u64 *scratch;      // shared memory: 2 * (WARP + 1) elements
+  u32 turns = 0;     // number of checks of vectors so far
+  u32 products = 0;  // number of products so far
+  u32 idle = 0;      // number of jumps back so far
+  u32 fault = 0;     // the fault of a scalar function: 0, or a `ScalarFault`
+  u32 line = 0;      // the line at which the fault occurred
+  bool is_bad = false;  // whether this thread has found a fault in a vector since the last barrier
+
+  DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared)
+      : launch(of), frame(memory), grid(of), stop(of), scratch(shared) {}
+
+  /// Waits for all threads. Returns whether the program must end: the host asks for it, or a thread
+  /// has found a fault in a vector.
+  DEVICE bool meet() {
+    bool leaves = is_bad;
+    if (thread_in_grid() == 0) leaves = leaves || stop.is_up();
+    is_bad = false;
+    return grid.meet(leaves);
+  }
+
+  /// Waits for all threads from time to time, so that a loop without barriers can be stopped.
+  DEVICE bool idles() { return (++idle & 1023) == 0 && meet(); }
+
+  /// Reports a fault in a vector: entry `number` of the program's list of faults. If several
+  /// threads report faults before the next barrier, the first check counts.
+  DEVICE void report(u32 number) {
+    is_bad = true;
+    atomicMax(&launch.control[W_FAULT], ~((u64(turns) << 32) | number));
+  }
+
+  /// Adds the sum of `found` over all blocks to a counter. Every thread must call this.
+  DEVICE void add(u64 *counter, i64 found) { block_add(counter, u64(found), scratch); }
+
+  /// Adds a record of a product to the trace.
+  template <class T> DEVICE void note(bool pushes, const Vector<T> &u, u64 entries) {
+    if (frame.records.room && thread_in_grid() == 0) {
+      const u64 edges = pushes ? u.counts->edges : entries;
+      frame.records.add(i64(products), pushes ? 0 : 1, u.counts->entries, edges);
+    }
+    ++products;
+  }
+
+  /// Returns why a barrier has ended the program: a fault in a vector, or the host asked for it.
+  DEVICE u32 why() {
+    const u64 found = load_relaxed(&launch.control[W_FAULT]);
+    if (found) fault = u32(~found);
+    return found ? u32(FAULT) : u32(STOPPED);
+  }
+
+  /// Ends the trace. Returns the number of products.
+  DEVICE u64 finish() const {
+    if (frame.records.room) frame.records.add(i64(products), 0, 0, 0);
+    return products;
+  }
+};
+
+/// Moves on to the next record of counts, which is zero. Returns the old record. All threads must
+/// call this.
+template <class T> DEVICE const Counts *renew(Vector<T> &v) {
+  const Counts *old = v.counts;
+  v.counts = following(old);
+  if (thread_in_grid() == 0) {
+    Counts *after = following(v.counts);
+    after->entries = after->queued = after->edges = 0;
+  }
+  return old;
+}
+
+/// Starts the record of counts of v at the number of entries in an earlier record.
+template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
+  if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
+}
+template <class T> DEVICE void set_count(Vector<T> &v, i64 entries) {
+  if (thread_in_grid() == 0) v.counts->entries = u64(entries);
+}
+
+// All threads read the counts, so they use the cache of the multiprocessor: 4,000 warps that read
+// one word of the L2 cache take 2.5 us. A barrier invalidates the cache.
+template <class T> DEVICE i64 entries_of(const Vector<T> &v) { return i64(v.counts->entries); }
+template <class T> DEVICE bool is_listed(const Vector<T> &v) {
+  return v.queue && v.counts->queued == v.counts->entries;
+}
+
+// --- sweeps -------------------------------------------------------------------------------------
+
+/// The positions that a sweep visits: list[0..count), or 0..count if `list` is null.
+struct Span {
+  const i32 *list;
+  i64 count;
+};
+
+/// A sweep visits the entries in a queue if there are at most 1/SHORT as many as positions.
+constexpr i64 SHORT_QUEUE = 8;
+
+DEVICE Span all_of(i64 n) { return {nullptr, n}; }
+
+/// Returns the entries of v if its queue lists them and is short, otherwise all positions.
+template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
+  const i64 entries = entries_of(v);
+  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, entries};
+  return {nullptr, n};
+}
+
+/// Returns how many positions a warp visits at a time. A short list is spread over all warps, so
+/// that the loads of all multiprocessors overlap.
+DEVICE u32 share_of(const Span &span) {
+  if (!span.list) return WARP;
+  return share_of(u32(least(span.count, i64(~0u >> 1))), 1, WARP);
+}
+
+/// Returns whether this block visits any position.
+DEVICE bool takes_part(const Span &span) {
+  return i64(blockIdx.x) * share_of(span) < span.count;
+}
+
+/// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
+/// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
+/// and then `run`. Two sweeps over the same span divide the positions in the same way.
+template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run>
+DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run) {
+  const u32 share = share_of(span);
+  const i64 step = i64(warps_in_grid()) * share;
+  i64 first = i64(spread_warp()) * share + lane();
+  if (u32(lane()) >= share) first = span.count;
+#pragma unroll 1
+  for (; first < span.count; first += AHEAD * step) {
+    Row rows[AHEAD];
+    i64 at[AHEAD];
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) {
+      const i64 place = first + k * step;
+      at[k] = place >= span.count ? -1 : span.list ? i64(span.list[place]) : place;
+    }
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k)
+      if (at[k] >= 0) flags(at[k], rows[k]);
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k)
+      if (at[k] >= 0) values(at[k], rows[k]);
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k)
+      if (at[k] >= 0) gather(at[k], rows[k]);
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k)
+      if (at[k] >= 0) run(at[k], rows[k]);
+  }
+}
+
+// --- folds --------------------------------------------------------------------------------------
+
+/// The monoid of comparisons: whether any pair differs.
+struct Differs {
+  typedef bool Z;
+  static constexpr bool IS_ANY = false;
+  static DEVICE Z identity() { return false; }
+  static DEVICE Z add(Z x, Z y) { return x || y; }
+};
+
+/// Returns the words of fold `number` for each block.
+DEVICE u64 *partials_of(const Frame &frame, int number, u32 turn) {
+  return frame.partials + (2 * i64(number) + (turn & 1)) * 2 * gridDim.x;
+}
+
+/// Stores the fold of the values of this block's threads. Every thread must call this.
+template <class Op> DEVICE void put_fold(Machine &machine, int number, u32 turn, Fold<Op> fold) {
+  fold = warp_fold(fold);
+  u64 *const sums = machine.scratch, *const has = sums + WARP + 1;
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  if (lane() == 0) {
+    sums[warp_in_block()] = as_bits<u64>(fold.sum);
+    has[warp_in_block()] = fold.has;
+  }
+  __syncthreads();
+  if (threadIdx.x >= WARP) return;
+  Fold<Op> mine;
+  if (threadIdx.x < blockDim.x / WARP)
+    mine = Fold<Op>(as_bits<typename Op::Z>(sums[threadIdx.x]), has[threadIdx.x] != 0);
+  mine = warp_fold(mine);
+  if (threadIdx.x == 0) {
+    u64 *const at = partials_of(machine.frame, number, turn) + 2 * blockIdx.x;
+    at[0] = as_bits<u64>(mine.sum);
+    at[1] = mine.has;
+  }
+}
+
+/// Returns the fold of all blocks' values, in the order of the blocks, to every thread.
+template <class Op> DEVICE Fold<Op> get_fold(Machine &machine, int number, u32 turn) {
+  u64 *const shared = machine.scratch;
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  if (threadIdx.x < WARP) {
+    const u64 *const from = partials_of(machine.frame, number, turn);
+    Fold<Op> all;
+    for (u32 first = 0; first < gridDim.x; first += WARP) {
+      Fold<Op> mine;
+      const u32 block = first + threadIdx.x;
+      if (block < gridDim.x) {
+        mine = Fold<Op>(as_bits<typename Op::Z>(load_relaxed(&from[2 * block])),
+                        load_relaxed(&from[2 * block + 1]) != 0);
+      }
+      all.append(warp_fold(mine));
+    }
+    if (threadIdx.x == 0) {
+      shared[0] = as_bits<u64>(all.sum);
+      shared[1] = all.has;
+    }
+  }
+  __syncthreads();
+  return Fold<Op>(as_bits<typename Op::Z>(shared[0]), shared[1] != 0);
+}
+
+// --- elements -----------------------------------------------------------------------------------
+
+/// Sets v(i) = update(has, old), where `has` is whether there is an entry, and `old` its value.
+/// Appends i to the queue if the queue is valid; degree() is then the degree of i.
+template <class T, class Update, class Degree>
+DEVICE void set_element(Vector<T> &v, i64 i, Update update, Degree degree) {
+  const Counts *const old = renew(v);
+  if (thread_in_grid() != 0) return;
+  const bool has = v.present[i];
+  v.values[i] = update(has, has ? v.values[i] : T(0));
+  v.present[i] = true;
+  Counts counts = {load_relaxed(&old->entries), load_relaxed(&old->queued),
+                   load_relaxed(&old->edges)};
+  if (!has) {
+    if (v.queue && counts.queued == counts.entries) {
+      v.queue[counts.queued++] = i32(i);
+      counts.edges += degree();
+    }
+    ++counts.entries;
+  }
+  *v.counts = counts;
+}
+
+/// Deletes v(i).
+template <class T> DEVICE void delete_element(Vector<T> &v, i64 i) {
+  const Counts *const old = renew(v);
+  if (thread_in_grid() != 0) return;
+  const u64 entries = load_relaxed(&old->entries);
+  Counts counts = {entries, load_relaxed(&old->queued), load_relaxed(&old->edges)};
+  if (v.present[i]) counts = {entries - 1, 0, 0};
+  v.present[i] = false;
+  *v.counts = counts;
+}
+
+/// Lists the entries of v in its queue. The number of entries does not change.
+template <class T> DEVICE void list_entries(Vector<T> &v, i64 n) {
+  const Counts *const old = renew(v);
+  keep_count(v, old);
+  const i64 step = threads_in_grid();
+  for (i64 base = thread_in_grid() - lane(); base < n; base += step) {
+    const i64 i = base + lane();
+    const bool has = i < n && v.present[i];
+    const u32 all = __ballot_sync(ALL_LANES, has);
+    u64 place = 0;
+    if (lane() == 0 && all) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
+    place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
+    if (has) v.queue[place] = i32(i);
+  }
+}
+
+// --- scatters -----------------------------------------------------------------------------------
+// For each i with has(i), value(i) is written to out(place(i)). `out` is empty at the start.
+
+/// Returns whether `index` is in the range of the indices of a vector of size n. A negative index
+/// counts from the end.
+template <class Index> DEVICE bool is_place(Index index, i64 n) {
+  if constexpr (is_signed<Index>) return i64(index) >= -n && i64(index) < n;
+  else return u64(index) < u64(n);
+}
+template <class Index> DEVICE i32 place_in(Index index, i64 n) {
+  return is_signed<Index> && index < Index(0) ? i32(i64(index) + n) : i32(index);
+}
+
+/// Scatters into different positions: if a position occurs twice, reports fault `number`. Each
+/// position place(i) gets an entry in `addressed`, if that is not null.
+template <class Place, class Has, class Value, class T>
+DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value,
+                         Vector<T> &out, Vector<bool> *addressed, u32 number) {
+  i64 found = 0, all = 0;
+  for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+    const i32 at = place(i);
+    const bool has_entry = has(i);
+    bool *const flags = addressed ? addressed->present : out.present;
+    if (!claim_output(flags, at)) machine.report(number);
+    ++all;
+    if (!has_entry) continue;
+    if (addressed) out.present[at] = true;
+    out.values[at] = value(i);
+    ++found;
+  }
+  machine.add(&out.counts->entries, found);
+  if (addressed) machine.add(&addressed->counts->entries, all);
+}
+
+/// Marks the positions that `fold_positions` is about to fold into, and sets their values to the
+/// identity. Ends with a barrier; returns whether the program must end.
+template <class Op, class Place, class Has, class Value, class T>
+DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value,
+                           Vector<T> &out) {
+  i64 found = 0;
+  for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+    const i32 at = place(i);
+    if (!has(i) || load_relaxed(&out.present[at]) || !claim_output(out.present, at)) continue;
+    out.values[at] = Op::identity();
+    ++found;
+  }
+  machine.add(&out.counts->entries, found);
+  return machine.meet();
+}
+
+/// Folds the values. If IS_ORDERED, one thread folds all of them, in order.
+template <class Op, bool IS_ORDERED, class Place, class Has, class Value, class T>
+DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value,
+                           Vector<T> &out) {
+  if constexpr (IS_ORDERED) {
+    if (thread_in_grid() != 0) return;
+    for (i64 i = 0; i < n; ++i) {
+      T *const at = &out.values[place(i)];
+      if (has(i)) *at = Op::add(*at, value(i));
+    }
+  } else {
+    for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+      if (has(i)) atomic_fold<Op>(&out.values[place(i)], value(i));
+    }
+  }
+}
+
+// --- start --------------------------------------------------------------------------------------
+
+/// An input vector as the host stores it. If `indices` is not null, it is a list of `count`
+/// entries. Otherwise each position has a value, and `present`, if not null, flags the entries.
+template <class T> struct Input {
+  const i32 *indices;
+  const bool *present;
+  const T *values;
+  i64 step;  // 0 if all entries have the first value, otherwise 1
+  i64 count;
+};
+
+DEVICE void clear(u64 *words, i64 count) {
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) words[k] = 0;
+}
+
+/// Clears the memory that must be zero when a launch starts or, if `is_first`, when the program
+/// starts. A barrier must follow.
+DEVICE void clear_memory(const Frame &frame, bool is_first) {
+  clear(frame.zeros, frame.zero_words);
+  if (!is_first) return;
+  clear(frame.flags, frame.flag_words);
+  clear(frame.counts, frame.count_words);
+}
+
+/// Copies an input to a vector whose flags are all false, and counts its entries.
+template <class T>
+DEVICE void copy_input(Machine &machine, Vector<T> &v, const Input<T> &from, i64 n) {
+  i64 found = 0;
+  if (from.indices) {
+    for (i64 k = thread_in_grid(); k < from.count; k += threads_in_grid()) {
+      const i32 i = from.indices[k];
+      v.present[i] = true;
+      v.values[i] = from.values[k * from.step];
+      if (v.queue) v.queue[k] = i;
+    }
+    if (thread_in_grid() == 0) {
+      v.counts->entries = u64(from.count);
+      v.counts->queued = v.queue ? u64(from.count) : 0;
+    }
+    return;
+  }
+  for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+    const bool is_there = !from.present || from.present[i];
+    v.present[i] = is_there;
+    if (is_there) v.values[i] = from.values[i * from.step];
+    found += is_there;
+  }
+  machine.add(&v.counts->entries, found);
+}
+
+/// Adds the sum of the degrees of the listed entries of v to its counts.
+template <class T, class Offset>
+DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
+  const i64 count = entries_of(v);
+  i64 edges = 0;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    const i32 i = v.queue[k];
+    edges += i64(indptr[i + 1] - indptr[i]);
+  }
+  machine.add(&v.counts->edges, edges);
+}
+
+// --- stacks -------------------------------------------------------------------------------------
+
+/// A list of vectors. Item k has the entries from ends[k - 1] to ends[k] - 1 of two arrays, and
+/// ends[-1] stands for 0. All threads have the same length and the same top.
+template <class T> struct Stack {
+  i32 *indices;
+  T *values;
+  i64 *ends;
+  i64 room;    // number of entries that the arrays can hold
+  i64 items;   // number of vectors that the array `ends` can hold
+  i64 length;  // number of vectors
+  i64 top;     // number of entries
+
+  DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
+  DEVICE i64 begin_of(i64 item) const { return item ? load_relaxed(&ends[item - 1]) : 0; }
+  DEVICE i64 end_of(i64 item) const { return load_relaxed(&ends[item]); }
+
+  /// Appends a vector whose queue lists its entries.
+  DEVICE void append(const Vector<T> &v) {
+    const i64 count = entries_of(v);
+    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+      const i32 i = v.queue[k];
+      indices[top + k] = i;
+      values[top + k] = v.values[i];
+    }
+    top += count;
+    if (thread_in_grid() == 0) store_relaxed(&ends[length], top);
+    ++length;
+  }
+
+  /// Copies an item to an empty vector, and returns its number of entries.
+  DEVICE i64 copy_item(i64 item, Vector<T> &v) const {
+    const i64 begin = begin_of(item), count = end_of(item) - begin;
+    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+      const i32 i = indices[begin + k];
+      v.present[i] = true;
+      v.values[i] = values[begin + k];
+      v.queue[k] = i;
+    }
+    if (thread_in_grid() == 0) v.counts->entries = v.counts->queued = u64(count);
+    return count;
+  }
+
+  /// Adds the sum of the degrees of an item's entries to the counts of v.
+  template <class Offset>
+  DEVICE void count_edges(Machine &machine, i64 item, const Vector<T> &v,
+                          const Offset *indptr) const {
+    const i64 begin = begin_of(item), count = end_of(item) - begin;
+    i64 edges = 0;
+    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+      const i32 i = indices[begin + k];
+      edges += i64(indptr[i + 1] - indptr[i]);
+    }
+    machine.add(&v.counts->edges, edges);
+  }
+
+  /// Removes the last item, which has `count` entries.
+  DEVICE void drop(i64 count) {
+    --length;
+    top -= count;
+  }
+};
+
+// --- the state in the words that host and kernel exchange ---------------------------------------
+
+template <class T> DEVICE Vector<T> vector_at(const u64 *words) {
+  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)words[3]};
+}
+template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
+  words[0] = u64(v.values);
+  words[1] = u64(v.present);
+  words[2] = u64(v.queue);
+  words[3] = u64(v.counts);
+  words[4] = load_relaxed(&v.counts->entries);
+}
+template <class T> DEVICE Input<T> input_at(const u64 *words) {
+  return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
+          i64(words[4])};
+}
+template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
+  return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
+          i64(words[4]),   i64(words[5]), i64(words[6])};
+}
+template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
+  words[0] = u64(stack.indices);
+  words[1] = u64(stack.values);
+  words[2] = u64(stack.ends);
+  words[3] = u64(stack.room);
+  words[4] = u64(stack.items);
+  words[5] = u64(stack.length);
+  words[6] = u64(stack.top);
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,154 @@
+// The scalar functions of compiled loops, with the results and the exceptions of Python.
+//
+// Each function that can raise an exception has a parameter `fault`. It gets the number of the
+// exception (`ScalarFault`); the result is then meaningless. An earlier fault is not overwritten.
+#ifndef GRAPHLA_PROGRAM_SCALARS
+#define GRAPHLA_PROGRAM_SCALARS
+#include "device.cuh"
+
+namespace graphla {
+
+/// The faults of scalars. `FAULTS` in program.py lists their exceptions.
+enum ScalarFault {
+  NO_FAULT = 0,
+  EXCEEDS_64_BITS = 1,
+  DIVIDES_BY_ZERO = 2,
+  NEGATIVE_SHIFT = 3,
+  OUT_OF_DOMAIN = 4,
+  OUT_OF_RANGE = 5,
+  NAN_TO_INT = 6,
+  INFINITY_TO_INT = 7,
+  ZERO_TO_NEGATIVE_POWER = 8,
+  INDEX_OUT_OF_RANGE = 9,
+  POP_FROM_EMPTY_LIST = 10,
+  LIST_INDEX_OUT_OF_RANGE = 11,
+  COMPLEX_POWER = 12,
+  SCALAR_FAULTS = 16  // numbers from here on are faults that the program itself lists
+};
+
+constexpr i64 LEAST_INT = -i64(~u64(0) >> 1) - 1;
+
+DEVICE i64 refuse(u32 &fault, ScalarFault kind) {
+  if (!fault) fault = kind;
+  return 0;
+}
+
+// --- integers -----------------------------------------------------------------------------------
+
+DEVICE i64 add_int(i64 x, i64 y, u32 &fault) {
+  const i64 z = i64(u64(x) + u64(y));
+  return ((x ^ z) & (y ^ z)) < 0 ? refuse(fault, EXCEEDS_64_BITS) : z;
+}
+DEVICE i64 sub_int(i64 x, i64 y, u32 &fault) {
+  const i64 z = i64(u64(x) - u64(y));
+  return ((x ^ y) & (x ^ z)) < 0 ? refuse(fault, EXCEEDS_64_BITS) : z;
+}
+DEVICE i64 mul_int(i64 x, i64 y, u32 &fault) {
+  const i64 z = i64(u64(x) * u64(y));
+  const bool is_wrong = (x == -1 && y == LEAST_INT) || (y == -1 && x == LEAST_INT) ||
+                        (x != 0 && x != -1 && z / x != y);
+  return is_wrong ? refuse(fault, EXCEEDS_64_BITS) : z;
+}
+DEVICE i64 floordiv_int(i64 x, i64 y, u32 &fault) {
+  if (y == 0) return refuse(fault, DIVIDES_BY_ZERO);
+  if (x == LEAST_INT && y == -1) return refuse(fault, EXCEEDS_64_BITS);
+  return semirings::floordiv_int<i64>(x, y);
+}
+DEVICE i64 mod_int(i64 x, i64 y, u32 &fault) {
+  return y == 0 ? refuse(fault, DIVIDES_BY_ZERO) : semirings::mod_int<i64>(x, y);
+}
+DEVICE i64 neg_int(i64 x, u32 &fault) { return sub_int(0, x, fault); }
+DEVICE i64 abs_int(i64 x, u32 &fault) { return x < 0 ? neg_int(x, fault) : x; }
+DEVICE i64 pow_int(i64 x, i64 y, u32 &fault) {
+  if (y < 0) return refuse(fault, OUT_OF_DOMAIN);
+  i64 power = 1;
+  while (true) {
+    if (y & 1) power = mul_int(power, x, fault);
+    y >>= 1;
+    if (!y || fault) return power;
+    x = mul_int(x, x, fault);
+  }
+}
+DEVICE i64 lshift_int(i64 x, i64 y, u32 &fault) {
+  if (y < 0) return refuse(fault, NEGATIVE_SHIFT);
+  if (x == 0) return 0;
+  if (y > 62) {
+    return x == -1 && y == 63 ? LEAST_INT : refuse(fault, EXCEEDS_64_BITS);
+  }
+  const i64 z = i64(u64(x) << y);
+  return z >> y != x ? refuse(fault, EXCEEDS_64_BITS) : z;
+}
+DEVICE i64 rshift_int(i64 x, i64 y, u32 &fault) {
+  if (y < 0) return refuse(fault, NEGATIVE_SHIFT);
+  return x >> least(y, i64(63));
+}
+
+// --- floating-point numbers ---------------------------------------------------------------------
+
+DEVICE double truediv_float(double x, double y, u32 &fault) {
+  return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : x / y;
+}
+DEVICE double floordiv_float(double x, double y, u32 &fault) {
+  return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::floordiv_float(x, y);
+}
+DEVICE double mod_float(double x, double y, u32 &fault) {
+  return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::mod_float(x, y);
+}
+
+/// Returns the result of a function of the module math, for the argument x. `may_exceed`: whether
+/// an infinite result for a finite argument means that the result is too large.
+DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) {
+  if (semirings::is_nan(result) && !semirings::is_nan(x)) refuse(fault, OUT_OF_DOMAIN);
+  if (semirings::is_inf(result) && semirings::is_finite(x))
+    refuse(fault, may_exceed ? OUT_OF_RANGE : OUT_OF_DOMAIN);
+  return result;
+}
+DEVICE double pow_float(double x, double y, u32 &fault) {
+  if (x == 0 && y < 0) return double(refuse(fault, ZERO_TO_NEGATIVE_POWER));
+  if (x < 0 && semirings::is_finite(x) && semirings::is_finite(y) && y != floor(y))
+    return double(refuse(fault, COMPLEX_POWER));
+  const double z = pow(x, y);
+  const bool is_exact = !semirings::is_finite(x) || !semirings::is_finite(y);
+  if (semirings::is_inf(z) && !is_exact) refuse(fault, OUT_OF_RANGE);
+  return z;
+}
+
+/// Returns a float without fraction as an int.
+DEVICE i64 whole_to_int(double x, u32 &fault) {
+  if (semirings::is_nan(x)) return refuse(fault, NAN_TO_INT);
+  if (semirings::is_inf(x)) return refuse(fault, INFINITY_TO_INT);
+  constexpr double END = 9223372036854775808.0;  // 2^63
+  if (x >= END || x < -END) return refuse(fault, EXCEEDS_64_BITS);
+  return i64(x);
+}
+DEVICE i64 truncate_to_int(double x, u32 &fault) { return whole_to_int(trunc(x), fault); }
+DEVICE i64 round_to_int(double x, u32 &fault) { return whole_to_int(rint(x), fault); }
+DEVICE i64 floor_to_int(double x, u32 &fault) { return whole_to_int(floor(x), fault); }
+DEVICE i64 ceil_to_int(double x, u32 &fault) { return whole_to_int(ceil(x), fault); }
+
+// --- all types ----------------------------------------------------------------------------------
+
+template <class T> DEVICE T python_min(T x, T y) { return y < x ? y : x; }
+template <class T> DEVICE T python_max(T x, T y) { return y > x ? y : x; }
+
+/// Returns the value of an entry as a Python number: a bool, an int or a float.
+template <class T> DEVICE auto python_number(T x, u32 &fault) {
+  if constexpr (is_same<T, bool>::value) {
+    return x;
+  } else if constexpr (is_float<T>::value) {
+    return double(x);
+  } else if constexpr (is_same<T, u64>::value) {
+    return x >> 63 ? refuse(fault, EXCEEDS_64_BITS) : i64(x);
+  } else {
+    return i64(x);
+  }
+}
+
+/// Returns a position in 0..n-1. A negative index counts from the end.
+DEVICE i64 position_of(i64 index, i64 n, ScalarFault kind, u32 &fault) {
+  if (index < -n || index >= n) return refuse(fault, kind);
+  return index < 0 ? index + n : index;
+}
+
+}  // namespace graphla
+#endif

@@ -1,0 +1,288 @@
+"""The engine for GPUs: programs that are printed as CUDA kernels."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cuda import program as machine
+from graphla.backends.cuda.hot_columns import Hubs
+from graphla.backends.cuda.launch import EACH, ISO, UNREAD
+from graphla.backends.cuda.persistent import FAULT
+from graphla.backends.cuda.program_products import hubs_for
+from graphla.backends.cuda.reduce import reduce_rows
+from graphla.backends.tuning import current
+from graphla.formats import Csr, is_iso
+from graphla.program import ir
+from graphla.program.cuda_text import (
+    KERNEL,
+    SCALAR_FAULTS,
+    FormKey,
+    FormType,
+    Options,
+    Text,
+    form_keys,
+    print_kernel,
+    words_of,
+)
+from graphla.program.plan import Multiply, Plan, Save, plan
+from graphla.program.running import Arguments, Outcome
+from graphla.settings import current as settings
+from graphla.settings import forced_direction, recorders
+from graphla.stores import MatrixStore, VectorStore
+from semirings.dtypes import BOOL, FP64, DataType, lookup_dtype
+
+FAULTS = {
+    "EXCEEDS_64_BITS": ("OverflowError", "an integer in a compiled loop exceeds 64 bits"),
+    "DIVIDES_BY_ZERO": ("ZeroDivisionError", "division by zero"),
+    "NEGATIVE_SHIFT": ("ValueError", "negative shift count"),
+    "OUT_OF_DOMAIN": ("ValueError", "math domain error"),
+    "OUT_OF_RANGE": ("OverflowError", "math range error"),
+    "NAN_TO_INT": ("ValueError", "cannot convert float NaN to integer"),
+    "INFINITY_TO_INT": ("OverflowError", "cannot convert float infinity to integer"),
+    "ZERO_TO_NEGATIVE_POWER": ("ZeroDivisionError", "zero to a negative power"),
+    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
+    "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
+    "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
+    "COMPLEX_POWER": ("ValueError", "a power in a compiled loop is a complex number"),
+}
+"""The exceptions of the faults in `ScalarFault` (program_scalars.cuh)."""
+
+_SCALAR_FAULTS = {
+    number: FAULTS[name] for name, number in vars(machine.SCALAR_FAULTS).items() if name in FAULTS
+}
+
+
+def run(program: ir.Program, arguments: Arguments) -> Outcome:
+    """Run the program. The stores in `arguments` do not change."""
+    full = tuple(
+        slot
+        for slot, store in zip(program.inputs, arguments.vectors, strict=True)
+        if store.known_nvals == store.size
+    )
+    planned = _plan(_ById(program), full, settings().deterministic)
+    text, forms = planned.specialize(arguments.matrices)
+    reductions = [_reduce(each, arguments) for each in planned.plan.reductions]
+    work = machine.Run(
+        planned.loop(text),
+        forms,
+        arguments.dims,
+        arguments.arrays,
+        [*(store.at_hand for store in arguments.vectors), *reductions],
+        [[store.sparse(sorted=False) for store in stores] for stores in arguments.stacks],
+        bool(recorders()),
+    )
+    words = text.words
+    for variable, value in zip(program.scalars, arguments.scalars, strict=True):
+        work.state[words.variables[variable]] = _bits(value, variable.dtype)
+    is_fault = work.launch() == FAULT
+    return _outcome(program, arguments.device, text, work, is_fault)
+
+
+def show(
+    program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
+) -> str:
+    """Return the text of the kernel. `full` are the inputs that have all entries."""
+    planned = _plan(_ById(program), full, settings().deterministic)
+    return planned.specialize(matrices)[0].text
+
+
+class _ById:
+    """A key for a program. Programs are compared by identity, which is quick."""
+
+    __slots__ = ("program",)
+
+    def __init__(self, program: ir.Program) -> None:
+        self.program = program
+
+    def __hash__(self) -> int:
+        return id(self.program)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ById) and other.program is self.program
+
+
+@lru_cache(maxsize=256)
+def _plan(key: _ById, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
+    return _Planned(plan(key.program, full, is_deterministic=is_deterministic), is_deterministic)
+
+
+class _Planned:
+    """A plan, and the kernels that are printed for it."""
+
+    def __init__(self, of: Plan, is_deterministic: bool) -> None:
+        self.plan, self.is_deterministic = of, is_deterministic
+        steps = [step for block in of.blocks for step in block.steps]
+        products = [step for step in steps if isinstance(step, Multiply)]
+        self.forms = list(dict.fromkeys(k for step in products for k in form_keys(step.product)))
+        self.reads = {
+            key for step in products if _reads(step.product)[0] for key in form_keys(step.product)
+        }
+        self.peeks = _find_pulls(products, lambda step: step.product.semiring.monoid.is_any)
+        self.full = _find_pulls(products, _takes_hubs)
+        self.layout = _layout(of)
+        self._texts: dict[Any, Text] = {}
+        self._loops: dict[int, machine.Loop] = {}
+
+    def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
+        """Return the kernel for these matrices, and the forms that it reads."""
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
+        kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
+        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
+        hubs = {key: each for key, each in found if each is not None}
+        block = current(machine.TUNING).block
+        options = Options(kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs))
+        known = (tuple(kinds.items()), options.direction, block, options.hubs)
+        if known not in self._texts:
+            self._texts[known] = print_kernel(self.plan, options)
+        text = self._texts[known]
+        return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
+
+    def _form(
+        self, key: FormKey, a: Csr, matrices: tuple[MatrixStore, ...], hubs: Hubs | None
+    ) -> machine.Form:
+        number, name, way = key
+        columns = None
+        if key in self.peeks:
+            columns = matrices[number].csr if name == "csc" else matrices[number].csc
+        return machine.Form(a, way == "pull", key in self.reads, hubs, columns)
+
+    def loop(self, text: Text) -> machine.Loop:
+        """Return a printed kernel with the layout of its state."""
+        known = self._loops.get(id(text))
+        if known is None:
+            what = f"the loop of {self.plan.program.name}"
+            entry, block = f"graphla::{KERNEL}<0>", text.block
+            known = machine.Loop(text.text, entry, what, block, self.layout)
+            self._loops[id(text)] = known
+        return known
+
+
+def _layout(of: Plan) -> machine.Layout:
+    words, program = words_of(of), of.program
+    saves = sorted(
+        (step.number, program.stacks.index(step.stack))
+        for block in of.blocks
+        for step in block.steps
+        if isinstance(step, Save)
+    )
+    return machine.Layout(
+        words.size,
+        words.dims,
+        words.arrays,
+        tuple(
+            machine.SlotPlace(at, slot.dim.index, slot.dtype.np_type, slot in of.queued)
+            for slot, at in words.slots.items()
+        ),
+        tuple(words.inputs.values()),
+        tuple(
+            machine.StackPlace(at, stack.dim.index, stack.dtype.np_type)
+            for stack, at in words.stacks.items()
+        ),
+        tuple(stack for _, stack in saves),
+        of.folds,
+    )
+
+
+def _find_pulls(
+    products: list[Multiply], test: Callable[[Multiply], bool]
+) -> dict[FormKey, DataType]:
+    """Return the pull forms all of whose products pass a test, with the dtype of their vectors."""
+    found: dict[FormKey, list[Multiply]] = {}
+    for step in products:
+        found.setdefault(form_keys(step.product)[0], []).append(step)
+    return {
+        key: steps[0].product.u.dtype
+        for key, steps in found.items()
+        if all(map(test, steps)) and len({step.product.u.dtype for step in steps}) == 1
+    }
+
+
+def _reads(product: ir.Product) -> tuple[bool, bool]:
+    """Return whether a product reads the values of the matrix, and those of the vector."""
+    op = product.semiring.binaryop
+    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)
+
+
+def _takes_hubs(step: Multiply) -> bool:
+    """Return whether a pull for this step adds up all terms, with the values of a full vector."""
+    monoid = step.product.semiring.monoid
+    is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
+    return step.product.u in step.full and _reads(step.product)[1] and not is_search
+
+
+def _type_of(a: Csr, is_read: bool) -> FormType:
+    offset = "i32" if a.indptr.dtype == np.int32 else "i64"
+    if not is_read:
+        return FormType(offset, "i8", UNREAD)
+    kept = ISO if is_iso(a.values) else EACH
+    return FormType(offset, lookup_dtype(a.values.dtype).c_type, kept)
+
+
+def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
+    """Return the reduction of a matrix, which does not change while the program runs."""
+    store = arguments.matrices[x.matrix.index]
+    return reduce_rows((store.T if x.is_transposed else store).csr, x.monoid)
+
+
+# --- results ------------------------------------------------------------------------------------
+
+
+def _outcome(
+    program: ir.Program, device: str, text: Text, work: machine.Run, is_fault: bool
+) -> Outcome:
+    number, fault = work.state[machine.State.STATE_EXIT], None
+    if is_fault:
+        number, fault = -1, _fault(text, work)
+        names: list[Any] = [*program.slots, *program.stacks, *text.words.variables]
+    else:
+        names = list(program.exits[number].names.values())
+
+    def store(x: ir.Slot | ir.Stack, storage: Any) -> VectorStore:
+        return VectorStore(device, x.dtype, storage)
+
+    words, state = text.words, work.state
+    slots, stacks = list(words.slots), list(words.stacks)
+    return Outcome(
+        number,
+        fault,
+        {
+            each.name: _number(state[words.variables[each]], each.dtype)
+            for each in names
+            if isinstance(each, ir.Var)
+        },
+        {
+            each.index: store(each, work.vector(slots.index(each)))
+            for each in names
+            if isinstance(each, ir.Slot)
+        },
+        {
+            each.index: [store(each, v) for v in work.stack(stacks.index(each))]
+            for each in names
+            if isinstance(each, ir.Stack)
+        },
+        work.levels(),
+    )
+
+
+def _fault(text: Text, work: machine.Run) -> tuple[str, str, int]:
+    number = work.state[machine.State.STATE_FAULT]
+    if number >= SCALAR_FAULTS:
+        return text.faults[number - SCALAR_FAULTS]
+    return (*_SCALAR_FAULTS[number], work.state[machine.State.STATE_LINE])
+
+
+def _number(word: int, dtype: DataType) -> bool | int | float:
+    if dtype is BOOL:
+        return bool(word & 1)
+    return struct.unpack("d" if dtype is FP64 else "q", struct.pack("Q", word))[0]
+
+
+def _bits(value: bool | int | float, dtype: DataType) -> int:
+    if dtype is FP64:
+        return struct.unpack("Q", struct.pack("d", value))[0]
+    return int(value) & 0xFFFFFFFFFFFFFFFF

@@ -1,0 +1,376 @@
+"""The arguments of a program: how the tracer passes the values of variables to it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from graphla.expression import Operand
+from graphla.formats import is_iso
+from graphla.program import flow, ir
+from graphla.program.emitting import Object
+from graphla.program.notation import Notation
+from graphla.program.reasons import Reason, refuse
+from graphla.program.values import (
+    KINDS,
+    LEAST,
+    MOST,
+    Array,
+    Held,
+    Infix,
+    List,
+    Number,
+    Pending,
+    Range,
+    Static,
+    Typed,
+    View,
+    constant,
+    scalar_kind,
+)
+from graphla.sparse import Vector
+from semirings.dtypes import INT64, DataType, lookup_dtype
+
+Path = tuple[str, ...]
+
+
+def classify(value: Any) -> str:
+    """Return how the tracer passes a value to a program.
+
+    Returns:
+        "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "list" (of
+        vectors, or an empty one), "array" (of numbers), "range", or "static" (a known object).
+    """
+    if type(value) in KINDS:
+        return "static" if type(value) is int and not LEAST <= value <= MOST else "number"
+    if isinstance(value, np.generic):
+        return "numpy" if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 else "static"
+    if isinstance(value, Operand):
+        return ("scalar", "vector", "matrix")[value.ndim]
+    if isinstance(value, list | tuple):
+        kinds = {type(item) for item in value}
+        if len(kinds) == 1 and kinds <= set(KINDS) and all(is_small(item) for item in value):
+            return "array"
+        if isinstance(value, list) and all(isinstance(item, Vector) for item in value):
+            return "list"
+        return "static"
+    if isinstance(value, np.ndarray):
+        is_array = value.ndim == 1 and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
+        return "array" if is_array and value.dtype != np.float16 else "static"
+    return "range" if isinstance(value, range) else "static"
+
+
+def is_small(value: Any) -> bool:
+    """Return whether a Python number is not an int outside INT64."""
+    return type(value) is not int or LEAST <= value <= MOST
+
+
+class Entry(Notation):
+    """Makes the arguments of a program from the values that variables have before the loop.
+
+    Attributes:
+        loop: the steps.
+        given: the value of each variable at the call that is traced.
+        constants: the value of each variable that the loop does not assign, except vectors.
+        stable: the scalar variables of `constants`.
+        paths: where the arguments are found; see `Binding`.
+        element_types: the dtype and the size of the vectors in each list, or None if they are not
+            known yet.
+        filled: the lists that contain vectors before the program runs.
+    """
+
+    def __init__(self, loop: flow.Loop, names: Mapping[str, Any], known: dict[int, Any]):
+        super().__init__()
+        self.loop = loop
+        self.given = names
+        self.known_types = known
+        self.constants: dict[str, Any] = {}
+        self.stable: set[ir.Var] = set()
+        self.matrices: list[ir.MatrixArgument] = []
+        self.matrix_stores: list[Any] = []
+        self.arrays: list[ir.ArrayArgument] = []
+        self.inputs: list[ir.Slot] = []
+        self.arguments: list[ir.Var] = []
+        kinds = ("dims", "matrices", "arrays", "scalars", "vectors", "stacks", "fixed")
+        self.paths: dict[str, list[Path]] = {kind: [] for kind in kinds}
+        self.device: str | None = None
+        self.element_types: dict[int, tuple[DataType, ir.Dim] | None] = {}
+        self.input_stacks = 0
+        self.list_names: list[str] = []
+        self.filled: set[int] = set()
+        self.pinned_lists: set[int] = set()  # the lists that the current statement has made
+        self.sites = self.count_assignments()
+        self.assigned = frozenset(self.sites)
+        self.merges = self.find_merges()
+
+    # --- the steps --------------------------------------------------------------------------------
+
+    def count_assignments(self) -> Counter[str]:
+        """Return how often the names that the steps assign are assigned, also before the loop."""
+        found: Counter[str] = Counter()
+        for step in self.loop.steps:
+            if isinstance(step, flow.Begin):
+                found[step.iterator] += 1
+            if isinstance(step, flow.Next):
+                found.update({step.iterator, *stored_names(step.target)})
+            if isinstance(step, flow.Do):
+                found.update(stored_names(step.node))
+        found.update(set(found) & set(self.given) & self.loop.live[0])
+        return found
+
+    def find_merges(self) -> frozenset[int]:
+        """Return the steps that follow several steps, and step 0."""
+        counts = [0] * len(self.loop.steps)
+        counts[0] = 2
+        for step in self.loop.steps:
+            for following in following_steps(step):
+                counts[following] += 1
+        return frozenset(k for k, count in enumerate(counts) if count > 1)
+
+    def find_written(self) -> set[str]:
+        """Return the names whose vectors the loop may change, by these or by other names."""
+        flows: dict[str, set[str]] = {}
+        written: set[str] = set()
+        for step in self.loop.steps:
+            node = getattr(step, "node", None)
+            if node is None:
+                continue
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                for source in vector_names(node.value):
+                    flows.setdefault(source, set()).update(*map(vector_names, targets))
+            for part in ast.walk(node):
+                if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
+                    written |= vector_names(part.left)
+                elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+                    if part.func.attr in ("clear", "update"):
+                        written |= vector_names(part.func.value)
+                    elif part.func.attr == "append":
+                        for source in set().union(*map(vector_names, part.args)):
+                            flows.setdefault(source, set()).update(vector_names(part.func.value))
+                elif isinstance(part, ast.Subscript) and not isinstance(part.ctx, ast.Load):
+                    written |= vector_names(part.value)
+                elif isinstance(part, ast.AugAssign):
+                    written |= vector_names(part.target)
+        # Go backwards from the names that are written.
+        size = -1
+        while size < len(written):
+            size = len(written)
+            written |= {source for source, targets in flows.items() if targets & written}
+        return written
+
+    # --- arguments --------------------------------------------------------------------------------
+
+    def used_names(self) -> list[str]:
+        """Return the names that the loop may read and that have a value."""
+        used = set(self.loop.live[0]) | set(self.loop.outside)
+        return sorted(name for name in used if name in self.given)
+
+    def enter(self) -> None:
+        """Make the arguments of the program."""
+        names = self.used_names()
+        found = [(name, self.given[name], classify(self.given[name])) for name in names]
+        for name, value, kind in found:
+            if kind == "matrix":
+                for k, size in enumerate(value.shape):
+                    self.add_dim(size, (name, ("nrows", "ncols")[k]))
+            elif kind == "vector":
+                self.add_dim(value.size, (name, "size"))
+        for name, value, kind in found:
+            if kind == "list" and value:
+                self.add_dim(value[0].size, (name, "0", "size"))
+        for name, value, kind in found:
+            if kind == "array":
+                self.add_dim(len(value), (name, "len()"))
+        written = self.find_written()
+        objects: dict[int, tuple[Held, bool]] = {}
+        for name, value, kind in found:
+            entered = self.enter_value(name, value, kind, objects, written)
+            is_variable = name in self.assigned or isinstance(entered, Held | Pending)
+            (self.state.names if is_variable else self.constants)[name] = entered
+
+    def add_dim(self, size: int, path: Path) -> None:
+        """Add a dimension, unless there is one of this size."""
+        if size not in self.sizes:
+            self.sizes.append(size)
+            self.paths["dims"].append(path)
+
+    def on_device(self, value: Any, name: str) -> None:
+        """Refuse operands on different devices."""
+        if self.device is None:
+            self.device = value.device
+        elif self.device != value.device:
+            text = f"the operands are on {self.device} and on {value.device}"
+            self.fails(ast.Name(name), "DeviceMismatch", text)
+
+    def enter_value(
+        self, name: str, value: Any, kind: str, objects: dict[int, Any], written: set[str]
+    ) -> Any:
+        """Return the value of a variable at the beginning."""
+        if kind == "number":
+            if type(value) is int and name not in self.assigned and value in self.sizes:
+                return Number(ir.Size(self.dim(value), INT64))
+            return Number(self.argument(name, KINDS[type(value)], (name,)))
+        if kind in ("numpy", "scalar"):
+            dtype = lookup_dtype(value.dtype)
+            if kind == "scalar" and value._read().value is None:
+                return Static(value)
+            path = (name,) if kind == "numpy" else (name, "value")
+            return Typed(
+                self.argument(name, scalar_kind(dtype), path), True, dtype, kind == "numpy"
+            )
+        if kind == "vector":
+            return self.enter_vector(name, value, objects, name in written)
+        if kind == "matrix":
+            return self.enter_matrix(name, value)
+        if kind == "list":
+            return self.enter_list(name, value)
+        if kind == "array":
+            is_numpy = isinstance(value, np.ndarray)
+            dtype = lookup_dtype(value.dtype) if is_numpy else KINDS[type(value[0])]
+            array = ir.ArrayArgument(len(self.arrays), name, dtype, self.dim(len(value)))
+            self.arrays.append(array)
+            self.paths["arrays"].append((name,))
+            return Array(array, is_numpy)
+        if kind == "range":
+            bounds = [
+                self.argument(f"{name}_{each}", INT64, (name, each))
+                for each in ("start", "stop", "step")
+            ]
+            return Range(*bounds)
+        return Static(value, (name,))
+
+    def argument(self, name: str, dtype: DataType, path: Path) -> ir.Var:
+        """Return the variable of a scalar argument."""
+        variable = self.variable(name, dtype)
+        self.arguments.append(variable)
+        self.paths["scalars"].append(path)
+        return variable
+
+    def attribute_argument(self, path: Path, dtype: DataType) -> Number:
+        """Return the argument for a number that is an attribute of an object."""
+        if path in self.paths["scalars"]:
+            return Number(self.arguments[self.paths["scalars"].index(path)])
+        variable = self.argument(".".join(path), dtype, path)
+        self.stable.add(variable)
+        return Number(variable)
+
+    def enter_vector(self, name: str, value: Any, objects: dict[int, Any], written: bool) -> Any:
+        self.on_device(value, name)
+        if id(value) in objects:
+            held = objects[id(value)]
+            if written and isinstance(held, Held):
+                slot = self.slot_of(held)
+                self.state.objects[held.number] = Object(slot, survives=True)
+            return held
+        if isinstance(value, Infix):
+            raise AssertionError
+        dtype = value.dtype
+        slot = ir.Slot(len(self.slots), name.partition("@")[0], dtype, self.dim(value.size))
+        self.slots.append(slot)
+        self.inputs.append(slot)
+        self.paths["vectors"].append((name,))
+        if not isinstance(value, Vector):
+            held = Pending(ir.Entry(slot), slot.dim)
+        else:
+            held = Held(len(self.state.objects))
+            self.state.objects[held.number] = Object(slot, survives=written)
+        objects[id(value)] = held
+        return held
+
+    def enter_matrix(self, name: str, value: Any) -> View:
+        self.on_device(value, name)
+        path: Path = (name,)
+        is_transposed = False
+        of, forms = getattr(value, "_origin", (None, None))
+        if of is not None and of._read() is forms:
+            value, path, is_transposed = of, (name, "T"), True
+        store = value._read()
+        for matrix, known in zip(self.matrices, self.matrix_stores, strict=True):
+            if known is store:
+                return View(matrix, is_transposed)
+        rows, columns = (self.dim(size) for size in value.shape)
+        csr = store.csr if store.has_csr else store.csc
+        matrix = ir.MatrixArgument(
+            len(self.matrices),
+            name,
+            value.dtype,
+            rows,
+            columns,
+            is_iso(csr.values),
+            bool(store.is_symmetric),
+        )
+        self.matrices.append(matrix)
+        self.matrix_stores.append(store)
+        self.paths["matrices"].append(path)
+        return View(matrix, is_transposed)
+
+    def enter_list(self, name: str, value: list[Any]) -> List:
+        number = len(self.element_types)
+        found = {(item.dtype, item.size) for item in value}
+        if len(found) > 1:
+            refuse(Reason.STACK, ast.Name(name))
+        for item in value:
+            self.on_device(item, name)
+        self.element_types[number] = self.known_types.get(number)
+        for dtype, size in found:
+            self.element_types[number] = dtype, self.dim(size)
+        self.list_names.append(name)
+        self.input_stacks += 1
+        self.paths["stacks"].append((name,))
+        if value:
+            self.filled.add(number)
+        return List(number)
+
+    def is_stable(self, scalar: ir.Scalar) -> bool:
+        """Return whether a scalar has the same value during the whole program."""
+        return isinstance(scalar, ir.Size) or (isinstance(scalar, ir.Var) and scalar in self.stable)
+
+    def fix(self, path: Path) -> None:
+        """Record an object whose value the program contains."""
+        if path not in self.paths["fixed"]:
+            self.paths["fixed"].append(path)
+
+    def known(self, value: Any) -> Any:
+        """Return a Python object that the program contains as a value."""
+        return Number(constant(value)) if classify(value) == "number" else Static(value)
+
+
+def stored_names(node: ast.AST) -> set[str]:
+    """Return the names that a part of the syntax tree assigns."""
+    return {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
+    }
+
+
+def vector_names(node: ast.AST | None) -> set[str]:
+    """Return the names of the vectors to which the value of an expression may refer.
+
+    A call of a method, such as `x.dup()`, gives a new vector, except `pop`.
+    """
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Tuple | ast.List):
+        return set().union(*map(vector_names, node.elts))
+    if isinstance(node, ast.Subscript | ast.Starred):
+        return vector_names(node.value)
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Attribute):
+            return vector_names(node.func.value) if node.func.attr == "pop" else set()
+        return vector_names(node.func)
+    return set()
+
+
+def following_steps(step: flow.Step) -> tuple[int, ...]:
+    """Return the steps that may follow a step."""
+    if isinstance(step, flow.Do | flow.Begin | flow.Jump):
+        return (step.next,)
+    if isinstance(step, flow.Test):
+        return step.then, step.otherwise
+    return (step.body, step.done) if isinstance(step, flow.Next) else ()

@@ -1,0 +1,1148 @@
+"""Plan a compiled loop for many threads: fuse statements, and place the barriers between them.
+
+A plan divides each block of a program into steps. A *sweep* visits each position of a vector, and
+runs all of its parts there. A *multiply* step computes a product. Between two barriers, threads run
+the steps at their own speed. So a barrier must separate two steps if a thread may read or write an
+element that another thread writes in the other step. Two sweeps with the same domain divide the
+positions in the same way. So they need no barrier for elements that they access at their own
+position only.
+
+A plan has *spare* slots, in addition to the program's slots. A product is computed in a spare slot,
+because it may read its target at any position. If the product replaces the whole target, an
+exchange of the two slots follows.
+
+Invariant: a spare slot for products is empty, except between a multiply step and the part `Erase`
+that follows it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphla.program import ir
+from semirings import binary
+from semirings.dtypes import BOOL, UINT64, DataType
+
+# --- the parts of a plan ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The positions that a sweep visits: all positions of a dimension, or the entries of a vector.
+
+    If `over` is given, only the entries of this vector matter. The sweep visits them if they are
+    listed in the vector's queue, and all positions otherwise.
+    """
+
+    dim: ir.Dim
+    over: ir.Slot | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Compute a write at each position. `into` is its target, or a spare slot for the result.
+
+    `counts` says how the number of entries changes: "same" (no entry appears or vanishes), "all"
+    (the sweep counts the entries), "change" (the sweep adds the change) or "full". `full` are the
+    slots that have an entry at each position before the write.
+    """
+
+    write: ir.Write
+    into: ir.Slot
+    counts: str = "all"
+    full: frozenset[ir.Slot] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Delete all entries of a slot."""
+
+    slot: ir.Slot
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Fold the entries of an expression. A `Combine` with the same number gives the result."""
+
+    reduce: ir.Reduce
+    number: int
+    full: frozenset[ir.Slot] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """Compare two slots. A `Combine` with the same number gives the result."""
+
+    equal: ir.IsEqual
+    number: int
+    full: frozenset[ir.Slot] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Fault if `indices` is not full, or if a value is not an index of `dim`.
+
+    A negative index counts from the end.
+    """
+
+    indices: ir.Slot
+    dim: ir.Dim
+    line: int
+
+
+Part = Store | Erase | Fold | Compare | Check
+
+
+@dataclass(slots=True)
+class Sweep:
+    """Run the parts at each position of a domain."""
+
+    domain: Domain
+    parts: list[Part]
+
+
+@dataclass(frozen=True, slots=True)
+class Multiply:
+    """Compute a product in the empty slot `out`, at the positions that the mask allows."""
+
+    product: ir.Product
+    mask: ir.Mask | None
+    out: ir.Slot
+    line: int
+    number: int
+    full: frozenset[ir.Slot] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Exchange the contents of slots, as `ir.Move` does."""
+
+    targets: tuple[ir.Slot, ...]
+    sources: tuple[ir.Slot, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """A scalar instruction, which each thread computes for itself."""
+
+    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
+
+    source: ir.Reduce | ir.IsEqual
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """Write or delete one element. One thread does this."""
+
+    instruction: ir.SetElement | ir.DeleteElement
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterInto:
+    """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
+
+    If `addressed` is given, it gets an entry at each position in `indices`. If `joins` is true, the
+    accumulator joins the entries with equal indices. Otherwise equal indices are a fault.
+    """
+
+    scatter: ir.Scatter
+    out: ir.Slot
+    addressed: ir.Slot | None
+    joins: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueue:
+    """List the entries of a slot in its queue, unless they are listed already.
+
+    If the sweep is necessary, a barrier follows it.
+    """
+
+    slot: ir.Slot
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
+
+    stack: ir.Stack
+    slot: ir.Slot
+    line: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
+
+    stack: ir.Stack
+    index: ir.Scalar | None
+    out: ir.Slot
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Wait for all threads. `reason` says what would go wrong without it."""
+
+    reason: str
+
+
+Step = (
+    Sweep
+    | Multiply
+    | Exchange
+    | Uniform
+    | Combine
+    | Element
+    | ScatterInto
+    | Enqueue
+    | Save
+    | Load
+    | Barrier
+)
+
+
+@dataclass(slots=True)
+class PlannedBlock:
+    """The steps of a block, and its end."""
+
+    steps: list[Step]
+    end: ir.End
+
+
+@dataclass(slots=True)
+class Plan:
+    """A plan of a program. `slots` are the program's slots and the spare slots."""
+
+    program: ir.Program
+    slots: tuple[ir.Slot, ...]
+    blocks: list[PlannedBlock]
+    reductions: tuple[ir.MatrixReduction, ...]
+    """The reductions of matrices, which are computed before the program starts. Each has a slot,
+    `reduction_slots`, that no step writes."""
+    reduction_slots: tuple[ir.Slot, ...]
+    queued: frozenset[ir.Slot]
+    """The slots that have a queue: a list of their entries."""
+    pushing: dict[ir.Slot, ir.Product]
+    """For each slot that has a queue and is multiplied, a product that multiplies it."""
+    folds: int
+
+    def __str__(self) -> str:
+        return "\n".join(describe(self))
+
+
+def plan(
+    program: ir.Program,
+    full_inputs: Iterable[ir.Slot] = (),
+    *,
+    is_deterministic: bool = False,
+) -> Plan:
+    """Return the plan of a program.
+
+    `full_inputs` are the inputs that have an entry at each position when the program starts. If
+    `is_deterministic`, floating-point sums visit the positions in a fixed order.
+    """
+    lowered = _Lowering(program)
+    blocks = [lowered.block(block) for block in program.blocks]
+    slots = (*program.slots, *lowered.spares)
+    queues = _Queues(slots, blocks)
+    before = _find_full(blocks, program, frozenset(full_inputs))
+    planned = []
+    for steps, block, full in zip(blocks, program.blocks, before, strict=True):
+        chosen = list(_choose(steps, full, queues.queued, is_deterministic))
+        fused = _fuse(chosen)
+        planned.append(PlannedBlock(fused, block.end))
+    _place_barriers(planned)
+    return Plan(
+        program=program,
+        slots=slots,
+        blocks=planned,
+        reductions=tuple(lowered.reductions),
+        reduction_slots=tuple(lowered.reductions.values()),
+        queued=queues.queued,
+        pushing=queues.pushing,
+        folds=lowered.folds,
+    )
+
+
+# --- expressions --------------------------------------------------------------------------------
+
+
+def nodes(x: Any) -> Iterator[Any]:
+    """Yield an instruction, an expression or a mask, and all its parts."""
+    if isinstance(x, tuple):
+        for each in x:
+            yield from nodes(each)
+    elif type(x).__module__ == ir.__name__:
+        yield x
+        if not isinstance(x, (ir.Slot, ir.Var, ir.Constant, ir.MatrixArgument)):
+            for name in x.__dataclass_fields__:
+                yield from nodes(getattr(x, name))
+
+
+def variables(x: Any) -> set[ir.Var]:
+    """Return the scalar variables in an instruction or an expression."""
+    return {each for each in nodes(x) if isinstance(each, ir.Var)}
+
+
+def gathers(x: Any) -> list[ir.Gather]:
+    """Return the gathers in an instruction or an expression."""
+    return [each for each in nodes(x) if isinstance(each, ir.Gather)]
+
+
+def own_slots(x: Any) -> set[ir.Slot]:
+    """Return the slots that an entry-wise expression or a mask reads at its own position."""
+    found = set()
+    for each in nodes(x):
+        if isinstance(each, (ir.Entry, ir.MaskOf)):
+            found.add(each.slot)
+        elif isinstance(each, ir.Gather):
+            found.add(each.indices)
+    return found
+
+
+def dim_of(x: ir.VectorExpression) -> ir.Dim:
+    """Return the dimension of an expression that reads a slot."""
+    return next(
+        each.slot.dim if isinstance(each, ir.Entry) else each.indices.dim
+        for each in nodes(x)
+        if isinstance(each, (ir.Entry, ir.Gather))
+    )
+
+
+def within(x: ir.VectorExpression) -> set[ir.Slot]:
+    """Return slots that have an entry wherever the expression has one."""
+    if isinstance(x, ir.Entry):
+        return {x.slot}
+    if isinstance(x, ir.Intersection):
+        return within(x.x) | within(x.y)
+    if isinstance(x, (ir.Union, ir.UnionDefaults)):
+        return within(x.x) & within(x.y)
+    if isinstance(x, ir.Restrict):
+        return within(x.x) | required(x.mask)
+    if isinstance(x, (ir.Full, ir.Empty, ir.Gather)):
+        return set()
+    return within(x.x)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def required(mask: ir.Mask | None) -> set[ir.Slot]:
+    """Return slots that have an entry wherever the mask selects a position."""
+    if isinstance(mask, ir.MaskOf):
+        return {mask.slot}
+    if isinstance(mask, ir.AndMask):
+        return required(mask.left) | required(mask.right)
+    if isinstance(mask, ir.OrMask):
+        return required(mask.left) & required(mask.right)
+    return set()
+
+
+def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
+    """Return whether the expression has an entry at each position, if the slots `full` have."""
+    if isinstance(x, (ir.Entry, ir.Gather)):
+        return x.slot in full
+    if isinstance(x, (ir.Union, ir.UnionDefaults)):
+        return is_full(x.x, full) or is_full(x.y, full)
+    if isinstance(x, ir.Intersection):
+        return is_full(x.x, full) and is_full(x.y, full)
+    if isinstance(x, ir.Full):
+        return True
+    if isinstance(x, (ir.Empty, ir.Select, ir.Restrict)):
+        return False
+    return is_full(x.x, full)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# --- lowering -----------------------------------------------------------------------------------
+
+ALTERNATING = 2
+"""Number of spare slots for products of one dtype and dimension. Products use them alternately, so
+that a product need not wait until the previous product's slot is empty."""
+
+
+class _Lowering:
+    """Divides instructions into steps. Each sweep has one part and visits all positions."""
+
+    def __init__(self, program: ir.Program) -> None:
+        self.program = program
+        self.spares: list[ir.Slot] = []
+        self.reductions: dict[ir.MatrixReduction, ir.Slot] = {}
+        self.folds = self.products = self.saves = 0
+        self._kept: dict[Any, list[ir.Slot]] = defaultdict(list)
+        self._turns: dict[Any, int] = defaultdict(int)
+        self._groups = _groups(
+            program.slots,
+            (each for block in program.blocks for each in block.instructions),
+        )
+        self._steps: list[Step] = []
+        self._checked: set[tuple[ir.Slot, ir.Dim]] = set()
+        self._waiting: list[Combine] = []
+
+    def block(self, block: ir.Block) -> list[Step]:
+        """Return the steps of a block."""
+        self._steps, self._waiting, self._checked = [], [], set()
+        for each in block.instructions:
+            self._flush(variables(each))
+            _lower[type(each)](self, each)
+        self._flush(None)
+        return self._steps
+
+    def _flush(self, used: set[ir.Var] | None) -> None:
+        """Combine the results of folds, all of them or only those of certain variables."""
+        for combine in tuple(self._waiting):
+            if used is None or not used.isdisjoint(results(combine.source)):
+                self._steps.append(combine)
+                self._waiting.remove(combine)
+
+    def _sweep(self, dim: ir.Dim, part: Any) -> None:
+        self._steps.append(Sweep(Domain(dim), [part]))
+
+    def _spare(self, name: str, dtype: DataType, dim: ir.Dim, purpose: Any) -> ir.Slot:
+        """Return a spare slot. The slots of one dtype, dimension and purpose take turns."""
+        key = dtype, dim, purpose
+        kept = self._kept[key]
+        turn = self._turns[key]
+        self._turns[key] = (turn + 1) % ALTERNATING
+        if turn == len(kept):
+            index = len(self.program.slots) + len(self.spares)
+            kept.append(ir.Slot(index, f"{name}_{index}", dtype, dim))
+            self.spares.append(kept[-1])
+        return kept[turn]
+
+    # --- writes ---------------------------------------------------------------------------------
+
+    def write(self, x: ir.Write) -> None:
+        """Lower a write."""
+        if isinstance(x.source, ir.MatrixReduction):
+            self._entrywise(replace(x, source=ir.Entry(self._reduction(x.source, x.target.dim))))
+        elif isinstance(x.source, ir.Product):
+            self._product(x, x.source)
+        else:
+            self._entrywise(x)
+
+    def _reduction(self, x: ir.MatrixReduction, dim: ir.Dim) -> ir.Slot:
+        if x not in self.reductions:
+            index = len(self.program.slots) + len(self.spares)
+            self.reductions[x] = ir.Slot(index, f"{x.matrix.name}_reduced", x.dtype, dim)
+            self.spares.append(self.reductions[x])
+        return self.reductions[x]
+
+    def _product(self, x: ir.Write, product: ir.Product) -> None:
+        is_whole = x.accum is None and (x.mask is None or x.replace)
+        is_whole = is_whole and product.dtype is x.target.dtype
+        purpose = self._groups[x.target] if is_whole else "T"
+        out = self._spare("product", product.dtype, x.target.dim, purpose)
+        self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
+        self.products += 1
+        if is_whole:
+            self._steps.append(Exchange((x.target, out), (out, x.target), x.line))
+            self._change(x.target)
+        else:
+            self._entrywise(replace(x, source=ir.Entry(out)))
+        self._sweep(out.dim, Erase(out, x.line))
+
+    def _entrywise(self, x: ir.Write) -> None:
+        self._check(x, x.line)
+        into = x.target
+        if any(each.slot == x.target for each in gathers(x.source)):
+            into = self._spare("next", x.target.dtype, x.target.dim, ("next", x.target))
+        self._sweep(x.target.dim, Store(x, into))
+        if into != x.target:
+            self._steps.append(Exchange((x.target, into), (into, x.target), x.line))
+        self._change(x.target)
+
+    def _check(self, x: Any, line: int) -> None:
+        """Check the indices of all gathers in x, unless their slots have not changed since."""
+        for each in gathers(x):
+            self._check_indices(each.indices, each.slot.dim, line)
+
+    def _check_indices(self, indices: ir.Slot, dim: ir.Dim, line: int) -> None:
+        if (indices, dim) not in self._checked:
+            self._checked.add((indices, dim))
+            self._sweep(indices.dim, Check(indices, dim, line))
+
+    def _change(self, *slots: ir.Slot) -> None:
+        self._checked = {each for each in self._checked if each[0] not in slots}
+
+    def clear(self, x: ir.Clear) -> None:
+        """Lower a clear."""
+        self._sweep(x.slot.dim, Erase(x.slot, x.line))
+        self._change(x.slot)
+
+    def scatter(self, x: ir.Scatter) -> None:
+        """Lower a scatter: fold it into a spare slot, and write this slot into the target."""
+        self._check_indices(x.indices, x.target.dim, x.line)
+        dim = x.target.dim
+        accum: Any = x.accum
+        joins = accum is not None and accum.type is x.target.dtype and accum.monoid is not None
+        dtype = x.target.dtype
+        if isinstance(x.source, ir.Slot) and not joins:
+            dtype = x.source.dtype
+        out = self._spare("scattered", dtype, dim, "T")
+        addressed = None
+        if isinstance(x.source, ir.Slot) and not joins:
+            addressed = self._spare("addressed", BOOL, dim, "addressed")
+        self._steps.append(ScatterInto(x, out, addressed, joins))
+        source: ir.VectorExpression = ir.Entry(out)
+        if accum is None:
+            dtype = x.target.dtype
+            source = ir.Cast(source, dtype)
+            if addressed is None:
+                accum = binary.second[dtype]
+            else:
+                outside = ir.NotMask(ir.MaskOf(addressed, False))
+                old = ir.Restrict(ir.Entry(x.target), outside, dtype)
+                source = ir.Union(binary.second[dtype], old, source, dtype)
+        self._entrywise(ir.Write(x.target, x.mask, accum, x.replace, source, x.line))
+        self._sweep(dim, Erase(out, x.line))
+        if addressed is not None:
+            self._sweep(dim, Erase(addressed, x.line))
+
+    # --- results --------------------------------------------------------------------------------
+
+    def fold(self, x: ir.Reduce) -> None:
+        """Lower a reduction."""
+        self._check(x, x.line)
+        self._sweep(dim_of(x.source), Fold(x, self.folds))
+        self._waiting.append(Combine(x, self.folds))
+        self.folds += 1
+
+    def compare(self, x: ir.IsEqual) -> None:
+        """Lower a comparison."""
+        self._sweep(x.left.dim, Compare(x, self.folds))
+        self._waiting.append(Combine(x, self.folds))
+        self.folds += 1
+
+    def uniform(self, x: Any) -> None:
+        """Lower a scalar instruction."""
+        self._steps.append(Uniform(x))
+
+    # --- others ---------------------------------------------------------------------------------
+
+    def element(self, x: ir.SetElement | ir.DeleteElement) -> None:
+        """Lower a write of one element."""
+        self._steps.append(Element(x))
+        self._change(x.target)
+
+    def move(self, x: ir.Move) -> None:
+        """Lower an exchange."""
+        self._steps.append(Exchange(x.targets, x.sources, x.line))
+        self._change(*x.targets)
+
+    def append(self, x: ir.Append) -> None:
+        """Lower an append."""
+        self._steps.append(Enqueue(x.slot, x.line))
+        self._steps.append(Save(x.stack, x.slot, x.line, self.saves))
+        self.saves += 1
+
+    def load(self, x: ir.Pop | ir.Peek) -> None:
+        """Lower a pop or a peek."""
+        out = self._spare("popped", x.slot.dtype, x.slot.dim, self._groups[x.slot])
+        index = x.index if isinstance(x, ir.Peek) else None
+        self._steps.append(Load(x.stack, index, out, x.line))
+        self._steps.append(Exchange((x.slot, out), (out, x.slot), x.line))
+        self._sweep(out.dim, Erase(out, x.line))
+        self._change(x.slot)
+
+
+_lower: dict[type, Any] = {
+    ir.Let: _Lowering.uniform,
+    ir.Count: _Lowering.uniform,
+    ir.ReadElement: _Lowering.uniform,
+    ir.Length: _Lowering.uniform,
+    ir.Fault: _Lowering.uniform,
+    ir.Reduce: _Lowering.fold,
+    ir.IsEqual: _Lowering.compare,
+    ir.Write: _Lowering.write,
+    ir.Scatter: _Lowering.scatter,
+    ir.SetElement: _Lowering.element,
+    ir.DeleteElement: _Lowering.element,
+    ir.Clear: _Lowering.clear,
+    ir.Move: _Lowering.move,
+    ir.Append: _Lowering.append,
+    ir.Pop: _Lowering.load,
+    ir.Peek: _Lowering.load,
+}
+
+
+def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
+    """Return the variables that get a result of a fold."""
+    present = getattr(x, "is_present", None)
+    return {x.variable} if present is None else {x.variable, present}
+
+
+def _groups(slots: Iterable[ir.Slot], steps: Iterable[Any]) -> dict[ir.Slot, ir.Slot]:
+    """Return a representative for each slot. Slots that exchange their contents have the same."""
+    parent = {slot: slot for slot in slots}
+
+    def find(slot: ir.Slot) -> ir.Slot:
+        while parent[slot] != slot:
+            slot = parent[slot]
+        return slot
+
+    for each in steps:
+        if isinstance(each, (ir.Move, Exchange)):
+            for slot in each.targets:
+                parent[find(slot)] = find(each.targets[0])
+    return {slot: find(slot) for slot in parent}
+
+
+# --- representations ----------------------------------------------------------------------------
+
+
+class _Queues:
+    """Finds the slots that have a queue. If slots exchange their contents, all of them have one."""
+
+    def __init__(self, slots: tuple[ir.Slot, ...], blocks: list[list[Step]]) -> None:
+        steps = [step for block in blocks for step in block]
+        group = _groups(slots, steps)
+        products = [step for step in steps if isinstance(step, Multiply)]
+        pushing: dict[ir.Slot, ir.Product] = {}
+        for each in products:
+            pushing.setdefault(group[each.product.u], each.product)
+        queued = set(pushing) | {group[each.out] for each in products}
+        queued |= {group[each.slot] for each in steps if isinstance(each, (Enqueue, Save))}
+        queued |= {group[each.out] for each in steps if isinstance(each, Load)}
+        self.queued = frozenset(slot for slot in slots if group[slot] in queued)
+        self.pushing = {slot: pushing[group[slot]] for slot in slots if group[slot] in pushing}
+
+
+Full = frozenset[ir.Slot]
+
+
+def _find_full(blocks: list[list[Step]], program: ir.Program, inputs: Full) -> list[list[Full]]:
+    """Return, for each step of each block, the slots that have all entries before the step.
+
+    The list of a block has one more item than the block has steps: the slots after the last step.
+    """
+    found: list[Full | None] = [None] * len(blocks)
+    found[0] = inputs
+    changed = [0]
+    while changed:
+        number = changed.pop()
+        after = found[number]
+        assert after is not None
+        for step in blocks[number]:
+            after = _full_after(step, after)
+        for target in targets(program.blocks[number].end):
+            known = found[target]
+            joined = after if known is None else known & after
+            if joined != known:
+                found[target] = joined
+                changed.append(target)
+    listed = []
+    for block, full in zip(blocks, found, strict=True):
+        before = [full or frozenset()]
+        for step in block:
+            before.append(_full_after(step, before[-1]))
+        listed.append(before)
+    return listed
+
+
+def targets(end: ir.End) -> tuple[int, ...]:
+    """Return the blocks that may follow."""
+    if isinstance(end, ir.Branch):
+        return (end.then, end.otherwise)
+    return (end.target,) if isinstance(end, ir.Jump) else ()
+
+
+def _full_after(step: Step, full: Full) -> Full:
+    """Return the slots that have all entries after a step."""
+    if isinstance(step, Sweep):
+        for part in step.parts:
+            if isinstance(part, Store):
+                stays = _is_full_after(part.write, full)
+                full = full | {part.into} if stays else full - {part.into}
+            elif isinstance(part, Erase):
+                full = full - {part.slot}
+        return full
+    if isinstance(step, (Multiply, Load)):
+        return full - {step.out}
+    if isinstance(step, ScatterInto):
+        return full - {step.out, step.addressed}
+    if isinstance(step, Element) and isinstance(step.instruction, ir.DeleteElement):
+        return full - {step.instruction.target}
+    if isinstance(step, Exchange):
+        pairs = zip(step.targets, step.sources, strict=True)
+        moved = {target for target, source in pairs if source in full}
+        return (full - set(step.targets)) | moved
+    return full
+
+
+def _is_full_after(write: ir.Write, full: Full) -> bool:
+    is_masked, has_source = write.mask is not None, is_full(write.source, full)
+    if not is_masked and has_source:
+        return True
+    if write.target not in full or (is_masked and write.replace):
+        return False
+    return write.accum is not None or has_source
+
+
+def _choose(
+    steps: list[Step], full: list[Full], queued: Full, is_deterministic: bool
+) -> Iterator[Step]:
+    """Yield the steps with the domain of each sweep, and the way in which it counts entries."""
+    for step, known in zip(steps, full, strict=False):
+        if isinstance(step, Sweep):
+            yield _choose_domain(step, known, queued, is_deterministic)
+        elif isinstance(step, Multiply):
+            yield replace(step, full=known)
+        else:
+            yield step
+
+
+def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: bool) -> Sweep:
+    """Let a sweep of one part visit only the entries of a vector, if no others matter."""
+    (part,) = sweep.parts
+    may: set[ir.Slot] = set()
+    if isinstance(part, Erase):
+        may = {part.slot}
+    elif isinstance(part, Fold):
+        is_sum = part.reduce.monoid.type.is_float
+        may = set() if is_sum and is_deterministic else within(part.reduce.source)
+        part = replace(part, full=full)
+    elif isinstance(part, Compare):
+        part = replace(part, full=full)
+    elif isinstance(part, Store):
+        may = set() if part.into != part.write.target else _relevant(part.write)
+    over = min((may & queued) - full, key=lambda slot: -slot.index, default=None)
+    if isinstance(part, Store):
+        part = replace(part, full=full, counts=_counts_of(part, full, over))
+    return Sweep(Domain(sweep.domain.dim, over), [part])
+
+
+def _relevant(write: ir.Write) -> set[ir.Slot]:
+    """Return slots outside of whose entries a write changes nothing."""
+    source, mask = within(write.source), required(write.mask)
+    if write.mask is None and write.accum is None:
+        is_empty = isinstance(write.source, ir.Empty)
+        return {write.target} if is_empty else {write.target} & source
+    if write.mask is None:
+        return source
+    if write.replace:
+        return {write.target} & (source | mask)
+    return mask | source if write.accum is not None else mask
+
+
+def _counts_of(part: Store, full: Full, over: ir.Slot | None) -> str:
+    """Return how a store changes the number of entries of its target."""
+    write, target = part.write, part.write.target
+    if _is_full_after(write, full):
+        return "same" if target in full and part.into == target else "full"
+    if part.into != target:
+        return "all"
+    is_kept = write.mask is None or not write.replace
+    if is_kept and write.accum is not None and target in within(write.source):
+        return "same"
+    if is_kept and target in required(write.mask) and is_full(write.source, full):
+        return "same"
+    return "all" if over is None else "change"
+
+
+# --- accesses -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A read or a write of a resource between two barriers.
+
+    `mapping` tells which thread accesses which element: two accesses with the same mapping access
+    an element by the same thread. None stands for any other mapping.
+    """
+
+    resource: tuple[Any, ...]
+    writes: bool
+    mapping: Any
+    line: int
+
+    def conflicts(self, other: Access) -> bool:
+        """Return whether a barrier must separate two accesses."""
+        if self.resource != other.resource or not (self.writes or other.writes):
+            return False
+        return self.mapping is None or self.mapping != other.mapping
+
+
+RENEWED = ("counts", "fold", "check")
+"""Resources whose readers need not be awaited. A new value is written to other memory, and this
+memory is reused only after another barrier."""
+
+
+def accesses(step: Step) -> list[Access]:
+    """Return the accesses of a step to memory that threads share."""
+    if isinstance(step, Sweep):
+        found = [each for part in step.parts for each in _accesses_of(part, step.domain)]
+        over = step.domain.over
+        if over is not None:
+            line = found[0].line if found else 0
+            found += (Access((name, over), False, None, line) for name in ("counts", "queue"))
+        return found
+    return _accesses[type(step)](step)
+
+
+def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
+    mapping = ("dim", domain.dim) if domain.over is None else ("over", domain.over)
+    reads: Any = ()
+    if isinstance(part, Store):
+        write, target = part.write, part.write.target
+        line, reads = write.line, (write.source, write.mask)
+        yield Access(("elements", target), False, mapping, line)
+        yield Access(("elements", part.into), True, mapping, line)
+        if part.counts != "same":
+            yield Access(("counts", part.into), True, None, line)
+    elif isinstance(part, Erase):
+        line = part.line
+        yield Access(("elements", part.slot), True, mapping, line)
+        yield Access(("counts", part.slot), True, None, line)
+    elif isinstance(part, Fold):
+        line, reads = part.reduce.line, part.reduce.source
+        yield Access(("fold", part.number), True, None, line)
+    elif isinstance(part, Compare):
+        line = part.equal.line
+        for slot in (part.equal.left, part.equal.right):
+            yield Access(("elements", slot), False, mapping, line)
+        yield Access(("fold", part.number), True, None, line)
+    else:
+        line = part.line
+        yield Access(("elements", part.indices), False, mapping, line)
+        yield Access(("check", part.indices), True, "check", line)
+    for slot in own_slots(reads):
+        yield Access(("elements", slot), False, mapping, line)
+    for each in gathers(reads):
+        yield Access(("elements", each.slot), False, None, line)
+        yield Access(("check", each.indices), False, None, line)
+
+
+def _multiply_accesses(step: Multiply) -> list[Access]:
+    read, line = own_slots(step.mask) | {step.product.u}, step.line
+    return [
+        *(
+            Access((name, slot), False, None, line)
+            for slot in read
+            for name in ("elements", "counts")
+        ),
+        Access(("queue", step.product.u), False, None, line),
+        *_whole(step.out, line),
+    ]
+
+
+def _whole(slot: ir.Slot, line: int) -> list[Access]:
+    """Return the accesses of a step that may write any part of a slot."""
+    return [Access((name, slot), True, None, line) for name in ("elements", "counts", "queue")]
+
+
+def _uniform_accesses(step: Uniform) -> list[Access]:
+    each = step.instruction
+    if isinstance(each, ir.Count):
+        return [Access(("counts", each.slot), False, None, each.line)]
+    if isinstance(each, ir.ReadElement):
+        return [Access(("elements", each.slot), False, None, each.line)]
+    return []
+
+
+def _scatter_accesses(step: ScatterInto) -> list[Access]:
+    scatter = step.scatter
+    line, mapping = scatter.line, ("dim", scatter.indices.dim)
+    found = _whole(step.out, line)
+    if step.addressed is not None:
+        found += _whole(step.addressed, line)
+    found.append(Access(("elements", scatter.indices), False, mapping, line))
+    found.append(Access(("check", scatter.indices), False, None, line))
+    if isinstance(scatter.source, ir.Slot):
+        found.append(Access(("elements", scatter.source), False, mapping, line))
+    return found
+
+
+def _read_all(step: Enqueue | Save) -> list[Access]:
+    names = ("elements", "counts", "queue")
+    found = [Access((name, step.slot), False, None, step.line) for name in names]
+    if isinstance(step, Save):
+        found.append(Access(("stack", step.stack), True, None, step.line))
+    return found
+
+
+def _load_accesses(step: Load) -> list[Access]:
+    return [Access(("stack", step.stack), False, None, step.line), *_whole(step.out, step.line)]
+
+
+def _element_accesses(step: Element) -> list[Access]:
+    return _whole(step.instruction.target, step.instruction.line)
+
+
+_accesses: dict[type, Any] = {
+    Multiply: _multiply_accesses,
+    Exchange: lambda step: [],
+    Uniform: _uniform_accesses,
+    Combine: lambda step: [Access(("fold", step.number), False, None, step.source.line)],
+    Element: _element_accesses,
+    ScatterInto: _scatter_accesses,
+    Enqueue: _read_all,
+    Save: _read_all,
+    Load: _load_accesses,
+    Barrier: lambda step: [],
+}
+
+
+# --- fusion -------------------------------------------------------------------------------------
+
+QUIET = {"add", "sub", "mul", "neg", "abs", "pow", "lshift"}
+"""Functions whose only fault is that a result exceeds 64 bits. A sweep may pass them."""
+
+
+def _fuse(steps: list[Step]) -> list[Step]:
+    """Join each sweep with an earlier sweep of the same domain, if nothing prevents this."""
+    fused: list[Step] = []
+    for step in steps:
+        if isinstance(step, Sweep):
+            place = _find_place(fused, step)
+            if place is not None:
+                place.parts += step.parts
+                continue
+        fused.append(step)
+    return fused
+
+
+def _find_place(steps: list[Step], sweep: Sweep) -> Sweep | None:
+    """Return the sweep that a later sweep of one part can join, or None."""
+    (part,) = sweep.parts
+    ours, used = accesses(sweep), variables(_scalars_of(part))
+    for step in reversed(steps):
+        if isinstance(step, Sweep) and (isinstance(part, Check) or not _has_check(step)):
+            domain = _joint_domain(step, sweep)
+            if domain is not None:
+                step.domain = domain
+                return step
+        if not _may_pass(step, ours, used):
+            return None
+    return None
+
+
+def _has_check(sweep: Sweep) -> bool:
+    return any(isinstance(part, Check) for part in sweep.parts)
+
+
+def _scalars_of(part: Part) -> Any:
+    if isinstance(part, Store):
+        return (part.write.source, part.write.mask)
+    return part.reduce.source if isinstance(part, Fold) else ()
+
+
+def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
+    """Return the domain of a sweep with the parts of both sweeps, or None if it cannot exist."""
+    domain, there = sweep.domain, other.domain
+    if domain.dim != there.dim:
+        return None
+    if domain != there:
+        # A sweep over all positions is better than a barrier.
+        is_dense = domain.over is None or there.over is None
+        pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
+        if not is_dense or not any(a.conflicts(b) for a, b in pairs):
+            return None
+        domain = Domain(domain.dim)
+    before, after = Sweep(domain, sweep.parts), Sweep(domain, other.parts)
+    pairs = ((a, b) for a in accesses(before) for b in accesses(after))
+    is_wrong = any(a.conflicts(b) and not _is_harmless(a, b) for a, b in pairs)
+    return None if is_wrong else domain
+
+
+def _is_harmless(a: Access, b: Access) -> bool:
+    """Return whether one sweep may have both accesses, although different threads make them."""
+    # A sweep chooses its positions before any part runs, and counts the entries of a slot once.
+    return a.resource[0] in RENEWED and b.writes and (not a.writes or a.resource[0] == "counts")
+
+
+def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
+    """Return whether a sweep with these accesses and variables may run before an earlier step."""
+    slots = {each.resource[1] for each in ours}
+    if isinstance(step, Exchange):
+        return slots.isdisjoint(step.targets)
+    if isinstance(step, Uniform):
+        each = step.instruction
+        if isinstance(each, ir.Let):
+            calls = (x.function for x in nodes(each.values) if isinstance(x, ir.Call))
+            if not all(name in QUIET or not may_fault(name) for name in calls):
+                return False
+            return used.isdisjoint(each.variables)
+        if isinstance(each, (ir.Fault, ir.ReadElement)):
+            return False
+        return used.isdisjoint((each.variable,)) and _are_apart(accesses(step), ours)
+    if isinstance(step, Combine):
+        may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64
+        return not may_exceed and used.isdisjoint(results(step.source))
+    if isinstance(step, (Save, Load, Element, ScatterInto)):
+        return False
+    if isinstance(step, Sweep) and _has_check(step):
+        return False
+    return _are_apart(accesses(step), ours)
+
+
+def _are_apart(theirs: list[Access], ours: list[Access]) -> bool:
+    pairs = ((a, b) for a in theirs for b in ours)
+    return not any(a.resource == b.resource and (a.writes or b.writes) for a, b in pairs)
+
+
+def may_fault(function: str) -> bool:
+    """Return whether a scalar function raises an exception for some arguments."""
+    return function in FAULTING or (function.startswith("math.") and function not in TOTAL)
+
+
+FAULTING = QUIET | {"truediv", "floordiv", "mod", "rshift", "int", "round"}
+TOTAL = {
+    *("math.isnan", "math.isinf", "math.isfinite", "math.fabs", "math.copysign"),
+    *("math.atan", "math.atan2", "math.tanh"),
+}
+"""Functions of the module math that raise no exception."""
+
+
+# --- barriers -----------------------------------------------------------------------------------
+
+Pending = frozenset[Access]
+"""The accesses since the last barrier."""
+
+
+def _place_barriers(blocks: list[PlannedBlock]) -> None:
+    """Insert a barrier before each step that conflicts with an access since the last barrier.
+
+    The accesses at the start of a block are those at the ends of all blocks that precede it. When
+    more of them become known, the block gets other barriers, so it is repeated until nothing
+    changes. The sets only grow, so this ends.
+    """
+    before: list[Pending] = [frozenset()] * len(blocks)
+    changed = set(range(len(blocks)))
+    while changed:
+        number = changed.pop()
+        block = blocks[number]
+        _, pending = _with_barriers(block.steps, before[number])
+        for target in targets(block.end):
+            if not pending <= before[target]:
+                before[target] |= pending
+                changed.add(target)
+    for block, pending in zip(blocks, before, strict=True):
+        block.steps, _ = _with_barriers(block.steps, pending)
+
+
+def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pending]:
+    """Return the steps with barriers between them, and the accesses since the last barrier."""
+    found: list[Step] = []
+    for step in steps:
+        ours = accesses(step)
+        if isinstance(step, Exchange):
+            pending = _renamed(pending, step)
+        pairs = ((a, b) for a in pending for b in ours)
+        reason = min((_reason(a, b) for a, b in pairs if a.conflicts(b)), default=None)
+        if reason is not None:
+            found.append(Barrier(reason))
+            pending = frozenset()
+        found.append(step)
+        pending |= {each for each in ours if each.writes or each.resource[0] not in RENEWED}
+    return found, pending
+
+
+def _reason(before: Access, after: Access) -> str:
+    kind, what = before.resource[0], getattr(before.resource[1], "name", "")
+    names = {"elements": what, "counts": f"the size of {what}", "queue": f"the queue of {what}"}
+    names |= {"fold": "a reduction", "check": f"the check of {what}", "stack": what}
+    verbs = ["reads", "writes"]
+    return (
+        f"line {before.line} {verbs[before.writes]} {names[kind]}, "
+        f"line {after.line} {verbs[after.writes]} it"
+    )
+
+
+def _renamed(pending: Pending, step: Exchange) -> Pending:
+    """Return the accesses with the names that their slots have after an exchange."""
+    names = dict(zip(step.sources, step.targets, strict=True))
+
+    def rename(x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple(map(rename, x))
+        return names.get(x, x) if isinstance(x, ir.Slot) else x
+
+    return frozenset(
+        Access(rename(each.resource), each.writes, rename(each.mapping), each.line)
+        for each in pending
+    )
+
+
+# --- explanation --------------------------------------------------------------------------------
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """Yield the lines of a text that explains a plan."""
+    for slot in plan.slots:
+        yield f"{slot.name}: {slot.dtype}, {_representation(plan, slot)}"
+    for number, block in enumerate(plan.blocks):
+        yield f"block {number}:"
+        for step in block.steps:
+            yield f"  {describe_step(step)}"
+        yield f"  {_describe_end(block.end)}"
+
+
+def _representation(plan: Plan, slot: ir.Slot) -> str:
+    if slot in plan.reduction_slots:
+        return "a reduction of a matrix, computed before the loop"
+    if slot not in plan.queued:
+        return "a bitmap, because no step needs a list of its entries"
+    if slot in plan.pushing:
+        return "a bitmap with a queue, because a product can push its entries"
+    return "a bitmap with a queue of the entries that a product or a stack has listed"
+
+
+def describe_step(step: Step) -> str:
+    """Return one line that describes a step."""
+    if isinstance(step, Barrier):
+        return f"barrier: {step.reason}"
+    if isinstance(step, Sweep):
+        over = step.domain.over
+        where = "all positions" if over is None else f"the entries of {over.name}"
+        return f"sweep over {where}: {'; '.join(map(_describe_part, step.parts))}"
+    if isinstance(step, Multiply):
+        mask = "" if step.mask is None else " where the mask allows it"
+        return f"line {step.line}: push or pull {step.product.u.name} into {step.out.name}{mask}"
+    if isinstance(step, Exchange):
+        moves = zip(step.targets, step.sources, strict=True)
+        return f"line {step.line}: " + ", ".join(f"{a.name} = {b.name}" for a, b in moves)
+    if isinstance(step, Uniform):
+        kind = type(step.instruction).__name__.lower()
+        return f"line {step.instruction.line}: {kind}, computed by each thread"
+    if isinstance(step, Combine):
+        return f"line {step.source.line}: combine the blocks' results"
+    if isinstance(step, Element):
+        return f"line {step.instruction.line}: one thread writes one element"
+    if isinstance(step, ScatterInto):
+        return f"line {step.scatter.line}: scatter into {step.out.name}"
+    if isinstance(step, Enqueue):
+        return f"line {step.line}: list the entries of {step.slot.name} if that is worth it"
+    if isinstance(step, Save):
+        return f"line {step.line}: append {step.slot.name} to {step.stack.name}"
+    return f"line {step.line}: copy an item of {step.stack.name} to {step.out.name}"
+
+
+def _describe_part(part: Part) -> str:
+    if isinstance(part, Store):
+        return f"line {part.write.line} writes {part.into.name}"
+    if isinstance(part, Erase):
+        return f"line {part.line} clears {part.slot.name}"
+    if isinstance(part, Fold):
+        return f"line {part.reduce.line} reduces"
+    if isinstance(part, Compare):
+        return f"line {part.equal.line} compares"
+    return f"line {part.line} checks the indices {part.indices.name}"
+
+
+def _describe_end(end: ir.End) -> str:
+    if isinstance(end, ir.Jump):
+        return f"go on with block {end.target}"
+    if isinstance(end, ir.Branch):
+        return f"go on with block {end.then} or {end.otherwise}"
+    return f"leave at exit {end.number}"
