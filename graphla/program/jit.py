@@ -506,6 +506,13 @@ def _store(operand: Operand) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class _Unchanged:
+    """A variable that only unreachable statements of the loop assign."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Left:
     """An exit of a program.
 
@@ -546,13 +553,13 @@ class _Case:
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
         self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
-        self.exits = [self.leaving(each) for each in program.exits]
+        self.exits = [self.leaving(each, values) for each in program.exits]
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the numbers that the program contains as constants are the same."""
         return all(_is_same(get(values), constant) for get, constant in self.fixed)
 
-    def leaving(self, leaving: ir.Leaving) -> _Left:
+    def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape
         site = shape.owner.site
         place = shape.loop.places[leaving.place]
@@ -571,9 +578,16 @@ class _Case:
         return _Left(
             place=number,
             raised=place if place.helper is not None else None,
-            outputs=tuple(names.get(name) for name in site.outputs),
+            outputs=tuple(
+                names.get(name) if name in names or name in loop.assigned else _Unchanged(name)
+                for name in site.outputs
+            ),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
-            missing=frozenset(live.intersection(site.outputs).difference(names)),
+            missing=frozenset(
+                name
+                for name in live.intersection(site.outputs).difference(names)
+                if name in loop.assigned or name not in values
+            ),
         )
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -611,6 +625,8 @@ class _Case:
             if type(each) is ir.Stack
             else each.value
             if type(each) is ir.Same
+            else values.get(each.name)
+            if type(each) is _Unchanged
             else None
             for each in left.outputs
         ]

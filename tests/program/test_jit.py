@@ -671,6 +671,18 @@ def test_a_variable_may_have_no_value_before_the_loop(engine: Counting):
         last(ones(), False)
 
 
+def test_a_variable_that_only_unreachable_statements_assign_keeps_its_value(engine: Counting):
+    @gl.jit
+    def add(u: Vector, k: int) -> tuple[Any, ...]:
+        while u.nvals and not 6:
+            u << u.apply(binary.plus, right=1)
+            k += 1
+        return u, k
+
+    assert shown(add(ones(), 5)) == shown((ones(), 5))
+    assert len(engine.programs) == 1
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 
