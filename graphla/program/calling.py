@@ -270,10 +270,7 @@ class Caller(Evaluator):
             if self.decide(value.present):
                 return Number(value.scalar)
             return default
-        scalar, other = value.scalar, default.scalar
-        if isinstance(other, ir.Constant) and {scalar.dtype, other.dtype} == {BOOL, INT64}:
-            scalar, other = scalars.convert(scalar, INT64), scalars.convert(other, INT64)
-        return Number(scalars.choose(self, value.present, scalar, other))
+        return Number(scalars.value_or(self, value.present, value.scalar, default.scalar))
 
     def scalar_method(
         self, value: Typed, name: str, args: list[Any], options: dict[str, Any], node: ast.Call

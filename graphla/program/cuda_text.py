@@ -42,7 +42,9 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.printing import cuda_constant
 
 AHEAD = 4
-"""Number of positions whose elements a thread loads at the same time."""
+"""Number of positions whose elements a thread loads at the same time, if they are not large."""
+LARGE = 32
+"""If the elements that a sweep loads for one position have more bytes than this, AHEAD / 2."""
 
 KERNEL = "run_loop"
 
@@ -141,7 +143,7 @@ export extern false float for friend goto if inline int long mutable namespace n
 not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
 signed sizeof static static_assert static_cast struct switch template this thread_local throw true
 try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-i8 i16 i32 i64 u8 u16 u32 u64 i k row room span machine work scratch words frame launch status
+i8 i16 i32 i64 u8 u16 u32 u64 i k row room span machine work scratch words slots frame launch status
 resume needed exit_number allowed queueing pushes is_true is_wrong has value scalar all item count
 least greatest graphla semirings unix linux
 """
@@ -233,6 +235,7 @@ class _Printer:
         for each in self.program.matrices:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
+        self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -246,8 +249,21 @@ class _Printer:
         return name
 
     def name(self, x: ir.Slot | ir.Var | ir.Stack) -> str:
-        """Return the C++ name of a slot, a variable or a stack."""
+        """Return the C++ name of a slot, a variable or a stack.
+
+        The name of a slot is that of its `Vector`, which each step that uses it declares.
+        """
+        if isinstance(x, ir.Slot):
+            self._touched[x] = None
         return self._names[x]
+
+    def place(self, slot: ir.Slot) -> str:
+        """Return the C++ name of the variable that tells where the vector in a slot is stored."""
+        return f"{self._names[slot]}_at_"
+
+    def vector(self, slot: ir.Slot) -> str:
+        """Return a C++ expression for the vector in a slot."""
+        return f"vector_at<{slot.dtype.c_type}>(slots, {self.place(slot)})"
 
     def temporary(self, prefix: str) -> str:
         """Return a new name for an intermediate value."""
@@ -335,9 +351,10 @@ class _Printer:
         for each, at in words.variables.items():
             kind = c_type(each.dtype)
             out(f"{kind} {self.name(each)} = as_bits<{kind}>(words[{at}]);")
-        for slot, at in words.slots.items():
-            kind = slot.dtype.c_type
-            out(f"Vector<{kind}> {self.name(slot)} = vector_at<{kind}>(&words[{at}]);")
+        first = next(iter(words.slots.values()), 0)
+        out(f"u64 *const slots = &words[{first}];")
+        for k, slot in enumerate(words.slots):
+            out(f"u32 {self.place(slot)} = place_of(slots, {k});")
         for stack, at in words.stacks.items():
             kind = stack.dtype.c_type
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
@@ -356,7 +373,7 @@ class _Printer:
         for slot, at in words.inputs.items():
             kind = slot.dtype.c_type
             out(
-                f"copy_input(machine, {self.name(slot)}, input_at<{kind}>(&words[{at}]), "
+                f"copy_input(machine, {self.vector(slot)}, input_at<{kind}>(&words[{at}]), "
                 f"{self.size(slot.dim)});"
             )
         if words.inputs:
@@ -369,8 +386,8 @@ class _Printer:
 
     def _print_degrees(self, out: _Lines, slot: ir.Slot) -> None:
         """Print the count of the edges of a listed vector."""
-        name, indptr = self.name(slot), self.pushed_indptr(slot)
-        out(f"if (is_listed({name})) count_edges(machine, {name}, {indptr});")
+        vector, indptr = self.vector(slot), self.pushed_indptr(slot)
+        out(f"count_edges(machine, {vector}, {indptr});")
 
     def _print_tail(self, out: _Lines) -> None:
         words = self.words
@@ -392,7 +409,7 @@ class _Printer:
         for each, at in words.variables.items():
             out(f"state[{at}] = as_bits<u64>({self.name(each)});")
         for slot, at in words.slots.items():
-            out(f"put_vector({self.name(slot)}, &state[{at}]);")
+            out(f"put_vector({self.vector(slot)}, &state[{at}]);")
         for stack, at in words.stacks.items():
             out(f"put_stack({self.name(stack)}, &state[{at}]);")
         out("__threadfence_system();")
@@ -458,13 +475,20 @@ class _Printer:
             return
         if isinstance(step, Save):
             self.out.lines.append(f"resume_{step.number}:")
-        self.out.begin("{")
+        outer, self.out = self.out, _Lines(self.out.depth + 1)
+        self._touched = {}
         if isinstance(step, Sweep):
             _SweepPrinter(self, step).print()
         else:
             self.comment(_line_of(step))
             _print[type(step)](self, step)
-        self.out.end()
+        inner, self.out = self.out, outer
+        outer.begin("{")
+        for slot in self._touched:
+            kind = slot.dtype.c_type
+            outer(f"Vector<{kind}> {self._names[slot]} = {self.vector(slot)};")
+        outer.add(inner.lines)
+        outer.end()
 
     def comment(self, line: int) -> None:
         """Print a line of the user's source as a comment."""
@@ -479,9 +503,9 @@ class _Printer:
     def exchange(self, step: Exchange) -> None:
         """Print an exchange of slots."""
         for k, source in enumerate(step.sources):
-            self.out(f"const auto old_{k} = {self.name(source)};")
+            self.out(f"const u32 old_{k} = {self.place(source)};")
         for k, target in enumerate(step.targets):
-            self.out(f"{self.name(target)} = old_{k};")
+            self.out(f"{self.place(target)} = old_{k};")
 
     def uniform(self, step: Uniform) -> None:
         """Print a scalar instruction."""
@@ -546,7 +570,7 @@ class _Printer:
         target, kind = self.name(x.target), x.target.dtype.c_type
         self._position(x.index, x.target.dim, x.line)
         if isinstance(x, ir.DeleteElement):
-            out(f"delete_element({target}, i);")
+            out(f"delete_element({target}, {self.place(x.target)}, i);")
             return
         out(f"const auto value = {self.scalar(x.value)};")
         self._check_fault(x.value, x.line)
@@ -558,7 +582,8 @@ class _Printer:
             indptr = self.pushed_indptr(x.target)
             degree = f"i64({indptr}[i + 1] - {indptr}[i])"
         update = f"[&](bool has, {kind} old) {{ return {new}; }}"
-        out(f"set_element({target}, i, {update}, [&] {{ return u64({degree}); }});")
+        place = self.place(x.target)
+        out(f"set_element({target}, {place}, i, {update}, [&] {{ return u64({degree}); }});")
 
     def apply(self, op: Any, x: str, y: str, dtype: DataType) -> str:
         """Return a C++ expression for op(x, y) at position i, converted to a dtype."""
@@ -678,7 +703,8 @@ class _Printer:
         """Print the listing of a vector's entries."""
         slot = self.name(step.slot)
         self.out(f"if (!is_listed({slot})) {{")
-        self.out(f"  list_entries({slot}, {self.size(step.slot.dim)});")
+        place, n = self.place(step.slot), self.size(step.slot.dim)
+        self.out(f"  list_entries({slot}, {place}, {n});")
         self.out("  if (machine.meet()) goto stopped;")
         self.out("}")
 
@@ -779,7 +805,7 @@ class _SweepPrinter:
         self._print_row(out)
         for slot, how in counted.items():
             self._open_count(slot, how)
-        out.begin(f"sweep<Row, {AHEAD}>(span,")
+        out.begin(f"sweep<Row, {self._ahead()}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
             out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")
         out("[&](i64 i, Row &row) {")
@@ -795,6 +821,11 @@ class _SweepPrinter:
             if isinstance(part, (Fold, Compare)):
                 number = part.number
                 out(f"put_fold(machine, {number}, turn_{number}_, fold_{number});")
+
+    def _ahead(self) -> int:
+        loaded = [*self.values, *self.gathered]
+        size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
+        return AHEAD if size <= LARGE else AHEAD // 2
 
     # --- loads ----------------------------------------------------------------------------------
 
@@ -867,7 +898,7 @@ class _SweepPrinter:
 
     def _open_count(self, slot: ir.Slot, how: str) -> None:
         out, name = self.printer.out, self.printer.name(slot)
-        out(f"const Counts *const old_{name} = renew({name});")
+        out(f"const Counts *const old_{name} = renew({name}, {self.printer.place(slot)});")
         if how in ("all", "change"):
             out(f"i64 found_{name} = 0;")
         if how == "change":

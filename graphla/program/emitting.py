@@ -61,6 +61,10 @@ class State:
         return found | {each.slot for each in self.objects.values()}
 
 
+class Ended(Exception):
+    """A fault surely ends the program here."""
+
+
 class Fork(Exception):
     """A statement's meaning depends on the condition, so two blocks follow."""
 

@@ -16,13 +16,17 @@ from graphla.program.emitting import Object
 from graphla.program.notation import Notation
 from graphla.program.reasons import Reason, refuse
 from graphla.program.values import (
+    FALSE,
     KINDS,
+    KINDS_OF,
     LEAST,
     MOST,
+    NONE,
     Array,
     Held,
     Infix,
     List,
+    Maybe,
     Number,
     Pending,
     Range,
@@ -81,13 +85,22 @@ class Entry(Notation):
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
         filled: the lists that contain vectors before the program runs.
+        unbound: the variables that have no value before the loop, with what they are later: the
+            dtype of a number, or the dtype and the size of a vector.
     """
 
-    def __init__(self, loop: flow.Loop, names: Mapping[str, Any], known: dict[int, Any]):
+    def __init__(
+        self,
+        loop: flow.Loop,
+        names: Mapping[str, Any],
+        known: dict[int, Any],
+        unbound: dict[str, Any],
+    ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
+        self.unbound = unbound
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -192,6 +205,14 @@ class Entry(Notation):
             entered = self.enter_value(name, value, kind, objects, written)
             is_variable = name in self.assigned or isinstance(entered, Held | Pending)
             (self.state.names if is_variable else self.constants)[name] = entered
+        for name, (dtype, dim) in self.unbound.items():
+            if dim is None:
+                value: Any = Number(constant(KINDS_OF[dtype](0)))
+            else:
+                slot = self.allocate(dtype, dim, name)
+                value = Held(max(self.state.objects, default=-1) + 1)
+                self.state.objects[value.number] = Object(slot)
+            self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:
         """Add a dimension, unless there is one of this size."""
@@ -242,7 +263,7 @@ class Entry(Notation):
                 for each in ("start", "stop", "step")
             ]
             return Range(*bounds)
-        return Static(value, (name,))
+        return NONE if value is None else Static(value, (name,))
 
     def argument(self, name: str, dtype: DataType, path: Path) -> ir.Var:
         """Return the variable of a scalar argument."""

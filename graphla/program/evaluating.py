@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from graphla.program import ir, scalars
-from graphla.program.emitting import lists_of
+from graphla.program.emitting import Ended, lists_of
 from graphla.program.entering import Entry, classify
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
@@ -25,6 +25,7 @@ from graphla.program.values import (
     Infix,
     Items,
     List,
+    Maybe,
     Method,
     Number,
     Pending,
@@ -98,12 +99,26 @@ class Evaluator(Entry):
 
     def evaluate_name(self, node: ast.Name) -> Any:
         if node.id in self.state.names:
-            return self.state.names[node.id]
+            value = self.state.names[node.id]
+            if not isinstance(value, Maybe):
+                return value
+            if value.bound is not True:
+                self.fault(scalars.negation(value.bound), *self.unbound_error(node.id))
+            return value.value
         if node.id in self.constants:
             return self.constants[node.id]
         if hasattr(builtins, node.id.partition("@")[0]) and node.id not in self.assigned:
             return Static(getattr(builtins, node.id.partition("@")[0]))
-        return refuse(Reason.UNBOUND, node)
+        self.fault(TRUE, *self.unbound_error(node.id))
+        raise Ended
+
+    def unbound_error(self, name: str) -> tuple[str, str]:
+        """Return the exception for a variable without value, and its text."""
+        plain = name.partition("@")[0]
+        if name in self.loop.outside:
+            return "NameError", f"name {plain!r} is not defined"
+        text = f"cannot access local variable {plain!r} where it is not associated with a value"
+        return "UnboundLocalError", text
 
     def evaluate_tuple(self, node: ast.Tuple) -> Items:
         return Items(tuple(self.evaluate(item) for item in node.elts))
@@ -193,7 +208,7 @@ class Evaluator(Entry):
             return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="a part of another object")
-        return Static(found, path)
+        return NONE if found is None else Static(found, path)
 
     def evaluate_subscript(self, node: ast.Subscript) -> Any:
         return self.item(self.evaluate(node.value), node)

@@ -121,8 +121,8 @@ def jit_if_large(function: F) -> F:
 
     This is the rule for all such functions: a call with few entries never waits for a compilation.
     If the matrix has fewer than `config.compile_threshold` entries and rows, the loops run as
-    Python, unless an earlier call has compiled them for the same types, or `config.compiled` is
-    True. Otherwise this is `jit`.
+    Python, unless an earlier call has compiled them for the same types. This holds on each device,
+    also if `config.compiled` is True. Otherwise this is `jit`.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
@@ -162,8 +162,7 @@ def _is_small(A: Any) -> bool:
 
 
 def _is_too_few(entries: int) -> bool:
-    settings = current()
-    return settings.compiled is not True and entries < settings.compile_threshold
+    return entries < current().compile_threshold
 
 
 def _contents(cell: CellType) -> Any:

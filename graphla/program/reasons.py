@@ -75,10 +75,6 @@ class Reason(Enum):
         "combinations",
         "use fewer names for the same vector, and give each variable one dtype",
     )
-    UNBOUND = (
-        "{name} may have no value here",
-        "assign it before the loop",
-    )
     STACK = (
         "{name} is a list that the loop uses in a way other than append, pop, an index or len, or "
         "its vectors differ in dtype or size",

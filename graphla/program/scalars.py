@@ -100,24 +100,18 @@ def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     return x if x == y else ir.Call("where", (condition, x, y), x.dtype)
 
 
-def choose(e: Emitter, condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return `x if condition else y`.
+def value_or(e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar) -> ir.Scalar:
+    """Return `x if present else default`.
 
-    An int that is a constant becomes a float if the other scalar is a float: only the type of the
-    result then differs from Python's. Other scalars of different dtypes make the program fork.
+    If x is a float and the default is an int that is a constant, the default becomes a float. Only
+    its type then differs from Python's: otherwise each reduction with `.get(0)` would fork. Other
+    scalars of different dtypes make the program fork.
     """
-    x, y = alike(x, y)
-    if x.dtype is not y.dtype:
-        return x if e.decide(condition) else y
-    return where(condition, x, y)
-
-
-def alike(x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
-    """Convert an int that is a constant if the other scalar is a float."""
-    for one, other in ((x, y), (y, x)):
-        if one.dtype is FP64 and is_exact(other):
-            return convert(x, FP64), convert(y, FP64)
-    return x, y
+    if x.dtype is FP64 and is_exact(default):
+        default = convert(default, FP64)
+    if x.dtype is not default.dtype:
+        return x if e.decide(present) else default
+    return where(present, x, default)
 
 
 def is_exact(x: ir.Scalar) -> bool:
@@ -239,12 +233,17 @@ def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.
 
 
 def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return min(x, y) or max(x, y), by the name of the function."""
-    x, y = alike(x, y)
+    """Return min(x, y) or max(x, y), by the name of the function.
+
+    An int and a float make the program fork, because the type of the result is that of the operand.
+    """
     if x.dtype is y.dtype and x.dtype is not BOOL:
         return call(name, x.dtype, x, y)
     x, y = e.leaf(x), e.leaf(y)
-    return choose(e, compare(e, "<" if name == "min" else ">", y, x), y, x)
+    takes_y = compare(e, "<" if name == "min" else ">", y, x)
+    if x.dtype is y.dtype:
+        return where(takes_y, y, x)
+    return y if e.decide(takes_y) else x
 
 
 def rounded(x: ir.Scalar) -> ir.Scalar:

@@ -132,7 +132,8 @@ def is_inlined(value: Any) -> bool:
         return False
     package, _, rest = (value.__module__ or "").partition(".")
     if package == "graphla":
-        return rest.startswith("algorithms") and not hasattr(value, "graph_options")
+        is_step = rest.startswith(("algorithms", "traversal.definition"))
+        return is_step and not hasattr(value, "graph_options")
     return package not in LIBRARIES and package not in sys.stdlib_module_names
 
 

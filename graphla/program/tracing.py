@@ -18,13 +18,16 @@ from typing import Any
 
 from graphla.program import flow, ir
 from graphla.program.calling import Caller
-from graphla.program.emitting import Fork, State
+from graphla.program.emitting import Ended, Fork, State
 from graphla.program.evaluating import SYMBOLS, Unknown
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
 from graphla.program.values import (
+    FALSE,
+    TRUE,
+    Maybe,
     SCALARS,
     Held,
     Infix,
@@ -58,11 +61,26 @@ def trace(loop: flow.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindin
         NotCompilable: the loop contains something that a program cannot do.
     """
     known: dict[int, Any] = {}
+    unbound: dict[str, Any] = {}
     while True:
         try:
-            return Tracer(loop, names, known).trace()
+            return Tracer(loop, names, known, unbound).trace()
         except Unknown as unknown:
             known[unknown.number] = unknown.found
+        except Unbound as error:
+            unbound.update(error.found)
+
+
+class Unbound(Exception):
+    """Two states differ only in variables that have no value in one of them.
+
+    Attributes:
+        found: what these variables are in the other state; see `Entry.unbound`.
+    """
+
+    def __init__(self, found: dict[str, Any]):
+        super().__init__()
+        self.found = found
 
 
 @dataclass(slots=True)
@@ -97,8 +115,14 @@ class Tracer(Caller):
         deferred: a block waits for the dtype of the vectors in this list.
     """
 
-    def __init__(self, loop: flow.Loop, names: Mapping[str, Any], known: dict[int, Any]):
-        super().__init__(loop, names, known)
+    def __init__(
+        self,
+        loop: flow.Loop,
+        names: Mapping[str, Any],
+        known: dict[int, Any],
+        unbound: dict[str, Any],
+    ):
+        super().__init__(loop, names, known, unbound)
         self.blocks: list[ir.Block] = []
         self.exits: list[ir.Leaving] = []
         self.variants: dict[int, list[Variant]] = {}
@@ -138,6 +162,11 @@ class Tracer(Caller):
                 following = self.execute(step, number)
             except Fork as fork:
                 block.end = self.fork(fork, number, before, decisions)
+                return
+            except Ended:
+                # The program ends before this exit.
+                self.exits.append(ir.Leaving(0, {}))
+                block.end = ir.Exit(len(self.exits) - 1)
                 return
             except Unknown as unknown:
                 if unknown.found is not None:
@@ -204,18 +233,43 @@ class Tracer(Caller):
         """
         state = state.copy()
         state.keep(self.loop.live[step] | self.implicit(self.loop.steps[step]))
+        for name, value in state.names.items():
+            if isinstance(value, Maybe) and value.bound is True:
+                state.names[name] = Maybe(value.value, TRUE)
         form, slots, values = self.form_of(state)
         variants = self.variants.setdefault(step, [])
         for variant in variants:
             if variant.form == form:
                 break
         else:
+            self.look_for_unbound(state, variants)
             if len(variants) == VARIANTS:
                 self.refuse_variants(step, variants)
             variant = self.add_variant(step, state, form, slots)
             variants.append(variant)
         self.move(slots, variant.slots, values, variant.scalars, instructions)
         return ir.Jump(variant.block)
+
+    def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
+        """Raise `Unbound` if a state differs from another one only in variables without value."""
+        for variant in variants:
+            names = set(state.names) ^ set(variant.state.names)
+            found = {}
+            for name in names - set(self.unbound):
+                owner = state if name in state.names else variant.state
+                value = owner.names[name]
+                if isinstance(value, Number):
+                    found[name] = value.scalar.dtype, None
+                elif isinstance(value, Held):
+                    slot = owner.objects[value.number].slot
+                    found[name] = slot.dtype, slot.dim
+            if not names or set(found) != names:
+                continue
+            pair = state.copy(), variant.state.copy()
+            for each in pair:
+                each.keep(set(each.names) - names)
+            if self.form_of(pair[0])[0] == self.form_of(pair[1])[0]:
+                raise Unbound(found)
 
     def add_variant(self, step: int, state: State, form: Any, slots: list[ir.Slot]) -> Variant:
         """Add a block for a step, which begins with the given state."""
@@ -316,12 +370,21 @@ class Tracer(Caller):
 
     def refuse_variants(self, step: int, variants: list[Variant]) -> None:
         """Refuse a loop with too many states, and name a variable that changes its dtype."""
-        kinds: dict[str, set[str]] = {}
+        kinds: dict[str, list[str]] = {}
         for variant in variants:
             for name, value in variant.state.names.items():
-                if isinstance(value, Number):
-                    kinds.setdefault(name, set()).add(value.scalar.dtype.name)
+                value = value.value if isinstance(value, Maybe) else value
+                if isinstance(value, Number | Held):
+                    if isinstance(value, Number):
+                        kind = f"a number of dtype {value.scalar.dtype}"
+                    else:
+                        kind = f"a vector of {variant.state.objects[value.number].slot.dtype}"
+                    found = kinds.setdefault(name, [])
+                    found += [] if kind in found else [kind]
         node = getattr(self.loop.steps[step], "node", None)
+        for name, found in kinds.items():
+            if len(found) > 1 and name.isidentifier():
+                refuse(Reason.DTYPE, node, name=name, kind=found[0], other=found[1])
         refuse(Reason.STATES, node)
 
     # --- steps ------------------------------------------------------------------------------------
@@ -369,10 +432,16 @@ class Tracer(Caller):
         names: dict[str, Any] = {}
         used: set[ir.Slot] = set()
         for name in sorted(self.loop.live[number] & self.assigned):
-            if name in self.state.names:
-                names[name] = self.result(name, self.state.names[name])
-                if isinstance(names[name], ir.Slot):
-                    used.add(names[name])
+            if name not in self.state.names:
+                continue
+            value = self.state.names[name]
+            if isinstance(value, Maybe):
+                if value.bound is not True and not self.decide(value.bound):
+                    continue
+                value = value.value
+            names[name] = self.result(name, value)
+            if isinstance(names[name], ir.Slot):
+                used.add(names[name])
         for each in self.state.objects.values():
             if each.survives and each.slot not in used:
                 names[f"slot {each.slot.index}"] = each.slot
@@ -507,7 +576,8 @@ class Tracer(Caller):
 
             stored[name] = transform(value, take)
         self.exchange(stored)
-        self.state.names.update(stored)
+        for name, value in stored.items():
+            self.state.names[name] = Maybe(value, True) if name in self.unbound else value
         last = dict(lets)
         if last:
             self.emit(ir.Let(tuple(last), tuple(last.values()), self.line))
@@ -521,6 +591,7 @@ class Tracer(Caller):
         moved: dict[int, ir.Slot] = {}
         for name, value in stored.items():
             before = self.state.names.get(name)
+            before = before.value if isinstance(before, Maybe) else before
             if isinstance(value, Held) and isinstance(before, Held) and value != before:
                 wanted[self.slot_of(before)] = self.slot_of(value)
                 moved[value.number] = self.slot_of(before)
@@ -573,9 +644,10 @@ class Tracer(Caller):
     def delete(self, node: ast.expr) -> None:
         """Execute `del node`."""
         if isinstance(node, ast.Name):
-            if node.id not in self.state.names:
-                refuse(Reason.UNBOUND, node)
-            del self.state.names[node.id]
+            self.evaluate_name(node)
+            value = self.state.names.pop(node.id)
+            if isinstance(value, Maybe):
+                self.state.names[node.id] = Maybe(value.value, FALSE)
             return
         if isinstance(node, ast.Subscript):
             target = self.target_of(node.value)

@@ -186,6 +186,18 @@ class Static:
 
 
 @dataclass(frozen=True, slots=True)
+class Maybe:
+    """The value of a variable that has no value before the loop.
+
+    The variable has a value if `bound` is True, or a scalar that is true. So the first round needs
+    no block of its own.
+    """
+
+    value: Any
+    bound: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method of a value, before its call."""
 
@@ -204,6 +216,9 @@ ONE = ir.Constant(1, INT64)
 
 KINDS = {bool: BOOL, int: INT64, float: FP64}
 """The dtypes of Python numbers."""
+
+KINDS_OF: dict[DataType, Any] = {dtype: kind for kind, dtype in KINDS.items()}
+"""The classes of Python numbers."""
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 """The range of INT64."""

@@ -1,8 +1,11 @@
-"""Compare the library's algorithms that are compiled by `gl.jit` with their plain loops."""
+"""Compare the library's algorithms that `gl.jit` compiles, and definitions, with plain loops."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from graphla.program import interpreter, running
 from graphla.program.ir import Program
 from graphla.program.jit import jit_if_large
 from graphla.program.running import Arguments, Engine, Outcome
+from semirings.exceptions import NotCompilable
 
 CASES: dict[str, tuple[int, Callable[[Matrix], Any]]] = {
     # name: (number of compiled loops, call)
@@ -40,14 +44,38 @@ class Counting:
         return self.engine.run(program, arguments)
 
 
-@pytest.fixture(params=["interpreter", "compiler"])
-def engine(request: pytest.FixtureRequest) -> Counting:
-    if request.param == "interpreter":
-        return Counting(interpreter)
+def load_definitions() -> Any:
+    """Return the module benchmarks/definitions.py, which lists the definitions.
+
+    Modules of tests and benchmarks have equal names, so no module of a benchmark stays loaded.
+    """
+    folder = Path(__file__).parents[2] / "benchmarks"
+    names = [path.stem for path in folder.glob("*.py")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        for name in names:
+            patch.delitem(sys.modules, name, raising=False)
+        module = import_module("definitions")
+        for name in names:
+            sys.modules.pop(name, None)
+    return module
+
+
+definitions = load_definitions()
+DEFINITIONS = {case.name: case for case in definitions.CASES}
+
+
+def engine_of(kind: str) -> Any:
+    if kind == "interpreter":
+        return interpreter
     if DEVICE == "cpu":
         pytest.importorskip("numba")
-    compiler: Any = pytest.importorskip(f"graphla.program.{DEVICE}")
-    return Counting(compiler)
+    return pytest.importorskip(f"graphla.program.{DEVICE}")
+
+
+@pytest.fixture(params=["interpreter", "compiler"])
+def engine(request: pytest.FixtureRequest) -> Counting:
+    return Counting(engine_of(request.param))
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +98,26 @@ def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(name, engine, g
     for u, v in zip(*([x] if isinstance(x, Vector) else x for x in (found, expected)), strict=True):
         assert u.dtype == v.dtype
         assert u.isclose(v, rel_tol=1e-12, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("name", [x for x in DEFINITIONS if not DEFINITIONS[x].has_matrices])
+@pytest.mark.parametrize("kind", ["interpreter", pytest.param("compiler", marks=pytest.mark.full)])
+def test_a_definition_gives_the_same_result_when_it_is_compiled(name, kind, graph):
+    case, engine = DEFINITIONS[name], Counting(engine_of(kind))
+    pair = case.make(graph)
+    options = dict(pair.options)
+    expected = pair.definition(*pair.arguments, **options)
+    with running.use(engine):
+        found = gl.jit(pair.definition)(*pair.arguments, **options)
+    assert engine.runs
+    definitions.compare(case, graph, found, expected)
+
+
+@pytest.mark.parametrize("name", [x for x in DEFINITIONS if DEFINITIONS[x].has_matrices])
+def test_a_definition_that_multiplies_matrices_is_refused(name, graph):
+    pair = DEFINITIONS[name].make(graph)
+    with running.use(interpreter), pytest.raises(NotCompilable):
+        gl.jit(pair.definition)(*pair.arguments, **dict(pair.options))
 
 
 def test_the_rounds_of_hits_end_at_max_iter_with_an_error(graph):
@@ -99,8 +147,6 @@ def test_a_small_graph_waits_for_no_compilation():
 
     with running.use(engine), gl.config.set(compile_threshold=100):
         assert run(small) == 0
-        with gl.config.set(compiled=True):
-            assert run(small.dup("FP64")) == 1
         assert run(large) == 1
         # The loop has been compiled for the same types.
         assert run(small) == 1

@@ -129,11 +129,20 @@ struct Machine {
   }
 };
 
+// A u32 tells where a vector is stored: the index of its pointers in shared memory, times
+// COUNT_RING, plus the number of its current record of counts. So a thread keeps one register per
+// slot, and an exchange of slots exchanges these numbers.
+
+DEVICE u32 next_place(u32 place) {
+  return (place & ~u32(COUNT_RING - 1)) | ((place + 1) & u32(COUNT_RING - 1));
+}
+
 /// Moves on to the next record of counts, which is zero. Returns the old record. All threads must
 /// call this.
-template <class T> DEVICE const Counts *renew(Vector<T> &v) {
+template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
   const Counts *old = v.counts;
   v.counts = following(old);
+  place = next_place(place);
   if (thread_in_grid() == 0) {
     Counts *after = following(v.counts);
     after->entries = after->queued = after->edges = 0;
@@ -200,11 +209,11 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
 #pragma unroll 1
   for (; first < span.count; first += AHEAD * step) {
     Row rows[AHEAD];
-    i64 at[AHEAD];
+    i32 at[AHEAD];  // -1 beyond the end
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       const i64 place = first + k * step;
-      at[k] = place >= span.count ? -1 : span.list ? i64(span.list[place]) : place;
+      at[k] = place >= span.count ? -1 : span.list ? span.list[place] : i32(place);
     }
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)
@@ -288,8 +297,8 @@ template <class Op> DEVICE Fold<Op> get_fold(Machine &machine, int number, u32 t
 /// Sets v(i) = update(has, old), where `has` is whether there is an entry, and `old` its value.
 /// Appends i to the queue if the queue is valid; degree() is then the degree of i.
 template <class T, class Update, class Degree>
-DEVICE void set_element(Vector<T> &v, i64 i, Update update, Degree degree) {
-  const Counts *const old = renew(v);
+DEVICE void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
+  const Counts *const old = renew(v, place);
   if (thread_in_grid() != 0) return;
   const bool has = v.present[i];
   v.values[i] = update(has, has ? v.values[i] : T(0));
@@ -307,8 +316,8 @@ DEVICE void set_element(Vector<T> &v, i64 i, Update update, Degree degree) {
 }
 
 /// Deletes v(i).
-template <class T> DEVICE void delete_element(Vector<T> &v, i64 i) {
-  const Counts *const old = renew(v);
+template <class T> DEVICE void delete_element(Vector<T> &v, u32 &place, i64 i) {
+  const Counts *const old = renew(v, place);
   if (thread_in_grid() != 0) return;
   const u64 entries = load_relaxed(&old->entries);
   Counts counts = {entries, load_relaxed(&old->queued), load_relaxed(&old->edges)};
@@ -318,8 +327,8 @@ template <class T> DEVICE void delete_element(Vector<T> &v, i64 i) {
 }
 
 /// Lists the entries of v in its queue. The number of entries does not change.
-template <class T> DEVICE void list_entries(Vector<T> &v, i64 n) {
-  const Counts *const old = renew(v);
+template <class T> DEVICE void list_entries(Vector<T> &v, u32 &place, i64 n) {
+  const Counts *const old = renew(v, place);
   keep_count(v, old);
   const i64 step = threads_in_grid();
   for (i64 base = thread_in_grid() - lane(); base < n; base += step) {
@@ -427,7 +436,7 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
 
 /// Copies an input to a vector whose flags are all false, and counts its entries.
 template <class T>
-DEVICE void copy_input(Machine &machine, Vector<T> &v, const Input<T> &from, i64 n) {
+DEVICE void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
   i64 found = 0;
   if (from.indices) {
     for (i64 k = thread_in_grid(); k < from.count; k += threads_in_grid()) {
@@ -454,7 +463,7 @@ DEVICE void copy_input(Machine &machine, Vector<T> &v, const Input<T> &from, i64
 /// Adds the sum of the degrees of the listed entries of v to its counts.
 template <class T, class Offset>
 DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
-  const i64 count = entries_of(v);
+  const i64 count = is_listed(v) ? entries_of(v) : 0;
   i64 edges = 0;
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
     const i32 i = v.queue[k];
@@ -528,8 +537,18 @@ template <class T> struct Stack {
 
 // --- the state in the words that host and kernel exchange ---------------------------------------
 
-template <class T> DEVICE Vector<T> vector_at(const u64 *words) {
-  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)words[3]};
+enum VectorWord { VECTOR_WORDS = 5 };
+constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
+
+/// Returns the place of vector number `index`.
+DEVICE u32 place_of(const u64 *slots, u32 index) {
+  const u64 counts = slots[VECTOR_WORDS * index + 3];
+  return COUNT_RING * index + u32(counts / RECORD_BYTES % COUNT_RING);
+}
+template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
+  const u64 *const words = slots + place / COUNT_RING * VECTOR_WORDS;
+  const u64 counts = (words[3] & ~(RING_BYTES - 1)) + place % COUNT_RING * RECORD_BYTES;
+  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
 }
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);

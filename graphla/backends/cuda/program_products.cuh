@@ -275,19 +275,15 @@ struct Push {
     if (length) x = value_of_u(k);
     const u32 through = warp_inclusive_sum(length), ahead = through - length;
     const u32 total = shuffle(through, WARP - 1);
-    if (total <= u32(WARP)) {
-      if (total) read_batch<PASS, 1>(0, total, ahead, k, begin, x);
-    } else {
 #pragma unroll 1
-      for (u32 first = 0; first < total; first += SLOTS * WARP)
-        read_batch<PASS, SLOTS>(first, total, ahead, k, begin, x);
-    }
+    for (u32 first = 0; first < total; first += SLOTS * WARP)
+      read_batch<PASS, SLOTS, false>(first, total, ahead, k, begin, x);
   }
 
   /// Processes the edges from number `first` on, COUNT of them per lane. In each lane, k, `begin`
   /// and x are a column, its first entry and the value u(k), and `ahead` is the number of edges in
-  /// the columns of earlier lanes.
-  template <int PASS, int COUNT>
+  /// the columns of earlier lanes. If IS_SINGLE, there is only one column, which all lanes have.
+  template <int PASS, int COUNT, bool IS_SINGLE>
   DEVICE void read_batch(u32 first, u32 total, u32 ahead, i32 k, Offset begin, typename Op::U x) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
@@ -298,11 +294,15 @@ struct Push {
     for (int i = 0; i < COUNT; ++i) {
       const u32 mine = first + u32(i * WARP + lane());
       from[i] = 0;
+      if constexpr (IS_SINGLE) {
+        place[i] = begin + Offset(mine);
+      } else {
 #pragma unroll
-      for (int step = WARP / 2; step; step /= 2) {
-        if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+        for (int step = WARP / 2; step; step /= 2) {
+          if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+        }
+        place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
       }
-      place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
       o[i] = 0;
       if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
     }
@@ -329,9 +329,12 @@ struct Push {
     }
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-      typename Op::U its_x = typename Op::U(0);
-      if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
-      const i32 its_k = shuffle(k, from[i]);
+      typename Op::U its_x = x;
+      i32 its_k = k;
+      if constexpr (!IS_SINGLE) {
+        if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
+        its_k = shuffle(k, from[i]);
+      }
       const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
       if constexpr (PASS != CLAIM) {
         if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
@@ -348,26 +351,16 @@ struct Push {
 
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
-  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
-  /// short, the chunks are not tested: instead, several warps share each line.
+  /// there is no queue, each warp lists entries of u before it processes them.
   template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
     const u64 entries = counts.entries;
     const bool is_listed = u.queue && counts.queued == entries;
     const bool is_direct = is_listed || !u.present;
     const u32 count = is_listed ? u32(entries) : u32(a.lines);
-    u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
-    u32 chunk = warp, at = warp * each, pieces = 1, piece = 0;
-    if (a.chunks && is_listed && count <= warps / 2) {
-      const u32 most = warps / greatest(count, 1u);
-      // If each line has an entry, no line has more than edges - count + 1 entries.
-      if (counts.edges <= u64(count) + u64(most) * EVEN) {
-        chunk = u32(a.chunks);
-        each = 1, pieces = most;
-        at = warp % greatest(count, 1u), piece = warp / greatest(count, 1u);
-        if (piece >= pieces) at = count;
-      }
-    }
+    if (is_listed && read_short_queue<PASS>(count, counts.edges)) return;
+    const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each;
     int listed = 0;
     while (true) {
       i32 k = 0;
@@ -389,7 +382,7 @@ struct Push {
           const u32 mine = at + u32(lane());
           is_active = u32(lane()) < each && mine < count;
           if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
-          at = pieces > 1 ? count : at + warps * each;
+          at += warps * each;
         } else {
           for (; listed < WARP && at < count; at += warps * each)
             list_entries(list, listed, at, least(at + each, count));
@@ -403,18 +396,35 @@ struct Push {
         if (is_active) {
           begin = a.indptr[k];
           length = a.indptr[k + 1] - begin;
-          if (pieces > 1) {
-            const Offset part = (length / Offset(pieces) / WARP + 1) * WARP;
-            const Offset skipped = Offset(least(i64(length), i64(part) * piece));
-            begin += skipped;
-            length = least(length - skipped, part);
-          } else if (a.is_long(length)) {
-            length = 0;
-          }
+          if (a.is_long(length)) length = 0;
         }
       }
       read_lines<PASS>(k, begin, u32(length));
     }
+  }
+
+  /// If there are at most as many entries as warps, and no line is very long: processes all edges,
+  /// with one or several warps for each entry. Returns whether it did.
+  template <int PASS> DEVICE bool read_short_queue(u32 count, u64 edges) {
+    const u32 warps = warps_in_grid(), warp = spread_warp();
+    if (count > warps) return false;
+    if (!count) return true;
+    // A line of eight times the mean length is shared by enough warps that each reads 32 entries.
+    const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
+    // If each line has an entry, none has more than edges - count + 1 entries.
+    if (a.chunks && edges > count + u64(pieces) * EVEN) return false;
+    const u32 piece = warp / count;
+    if (piece >= pieces) return true;
+    const i32 k = u.queue[warp - piece * count];
+    const Offset begin = a.indptr[k], length = a.indptr[k + 1] - begin;
+    const Offset part = (length / Offset(pieces) / WARP + 1) * WARP,
+                 skipped = Offset(least(i64(length), i64(part) * piece));
+    const u32 total = u32(least(length - skipped, part));
+    const typename Op::U x = value_of_u(k);
+#pragma unroll 1
+    for (u32 first = 0; first < total; first += 2 * WARP)
+      read_batch<PASS, 2, true>(first, total, 0, k, begin + skipped, x);
+    return true;
   }
 
   /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
@@ -574,7 +584,7 @@ struct Pull {
   /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
   /// rows that no warp has taken yet. The number of its next turn is requested early.
   DEVICE void fold_rows() {
-    const u32 lines = u32(a.lines), each = share_of(lines, 1, 2 * WARP), warps = warps_in_grid();
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
     const bool is_taken = a.chunks && warps * each < lines;
     const auto next_turn = [&] {
       u32 taken = 0;
