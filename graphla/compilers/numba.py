@@ -93,18 +93,41 @@ def _kind(argument: Any) -> Any:
 
 def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     file, function = name.split(".")
-    text = _text(file, function, spec, arguments)
+
+    def describe() -> str:
+        arrays = [argument for argument in _flat(arguments) if _kind(argument)]
+        operators = numba_ops.describe(spec, arrays)
+        return f"the loop {name!r} for {operators}; `config.compiled = False` computes in NumPy"
+
+    return _compile(file, function, _text(file, function, spec, arguments), describe)
+
+
+def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
+    """Return a function of the module with this text. `describe` returns what an error names."""
     digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
     try:
         return getattr(_module(f"graphla_{file}_{digest}", text), function)
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
-        arrays = [argument for argument in _flat(arguments) if _kind(argument)]
-        raise GraphblasException(
-            f"Numba {version('numba')} could not compile the loop {name!r} for "
-            f"{numba_ops.describe(spec, arrays)}; `config.compiled = False` computes in NumPy"
-        ) from error
+        message = f"Numba {version('numba')} could not compile {describe()}"
+        raise GraphblasException(message) from error
+
+
+def load_program(name: str, text: str) -> Loop:
+    """Return the function `run` of the module with this text, which compiles it.
+
+    `name` is the user's name for the program; an error message names it.
+    """
+    key = ("program", text)
+    loop = _loaded.get(key)
+    if loop is None:
+        with _lock:
+            loop = _loaded.get(key)
+            if loop is None:
+                what = f"the program {name!r}; without @jit the function runs plainly"
+                loop = _loaded[key] = _compile("program", "run", text, lambda: what)
+    return loop
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

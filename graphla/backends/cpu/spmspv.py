@@ -152,7 +152,7 @@ def _push_numba(
     loop = load("spmspv.push_bitmap", spec, arrays)
     if threads == 1 or result <= tuning.parallel:
         return BitmapVector(size, present, values, loop(*arrays, *steps, 0, size))
-    parts = _output_parts(columns, u.indices, threads)
+    parts = output_parts(columns, u.indices, threads)
     return BitmapVector(size, present, values, sum(spread(loop, arrays, steps, parts, threads)))
 
 
@@ -195,7 +195,7 @@ def _push_sparse(
     most = max(1, int(size // tuning.sparse))
     count = loop(*arrays, *steps, min(most, tuning.parallel) if threads > 1 else most, 0, size)
     if -most <= count < 0:
-        parts = _output_parts(columns, u.indices, threads)
+        parts = output_parts(columns, u.indices, threads)
         count = sum(spread(loop, arrays, (*steps, -1), parts, threads))
     indices, values = np.empty(max(count, 0), np.int32), np.empty(max(count, 0), dtype)
     if count > 0:
@@ -226,7 +226,7 @@ def _push_under_list(
     return result
 
 
-def _output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
+def output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
     """Cut the outputs into ranges that each receive about the same number of edges from `indices`.
 
     The cuts are estimated from a sample of the edges. They are multiples of 4096, so that no two

@@ -4,6 +4,8 @@ Loops import them, so that each file of loops is a valid Python file. Before Num
 the loader replaces them with the operators that a call needs.
 """
 
+import numpy as np
+
 IS_ANY = False
 """Whether the monoid is `any`, so that the first value suffices."""
 HAS_TERMINAL = False
@@ -97,3 +99,8 @@ def wider(delta):
 def narrower(delta):
     """Return half of `delta`, the bucket width."""
     return delta / 2
+
+
+def view(address, size, dtype):
+    """Return the array of `size` elements of a dtype that begins at an address."""
+    return np.empty(size, dtype)

@@ -1,0 +1,527 @@
+"""Run a program that `graphla.program.numba_text` has printed: memory, threads and faults.
+
+The program's entry runs until it finishes, or until it needs something of this module (see
+`loops/program`). This module then provides it, and calls the entry again, which goes on where it
+left.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import local
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cpu.loops import program as words
+from graphla.backends.cpu.operands import between, even_parts, row_parts, values_of
+from graphla.backends.cpu.spmspv import output_parts
+from graphla.backends.requests import Level
+from graphla.backends.tuning import current
+from graphla.compilers.numba import Loop, load_program
+from graphla.compilers.threads import apart, run
+from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector
+from semirings.dtypes import ALL, DataType
+
+
+@dataclass(slots=True)
+class Region:
+    """What the caller needs in order to divide a region into parts.
+
+    Attributes:
+        kind: "rows" if the parts should have as many entries of a form of a matrix, "outputs" if
+            they should receive as many products of a push, "stretches" if they must begin at a
+            stretch, or "indices".
+        form: the place of the form of the matrix.
+        u: the place of the slot that a push reads.
+    """
+
+    kind: str
+    form: int = -1
+    u: int = -1
+
+
+@dataclass(slots=True)
+class Layout:
+    """A printed program, and the places of its state in the arrays of integers and of floats."""
+
+    source: str = ""
+    size: int = 0  # number of integers
+    floats: int = 0  # number of floats
+    constants: dict[int, int] = field(default_factory=dict)  # the values of constant words
+    dims: int = 0  # place of the first dimension
+    slots: dict[int, int] = field(default_factory=dict)  # by the index of the slot
+    temporaries: list[tuple[int, DataType, int]] = field(default_factory=list)
+    """(place, dtype, index of the dimension) of each slot that is not in the program."""
+    scalars: dict[str, tuple[bool, int]] = field(default_factory=dict)
+    """For each variable, whether it is a float, and its place."""
+    matrices: list[int] = field(default_factory=list)
+    arrays: list[int] = field(default_factory=list)
+    stacks: dict[int, int] = field(default_factory=dict)
+    regions: dict[int, Region] = field(default_factory=dict)
+    written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
+    firsts: set[tuple[int, int]] = field(default_factory=set)
+    """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    """The kind and the text of each `ir.Fault`, in order of their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTuning:
+    """Limits that decide how the statements of a program run, measured on two cores."""
+
+    # A statement visits only the listed entries if their number times `sparse` is at most n.
+    sparse: int = 8
+    wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
+    grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
+    listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
+    room: int = 1 << 12  # entries of a new stack
+    items: int = 64  # vectors of a new stack
+    pool: int = 1 << 26  # bytes of arrays that are kept for the next program
+    apart: int = 1 << 18  # from this many entries on, the program runs in another thread
+
+
+TUNING = ProgramTuning()
+
+
+@dataclass(slots=True)
+class Matrix:
+    """A matrix that a program reads. Form 0 is the CSR, form 1 the CSC."""
+
+    nvals: int
+    held: tuple[Csr | None, Csr | None]  # the forms that exist
+    make: Callable[[int], Csr]  # return a form, which is made if necessary
+    firsts: Callable[[int, Csr], Array]  # return a column of each row, or -1 for an empty row
+
+
+@dataclass(slots=True)
+class Input:
+    """What a program is called with."""
+
+    dims: tuple[int, ...]
+    matrices: list[Matrix]
+    arrays: tuple[Array, ...]
+    scalars: dict[str, Any]
+    vectors: dict[int, AnyVector]  # by the index of the slot
+    stacks: dict[int, list[AnyVector]]
+    slots: dict[int, tuple[DataType, int]]  # dtype and dimension of each slot
+    stack_types: dict[int, tuple[DataType, int]]
+    is_fixed: bool
+    forced: int  # 0, PUSH or PULL
+    is_traced: bool
+    threads: int
+
+
+class _Pool(local):
+    """Arrays for the slots of the next programs of this thread, by size and dtype.
+
+    The flags in them are all False; other arrays have any values.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[tuple[int, Any], list[Array]] = {}
+
+    def take(self, size: int, dtype: Any) -> Array:
+        kept = self.arrays.get((size, dtype))
+        if kept:
+            return kept.pop()
+        return np.zeros(size, dtype) if dtype == _flag else np.empty(size, dtype)
+
+    def give(self, arrays: list[Array]) -> None:
+        """Keep these arrays, and forget those of other sizes."""
+        kept: dict[tuple[int, Any], list[Array]] = {}
+        sizes = {array.size for array in arrays}
+        total = 0
+        for array in arrays:
+            total += array.nbytes
+            if total <= current(TUNING).pool:
+                kept.setdefault((array.size, array.dtype), []).append(array)
+        for key, held in self.arrays.items():
+            if key[0] in sizes and total <= current(TUNING).pool:
+                kept.setdefault(key, []).extend(held[:8])
+        self.arrays = kept
+
+
+_flag, _int32 = np.dtype(np.bool_), np.dtype(np.int32)
+_pool = _Pool()
+
+
+class Machine:
+    """The memory of one run of a program."""
+
+    def __init__(self, layout: Layout, given: Input, loop: Loop) -> None:
+        self.layout, self.given, self.loop = layout, given, loop
+        self.w, self.r = np.zeros(layout.size, np.int64), np.zeros(layout.floats)
+        self.alive: dict[int, Array] = {}  # all arrays, by address
+        self.own: set[int] = set()  # the addresses of arrays that the next program may use
+        self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
+        self.trace: list[Level] = []
+        w, tuning = self.w, current(TUNING)
+        w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
+        if given.threads == 1:
+            w[words.WIDE] = tuning.grain
+        w[words.FIXED], w[words.FORCED] = given.is_fixed, given.forced
+        w[words.TRACED] = given.is_traced
+        w[layout.dims : layout.dims + len(given.dims)] = given.dims
+        for place, value in layout.constants.items():
+            w[place] = value
+        self.make_room(1)
+        stretches = max(given.dims, default=0) // int(words.STRETCH) + 2
+        w[words.PARTIALS] = self.keep(np.zeros(stretches, np.int64))
+        w[words.HAS_PARTIAL] = self.keep(np.zeros(stretches, bool))
+        self.work = sum(given.dims)
+        for index, (dtype, dim) in given.slots.items():
+            vector = given.vectors.get(index)
+            is_shared = index not in layout.written
+            self.make_slot(layout.slots[index], dtype, given.dims[dim], vector, is_shared)
+        for place, dtype, dim in layout.temporaries:
+            self.make_slot(place, dtype, given.dims[dim], None, False)
+        for number, matrix in enumerate(given.matrices):
+            w[layout.matrices[number] + words.ENTRIES] = matrix.nvals
+            self.work += matrix.nvals
+            for which, form in enumerate(matrix.held):
+                if form is not None:
+                    self.add_form(number, which, form)
+        for place, array in zip(layout.arrays, given.arrays, strict=True):
+            w[place] = self.keep(np.ascontiguousarray(array))
+        for index, vectors in given.stacks.items():
+            self.make_stack(layout.stacks[index], given.stack_types[index][0], vectors)
+        for name, value in given.scalars.items():
+            is_float, place = layout.scalars[name]
+            (self.r if is_float else w)[place] = value
+
+    def keep(self, array: Array) -> int:
+        """Keep an array while the machine exists. Return its address."""
+        address = array.__array_interface__["data"][0]
+        self.alive[address] = array
+        return address
+
+    # --- provide memory -------------------------------------------------------------------------
+
+    def make_slot(
+        self, place: int, dtype: DataType, n: int, vector: AnyVector | None, is_shared: bool
+    ) -> None:
+        """Allocate a slot, and store a vector in it. If `is_shared`, nothing will change it."""
+        w, count, is_listed = self.w, 0, True
+        values, present = None, None
+        listed = self.take(n + 1, _int32)
+        if vector is not None and not isinstance(vector, SparseVector):
+            count = n if isinstance(vector, FullVector) else int(vector.count)
+            is_listed = count == 0
+            if is_shared and vector.values.flags.c_contiguous:
+                values = vector.values
+            if is_shared and isinstance(vector, BitmapVector):
+                present = vector.present
+        if values is None:
+            values = self.take(n, dtype.np_type)
+            if not is_listed:
+                values[:] = vector.values  # pyright: ignore[reportOptionalMemberAccess]
+        if present is None:
+            present = self.take(n, _flag)
+            if not is_listed:
+                present[:] = getattr(vector, "present", True)
+        if isinstance(vector, SparseVector):
+            count = vector.indices.size
+            values[vector.indices], present[vector.indices] = vector.values, True
+            listed[:count] = vector.indices
+        w[place + words.VALUES], w[place + words.PRESENT] = self.keep(values), self.keep(present)
+        w[place + words.LIST], w[place + words.NVALS] = self.keep(listed), count
+        w[place + words.LISTED] = words.EXACT if is_listed else 0
+        w[place + words.LENGTH] = count if is_listed else 0
+
+    def take(self, size: int, dtype: Any) -> Array:
+        """Return an array for a slot. Flags are all False; other elements may have any value."""
+        array = _pool.take(size, dtype)
+        self.own.add(array.__array_interface__["data"][0])
+        return array
+
+    def release(self) -> None:
+        """Let the next program use the arrays that no result refers to."""
+        arrays = []
+        for address in self.own:
+            array = self.alive[address]
+            if array.dtype == _flag:
+                array[:] = False
+            arrays.append(array)
+        _pool.give(arrays)
+
+    def add_form(self, number: int, which: int, form: Csr) -> None:
+        """Give the program a form of a matrix."""
+        place = self.layout.matrices[number] + which * words.FORM_FIELDS
+        self.forms[place] = form
+        if (number, which) in self.layout.firsts:
+            firsts = self.given.matrices[number].firsts(which, form)
+            self.w[place + words.FIRSTS] = self.keep(firsts)
+        self.w[place + words.INDPTR] = self.keep(form.indptr)
+        self.w[place + words.INDICES] = self.keep(form.indices)
+        self.w[place + words.WEIGHTS] = self.keep(values_of(form.values)[0])
+        self.w[place + words.HELD] = 1
+
+    def make_stack(self, place: int, dtype: DataType, vectors: list[AnyVector]) -> None:
+        items = [_entries(vector) for vector in vectors]
+        sizes = [indices.size for indices, _ in items]
+        tuning = current(TUNING)
+        room = max(tuning.room, 2 * sum(sizes))
+        indices, values = np.empty(room, np.int32), np.empty(room, dtype.np_type)
+        starts = np.zeros(max(tuning.items, 2 * len(items)) + 2, np.int64)
+        starts[1 : len(items) + 1] = np.cumsum(sizes, dtype=np.int64)
+        for k, (where, what) in enumerate(items):
+            indices[starts[k] : starts[k + 1]] = where
+            values[starts[k] : starts[k + 1]] = what
+        self.w[place + words.STACK_COUNT] = self.w[place + words.LOWEST] = len(items)
+        self.place_stack(place, indices, values, starts)
+
+    def place_stack(self, place: int, indices: Array, values: Array, starts: Array) -> None:
+        w = self.w
+        w[place + words.STACK_INDICES] = self.keep(indices)
+        w[place + words.STACK_VALUES] = self.keep(values)
+        w[place + words.STACK_STARTS] = self.keep(starts)
+        w[place + words.ROOM], w[place + words.STACK_ROOM] = indices.size, starts.size - 2
+
+    def stack_arrays(self, place: int) -> tuple[Array, Array, Array]:
+        fields = words.STACK_INDICES, words.STACK_VALUES, words.STACK_STARTS
+        indices, values, starts = (self.alive[int(self.w[place + field])] for field in fields)
+        return indices, values, starts
+
+    def enlarge_stack(self) -> None:
+        """Enlarge the arrays of the stack that has too little room for another vector."""
+        place, needed = int(self.w[words.REGION]), int(self.w[words.NEEDED])
+        old = self.stack_arrays(place)
+        count = int(self.w[place + words.STACK_COUNT])
+        used = int(old[2][count])
+        room = max(needed, old[0].size if needed <= old[0].size else 2 * old[0].size)
+        indices, values = np.empty(room, np.int32), np.empty(room, old[1].dtype)
+        indices[:used], values[:used] = old[0][:used], old[1][:used]
+        items = old[2].size - 2
+        starts = np.zeros((items if count < items else 2 * items) + 2, np.int64)
+        starts[: count + 1] = old[2][: count + 1]
+        self.place_stack(place, indices, values, starts)
+        for array in old:
+            del self.alive[array.__array_interface__["data"][0]]
+
+    # --- run ------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Run the program to its end or to a fault."""
+        if self.work >= current(TUNING).apart:
+            apart(self.run_here, self.w, self.given.threads)
+        else:
+            self.run_here()
+
+    def run_here(self) -> None:
+        w, began = self.w, perf_counter()
+        while True:
+            self.loop(-1, 0, 0, 0, w, self.r)
+            status = int(w[words.STATUS])
+            if status == words.SPREAD:
+                self.run_region()
+            elif status == words.NEEDS_FORM:
+                self.make_form()
+            elif status == words.NEEDS_ROOM:
+                self.enlarge_stack()
+            elif status == words.RECORDS:
+                began = self.record(began)
+            elif status == words.STOPPED:
+                raise KeyboardInterrupt
+            else:
+                return
+
+    def run_region(self) -> None:
+        """Run a region in parts, by several threads if there are any."""
+        w, threads, number = self.w, self.given.threads, int(self.w[words.REGION])
+        region, size = self.layout.regions[number], int(w[words.SIZE])
+        if region.kind == "rows":
+            parts = row_parts(self.forms[region.form].indptr, threads)
+        elif region.kind == "outputs":
+            length = int(w[region.u + words.LENGTH])
+            listed = self.alive[int(w[region.u + words.LIST])][:length]
+            parts = output_parts(self.forms[region.form], listed, threads)
+        elif region.kind == "stretches":
+            stretch = int(words.STRETCH)
+            cuts = even_parts(-(-size // stretch), size, threads)
+            parts = [(first * stretch, min(last * stretch, size)) for first, last in cuts]
+        else:
+            count = max(threads, -(-size // current(TUNING).grain))
+            parts = between([size * part // count for part in range(count + 1)])
+        parts = parts or between([0, size]) or [(0, 0)]
+        self.make_room(len(parts))
+        w[words.PARTS] = len(parts)
+
+        def call(part: int, first: int, last: int) -> None:
+            self.loop(number, first, last, part, w, self.r)
+
+        run(call, [(k, *part) for k, part in enumerate(parts)], threads, w)
+
+    def make_room(self, parts: int) -> None:
+        """Make room for the counts and the lists of the parts of a region."""
+        w = self.w
+        counts = self.alive.get(int(w[words.COUNTS]))
+        if counts is None or counts.size < 2 * parts:
+            w[words.COUNTS] = self.keep(np.empty(2 * parts, np.int64))
+            w[words.REST] = self.keep(np.empty(parts * int(words.ROW), np.int32))
+
+    def make_form(self) -> None:
+        """Make the form of a matrix that a product needs."""
+        needed = int(self.w[words.NEEDED])
+        for number, place in enumerate(self.layout.matrices):
+            which = (needed - place) // words.FORM_FIELDS
+            if which in (0, 1):
+                self.add_form(number, which, self.given.matrices[number].make(which))
+
+    def record(self, began: float) -> float:
+        """Append a record of the product that has just ended. Return the time."""
+        now, w = perf_counter(), self.w
+        direction = "push" if w[words.PUSHES] == words.PUSH else "pull"
+        frontier, edges = int(w[words.FRONTIER]), int(w[words.EDGES])
+        self.trace.append(Level(direction, frontier, edges, now - began))
+        return now
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def scalar(self, name: str, dtype: DataType) -> bool | int | float:
+        is_float, place = self.layout.scalars[name]
+        value = (self.r if is_float else self.w)[place].item()
+        return bool(value) if dtype.kind == "b" else value
+
+    def vector(self, place: int, n: int) -> AnyVector:
+        """Return the vector in a slot. The arrays are not copied."""
+        w = self.w
+        count = int(w[place + words.NVALS])
+        values = self.alive[int(w[place + words.VALUES])]
+        if count == n:
+            self.own.discard(int(w[place + words.VALUES]))
+            return FullVector(n, values)
+        is_listed = w[place + words.LISTED] == words.EXACT
+        if is_listed and count * current(TUNING).listed <= n:
+            indices = self.alive[int(w[place + words.LIST])][:count].copy()
+            is_sorted = bool((indices[1:] > indices[:-1]).all())
+            return SparseVector(n, indices, values[indices], is_sorted)
+        self.own -= {int(w[place + words.VALUES]), int(w[place + words.PRESENT])}
+        return BitmapVector(n, self.alive[int(w[place + words.PRESENT])], values, count)
+
+    def items(self, place: int, n: int) -> list[AnyVector | None]:
+        """Return the vectors of a stack; None stands for an item that it had from the start."""
+        indices, values, starts = self.stack_arrays(place)
+        count, lowest = int(self.w[place + words.STACK_COUNT]), int(self.w[place + words.LOWEST])
+        found: list[AnyVector | None] = [None] * lowest
+        for k in range(lowest, count):
+            where = slice(int(starts[k]), int(starts[k + 1]))
+            listed = indices[where].copy()
+            is_sorted = bool((listed[1:] > listed[:-1]).all())
+            found.append(SparseVector(n, listed, values[where].copy(), is_sorted))
+        return found
+
+    def fault(self) -> tuple[str, str, int] | None:
+        """Return the kind, the message and the line of the fault, or None if there is none."""
+        w, r = self.w, self.r
+        code, line = int(w[words.FAULT]), int(w[words.LINE])
+        if code == 0:
+            return None
+        a, b = int(w[words.FAULT_A]), int(w[words.FAULT_B])
+        if code <= words.FIRST_FAULT:
+            return (*self.layout.faults[words.FIRST_FAULT - code], line)
+        if code < 0:
+            return (*_STATEMENTS[-1 - code](a, b), line)
+        is_float = code >= words.MATH or code in _OF_FLOATS
+        x, y = (float(r[0]), float(r[1])) if is_float else (a, b)
+        try:
+            value = (_OF_FLOATS if is_float else _OF_INTS)[code](x, y)
+        except (ArithmeticError, ValueError) as error:
+            return type(error).__name__, str(error), line
+        return "OverflowError", f"{value} does not fit INT64", line
+
+
+def _entries(vector: AnyVector) -> tuple[Array, Array]:
+    if isinstance(vector, SparseVector):
+        return vector.indices, vector.values
+    if isinstance(vector, FullVector):
+        return np.arange(vector.size, dtype=np.int32), vector.values
+    indices = vector.present.nonzero()[0].astype(np.int32)
+    return indices, vector.values[indices]
+
+
+def load(layout: Layout, name: str) -> Loop:
+    """Compile a program, or take it from the cache."""
+    return load_program(name, layout.source)
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+_STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
+    words.NOT_FULL: lambda missing, n: (
+        "InvalidValue",
+        f"index must be a Vector with an entry at each position, but {missing} of its {n} "
+        f"positions {'has' if missing == 1 else 'have'} no entry",
+    ),
+    words.OUT_OF_RANGE: lambda index, size: (
+        "IndexOutOfBound",
+        f"index {index} is out of range: the size is {size}",
+    ),
+    words.DUPLICATE: lambda index, _: (
+        "DuplicateEntry",
+        f"index {index} occurs twice in what is assigned to; the indices of an assign without an "
+        "accumulator must differ",
+    ),
+    words.NO_ITEM: lambda index, count: (
+        "IndexError",
+        "list index out of range" if count else "pop from empty list",
+    ),
+    words.BAD_INDEX: lambda index, size: (
+        "IndexOutOfBound",
+        f"index {index} is out of range: the size is {size}",
+    ),
+}
+"""The kind and the message of each fault of a statement."""
+
+
+def _refuse(value: float, number: float) -> None:
+    """Raise the error of a scalar that does not fit the dtype with this number."""
+    dtype = next(each for each in ALL if each.number == int(number))
+    range_ = ""
+    if dtype.is_integer:
+        limits = np.iinfo(dtype.np_type)
+        range_ = f" ({limits.min} to {limits.max})"
+    raise OverflowError(f"value is {value}, which does not fit {dtype}{range_}")
+
+
+_OF_INTS: dict[Any, Callable[[Any, Any], Any]] = {
+    words.ADD: operator.add,
+    words.SUB: operator.sub,
+    words.MUL: operator.mul,
+    words.FLOORDIV: operator.floordiv,
+    words.MOD: operator.mod,
+    words.POW: operator.pow,
+    words.NEG: lambda x, _: -x,
+    words.ABS: lambda x, _: abs(x),
+    words.LSHIFT: operator.lshift,
+    words.RSHIFT: operator.rshift,
+    words.UNSIGNED: lambda x, _: x + (1 << 64),
+    words.FIT_INT: _refuse,
+}
+_OF_FLOATS: dict[Any, Callable[[Any, Any], Any]] = {
+    words.TRUEDIV: operator.truediv,
+    words.FLOORDIV_FLOAT: operator.floordiv,
+    words.MOD_FLOAT: operator.mod,
+    words.POW_FLOAT: operator.pow,
+    words.TO_INT: lambda x, _: int(x),
+    words.ROUND: lambda x, _: round(x),
+    words.FLOOR: lambda x, _: math.floor(x),
+    words.CEIL: lambda x, _: math.ceil(x),
+    words.FIT_FLOAT: _refuse,
+    words.FIT_FP32: _refuse,
+}
+"""The function of Python that fails, by its number in `loops/program`."""
+
+
+def _unary(function: Callable[[float], float]) -> Callable[[float, float], float]:
+    return lambda x, _: function(x)
+
+
+for _k, _name in enumerate(words.MATH_NAMES):
+    _function = getattr(math, _name)
+    _is_binary = _name in ("atan2", "hypot")
+    _OF_FLOATS[words.MATH + _k] = _function if _is_binary else _unary(_function)

@@ -1,0 +1,140 @@
+"""The engine for the CPU: programs compiled by Numba."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+from graphla.backends.cpu import program as machine
+from graphla.backends.cpu.loops import program as words
+from graphla.backends.cpu.spmv import first_of_rows
+from graphla.formats import Csr
+from graphla.program import ir
+from graphla.program.numba_text import print_program
+from graphla.program.running import Arguments, Outcome
+from graphla.settings import config, current, forced_direction, recorders
+from graphla.stores import MatrixStore, VectorStore
+
+MOST_PROGRAMS = 256
+"""Number of programs whose text is kept."""
+
+_layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
+_FORCED = {"push": words.PUSH, "pull": words.PULL}
+
+
+def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> Outcome:
+    """Run the program. If this raises an exception, the arguments are intact.
+
+    Raise NotCompilable if an operator cannot be translated for Numba. `load` compiles the printed
+    program.
+    """
+    forms = [
+        _forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)
+    ]
+    layout = _layout(program, tuple(_offsets(held) for held in forms))
+    loop = load(layout, program.name)
+    work = machine.Machine(layout, _input(program, arguments, forms), loop)
+    began = perf_counter()
+    work.run()
+    for number, _ in layout.firsts:
+        arguments.matrices[number].record_traversal(perf_counter() - began)
+    outcome = _outcome(program, arguments, layout, work)
+    work.release()
+    return outcome
+
+
+def _pairs(names: Any, values: Any) -> Any:
+    return zip(names, values, strict=True)
+
+
+def _forms(matrix: ir.MatrixArgument, store: MatrixStore) -> tuple[Csr | None, Csr | None]:
+    """Return the CSR and the CSC of a matrix, or None for a form that does not exist."""
+    if store.is_symmetric:
+        return store.csr, store.csr
+    return store.csr if store.has_csr else None, store.csc if store.has_csc else None
+
+
+def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
+    """Return the dtypes of `indptr` in both forms; a transpose has the dtype of the other form."""
+    csr, csc = (form or other for form, other in (held, held[::-1]))
+    return csr.indptr.dtype.name, csc.indptr.dtype.name  # pyright: ignore[reportOptionalMemberAccess]
+
+
+def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.Matrix:
+    def make(which: int) -> Csr:
+        return store.csc if which else store.csr
+
+    def firsts(which: int, form: Csr) -> Any:
+        if store.nrows == store.ncols:
+            plan = (store if which else store.T).plan_now()
+            if plan is not None:
+                return plan.first
+        return first_of_rows(form, config.threads)
+
+    return machine.Matrix(store.nvals, held, make, firsts)
+
+
+def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
+    """Return the printed program. A program is printed once for the same dtypes of `indptr`."""
+    key = id(program), offsets
+    known = _layouts.get(key)
+    if known is None:
+        if len(_layouts) >= MOST_PROGRAMS:
+            del _layouts[next(iter(_layouts))]
+        known = _layouts[key] = program, print_program(program, offsets)
+    return known[1]
+
+
+def _input(
+    program: ir.Program, arguments: Arguments, forms: list[tuple[Csr | None, Csr | None]]
+) -> machine.Input:
+    matrices = [_matrix(store, held) for store, held in zip(arguments.matrices, forms, strict=True)]
+    return machine.Input(
+        dims=arguments.dims,
+        matrices=matrices,
+        arrays=arguments.arrays,
+        scalars={v.name: value for v, value in _pairs(program.scalars, arguments.scalars)},
+        vectors={
+            slot.index: store.at_hand for slot, store in _pairs(program.inputs, arguments.vectors)
+        },
+        stacks={
+            stack.index: [store.at_hand for store in stores]
+            for stack, stores in _pairs(program.stacks, arguments.stacks)
+        },
+        slots={slot.index: (slot.dtype, slot.dim.index) for slot in program.slots},
+        stack_types={stack.index: (stack.dtype, stack.dim.index) for stack in program.stacks},
+        is_fixed=current().deterministic,
+        forced=_FORCED.get(forced_direction(), 0),
+        is_traced=bool(recorders()),
+        threads=config.threads,
+    )
+
+
+def _outcome(
+    program: ir.Program, arguments: Arguments, layout: machine.Layout, work: machine.Machine
+) -> Outcome:
+    """Return what the program has computed."""
+    fault = work.fault()
+    number = -1 if fault is not None else int(work.w[words.AT])
+    used = program.slots if fault else program.exits[number].names.values()
+    originals = {slot.index: store for slot, store in _pairs(program.inputs, arguments.vectors)}
+    slots, stacks = {}, {}
+    for slot in used:
+        if isinstance(slot, ir.Slot) and slot.index not in slots:
+            if slot.index in originals and slot.index not in layout.written:
+                slots[slot.index] = originals[slot.index]
+            else:
+                vector = work.vector(layout.slots[slot.index], arguments.dims[slot.dim.index])
+                slots[slot.index] = VectorStore(arguments.device, slot.dtype, vector)
+    for stack, given in _pairs(program.stacks, arguments.stacks):
+        items = work.items(layout.stacks[stack.index], arguments.dims[stack.dim.index])
+        stacks[stack.index] = [
+            given[k] if vector is None else VectorStore(arguments.device, stack.dtype, vector)
+            for k, vector in enumerate(items)
+        ]
+    kept = (*program.scalars, *program.variables)
+    if not fault:
+        held = {each.name for each in used if isinstance(each, ir.Var)}
+        kept = [v for v in kept if v.name in held]
+    scalars = {v.name: work.scalar(v.name, v.dtype) for v in kept}
+    return Outcome(number, fault, scalars, slots, stacks, list(work.trace))

@@ -1,0 +1,64 @@
+"""Run the printed Numba module as plain Python, so that a test need not compile it."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numba.core import config
+
+from graphla.backends.cpu.loops import program as words
+from graphla.backends.cpu.program import Layout
+
+_UFUNCS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+
+
+class _Math:
+    """The module math as compiled code has it: a domain error gives NaN."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, _UFUNCS.get(name, name), None) or getattr(math, name)
+
+
+def view(address: int, size: int, dtype: Any) -> np.ndarray:
+    """Return the array at an address."""
+    size = int(size)
+    if not size:
+        return np.empty(0, dtype)
+    memory: Any = (ctypes.c_byte * (size * np.dtype(dtype).itemsize)).from_address(int(address))
+    return np.frombuffer(memory, dtype)
+
+
+def _on_numbers(function: Any) -> Any:
+    """Return a function of NumPy numbers, which overflow as those of compiled code."""
+    kinds = {int: np.int64, float: np.float64}
+
+    def call(*arguments: Any) -> Any:
+        return function(*(kinds.get(type(x), lambda x: x)(x) for x in arguments))
+
+    return call
+
+
+def load(layout: Layout, name: str) -> Any:
+    """Return the entry of a program as a Python function."""
+    names: dict[str, Any] = {"__name__": name}
+    settings: Any = config
+    before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
+    try:
+        exec(compile(layout.source, name, "exec"), names)
+    finally:
+        settings.DISABLE_JIT = before
+    names["view"], names["math"] = view, _Math()
+    for each in dir(words):
+        if each in names and isinstance(names[each], FunctionType):
+            names[each] = _on_numbers(names[each])
+    entry = names["run"]
+
+    def run(*arguments: Any) -> None:
+        with np.errstate(all="ignore"):
+            entry(*arguments)
+
+    return run

@@ -1,0 +1,249 @@
+"""The engine for the CPU computes what plain functions and the dictionaries compute.
+
+Most tests run the printed module as Python (`plain_numba`). A few compile it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from programs import Case, assume_outcome, cases
+
+import graphla as gl
+from graphla import Matrix, Vector, binary, monoid, replace
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.cpu.program import ProgramTuning
+from graphla.backends.tuning import using
+from graphla.exceptions import NotCompilable
+from graphla.program import running
+from graphla.semiring import min_secondi, plus_first, plus_second
+from semirings.trace import raw
+
+plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
+cpu = pytest.importorskip("graphla.program.cpu")
+pytestmark = pytest.mark.cpu
+
+TINY = {"wide": 0, "grain": 1, "listed": 0, "room": 1, "items": 1, "apart": 1}
+TUNINGS = [
+    ProgramTuning(),
+    ProgramTuning(sparse=0, **TINY),
+    ProgramTuning(sparse=1 << 20, **TINY),
+]
+"""The default, and limits for which each statement visits lists, or all indices in parts."""
+
+
+def run_plainly(program: Any, arguments: Any) -> Any:
+    return cpu.run(program, arguments, plain_numba.load)
+
+
+@pytest.fixture(params=["lists", "parts"])
+def engine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Run the printed module as Python by two threads, with limits that reach all branches."""
+    tuning = TUNINGS[1 if request.param == "lists" else 2]
+    engine: Any = SimpleNamespace(run=run_plainly)
+    with (
+        using(tuning, PartsTuning(parallel=0, parts=3, grain=2)),
+        gl.config.set(device="cpu", threads=2),
+        running.use(engine),
+    ):
+        yield
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+
+def search(A: Matrix, source: int) -> Any:
+    """Return the smallest possible parent and the level of each vertex that a search reaches."""
+    n = A.nrows
+    parent, frontier, level = Vector(int, n), Vector(int, n), Vector("INT16", n)
+    parent[source] = frontier[source] = source
+    depth = 0
+    while frontier.nvals:
+        level(frontier.S) << depth
+        depth += 1
+        frontier(~parent.S, replace) << min_secondi(frontier @ A)
+        parent(frontier.S) << frontier
+    return parent, level, depth
+
+
+def pagerank(A: Matrix, share: Vector, alpha: float, rounds: int) -> Any:
+    """Return the ranks after some rounds, and the last change."""
+    n = A.nrows
+    rank, old, carried = Vector(float, n), Vector(float, n), Vector(float, n)
+    rank << 1.0 / n
+    k, change = 0, 1.0
+    while k < rounds and change > 1e-9:
+        old << rank
+        carried << rank * share
+        rank << plus_second(A.T @ carried)
+        rank << alpha * rank
+        rank(binary.plus) << (1 - alpha) / n
+        change = abs(rank - old).reduce(monoid.plus).value
+        k += 1
+    return rank, k
+
+
+def dependencies(A: Matrix, source: int) -> Any:
+    """Return the betweenness of all vertices that is due to paths from one vertex."""
+    n = A.nrows
+    paths, frontier, score, ahead = (
+        Vector(float, n),
+        Vector(float, n),
+        Vector(float, n),
+        Vector(float, n),
+    )
+    paths[source] = frontier[source] = 1.0
+    levels = []
+    while frontier.nvals:
+        levels.append(frontier.dup())
+        frontier(~paths.S, replace) << plus_first(frontier @ A)
+        paths(binary.plus) << frontier
+    score << 0.0
+    while len(levels) > 1:
+        level = levels.pop()
+        ahead << (1.0 + score) / paths
+        ahead(level.S, replace) << ahead
+        ahead << plus_second(A @ ahead)
+        before = levels[-1]
+        ahead(before.S, replace) << ahead
+        ahead << ahead * paths
+        score(binary.plus) << ahead
+    return score
+
+
+def components(A: Matrix) -> Any:
+    """Return the smallest vertex of each connected component (FastSV)."""
+    n = A.nrows
+    f, grand, low, before = Vector(int, n), Vector(int, n), Vector(int, n), Vector(int, n)
+    f << 0
+    f << gl.indexunary.rowindex(f)
+    grand << f
+    before << 0
+    rounds = 0
+    while not before.isequal(grand):
+        before << grand
+        low << gl.semiring.min_second(A @ grand)
+        f(binary.min)[f] << low
+        f(binary.min) << low
+        f(binary.min) << grand
+        grand << f[f]
+        rounds += 1
+    return f, rounds
+
+
+def graph(n: int = 60, seed: int = 1) -> Matrix:
+    with gl.config.set(device="cpu"):
+        return gl.generators.uniform(n, 2 * n, seed=seed, symmetric=True)
+
+
+def arguments(name: str) -> tuple[Any, ...]:
+    A = graph()
+    if name == "pagerank":
+        degree = np.maximum(np.bincount(A.to_coo()[0], minlength=A.nrows), 1)
+        return A, Vector.from_dense(1.0 / degree), 0.85, 12
+    return (A,) if name == "components" else (A, 3)
+
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    each.__name__: each for each in (search, pagerank, dependencies, components)
+}
+
+
+def same(got: Any, expected: Any) -> bool:
+    if isinstance(expected, tuple):
+        return all(same(x, y) for x, y in zip(got, expected, strict=True))
+    if not isinstance(expected, Vector):
+        return type(got) is type(expected) and got == expected
+    if expected.dtype.is_float:
+        return got.isclose(expected, rel_tol=1e-12)
+    return got.isequal(expected, check_dtype=True)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_an_algorithm_computes_what_plain_notation_computes(engine: None, name: str):
+    function = PROGRAMS[name]
+    assert same(gl.jit(function)(*arguments(name)), function(*arguments(name)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", ["search", "dependencies"])
+def test_a_compiled_algorithm_computes_what_plain_notation_computes(name: str, threads: int):
+    function = PROGRAMS[name]
+    with gl.config.set(device="cpu", compiled=True, threads=threads):
+        got = gl.jit(function)(*arguments(name))
+        with using(TUNINGS[2]):
+            assert same(gl.jit(function)(*arguments(name)), got)
+    assert same(got, function(*arguments(name)))
+
+
+# --- random programs ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+@given(case=cases())
+def test_the_printed_program_agrees_with_dictionaries(case: Case, tuning: ProgramTuning):
+    with using(tuning), gl.config.set(threads=1):
+        assume_outcome(case, run_plainly)
+
+
+@pytest.mark.parametrize("tuning", TUNINGS[1:])
+@given(case=cases())
+def test_the_parts_of_statements_agree_with_dictionaries(case: Case, tuning: ProgramTuning):
+    with using(tuning, PartsTuning(parallel=0, parts=3, grain=2)), gl.config.set(threads=2):
+        assume_outcome(case, run_plainly)
+
+
+@pytest.mark.parametrize("towards", ["push", "pull"])
+@given(case=cases())
+def test_a_forced_direction_agrees_with_dictionaries(case: Case, towards: Any):
+    with gl.direction(towards):
+        assume_outcome(case, run_plainly)
+
+
+# --- the engine -----------------------------------------------------------------------------------
+
+
+def test_a_recorder_gets_the_direction_of_each_product(engine: None):
+    with gl.Recorder() as recorder, gl.direction("pull"):
+        gl.jit(search)(graph(), 3)
+    events = [event for event in recorder if event.operation.startswith("search")]
+    assert {event.direction for event in events} == {"pull"}
+    assert events[0].nvals_in == 1
+
+
+def test_deterministic_sums_have_the_same_bits_with_any_number_of_threads():
+    ranks = []
+    for threads in (1, 2):
+        with (
+            gl.config.set(device="cpu", threads=threads, deterministic=True),
+            using(TUNINGS[2], PartsTuning(parallel=0, parts=3, grain=2)),
+            running.use(SimpleNamespace(run=run_plainly)),  # pyright: ignore[reportArgumentType]
+        ):
+            ranks.append(gl.jit(pagerank)(*arguments("pagerank"))[0].to_dense())
+    assert ranks[0].tobytes() == ranks[1].tobytes()
+
+
+def test_an_operator_without_a_numba_form_is_refused_by_name(engine: None):
+    step = gl.unary.register_anonymous(
+        raw("({0} > 0 ? {0} : 0)", lambda x: np.where(x > 0, x, 0)), "in_cuda"
+    )
+
+    def climb(u: Vector, rounds: int) -> Vector:
+        for _ in range(rounds):
+            u << step(u)
+        return u
+
+    with pytest.raises(NotCompilable, match="in_cuda"):
+        gl.jit(climb)(Vector.from_dense([1.0, -1.0]), 2)
+
+
+def test_the_operands_of_a_program_stay_intact(engine: None):
+    A, share, *rest = arguments("pagerank")
+    before = share.dup(), A.dup()
+    gl.jit(pagerank)(A, share, *rest)
+    assert share.isequal(before[0]) and A.isequal(before[1])
