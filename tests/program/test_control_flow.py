@@ -191,7 +191,7 @@ def run(function: Any, entries: list[dict[int, int]], numbers: list[int], aliase
 
 
 entries = st.dictionaries(st.integers(0, SIZE - 1), st.integers(-5, 20))
-PRECISE = (Reason.ALIASING, Reason.DTYPE, Reason.STATES, Reason.UNBOUND)
+PRECISE = (Reason.STATES, Reason.SHARED)
 """The reasons for which a random function may be refused."""
 
 
