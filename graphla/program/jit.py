@@ -565,8 +565,7 @@ class _Case:
         number = leaving.place
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
-        names = leaving.names
-        loop = shape.loop
+        loop, names = shape.loop, dict(leaving.names)
         live = frozenset[str]().union(
             *(
                 live
