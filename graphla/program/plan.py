@@ -364,6 +364,17 @@ def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
     return is_full(x.x, full)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
+    """Return whether the expression has entries exactly where the slot has."""
+    if isinstance(x, ir.Entry):
+        return x.slot == slot
+    if isinstance(x, (ir.Union, ir.UnionDefaults, ir.Intersection)):
+        return has_pattern_of(x.x, slot) and has_pattern_of(x.y, slot)
+    if isinstance(x, (ir.Cast, ir.Apply, ir.ApplyIndex, ir.ApplyLeft, ir.ApplyRight)):
+        return has_pattern_of(x.x, slot)
+    return False
+
+
 # --- faults -------------------------------------------------------------------------------------
 
 LITTLE = 1 << 20
@@ -794,6 +805,8 @@ def _counts_of(part: Store, full: Full, over: ir.Slot | None) -> str:
     if part.into != target:
         return "all"
     is_kept = write.mask is None or not write.replace
+    if is_kept and has_pattern_of(write.source, target):
+        return "same"
     if is_kept and write.accum is not None and target in within(write.source):
         return "same"
     if is_kept and target in required(write.mask) and is_full(write.source, full):
