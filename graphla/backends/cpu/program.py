@@ -76,6 +76,7 @@ class ProgramTuning:
 
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
+    near: int = 1 << 17  # or if there are lists of at most this many entries
     wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
@@ -164,6 +165,7 @@ class Machine:
         w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
         if given.threads == 1:
             w[words.WIDE] = tuning.grain
+        w[words.NEAR] = tuning.near
         w[words.FIXED], w[words.FORCED] = given.is_fixed, given.forced
         w[words.TRACED] = given.is_traced
         w[layout.dims : layout.dims + len(given.dims)] = given.dims
