@@ -214,7 +214,7 @@ class _Printer:
                 self.say(self.comment(instruction.line))
                 getattr(self, f"do_{type(instruction).__name__}")(instruction)
             self.end(block.end)
-        text.source = self.module()
+        text.source, text.library = self.module(), library()
         text.size, text.floats = self.size, self.floats
 
     # --- places -----------------------------------------------------------------------------------
@@ -1022,8 +1022,6 @@ def fold_{number}(w):
     # --- the module -------------------------------------------------------------------------------
 
     def module(self) -> str:
-        printed = "\n".join(line for segment in self.segments for line in segment)
-        library = _library("\n".join((printed, *self.functions)))
         loads, stores = [], []
         for name, (is_float, place) in self.text.scalars.items():
             local, array = self.variables[name], "r" if is_float else "w"
@@ -1044,8 +1042,6 @@ def fold_{number}(w):
         text = "\n".join(
             (
                 numba_ops.head,
-                HEAD,
-                *library,
                 "",
                 "# The places of the user's vectors and matrices in w.",
                 *self.heads,
@@ -1075,11 +1071,11 @@ def fold_{number}(w):
         return re.sub(r"LABEL\[(\w+)\]", lambda match: str(self.labels[match[1]]), text)
 
 
-HEAD = """
+HEAD = """\
 import math
-from typing import Any
 
-from numba import carray
+import numpy as np
+from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -1092,8 +1088,8 @@ def pointer(context, address):
     return types.voidptr(types.int64), generate
 
 
-def kept(function):
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+def kept(function, **options):
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(function, nogil=True, error_model="numpy", **options)
 
 
@@ -1106,49 +1102,19 @@ def view(address, size, dtype):
 
 
 @cache
-def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
-    """Return the text before the first function of the library, and its functions.
+def library() -> str:
+    """Return the module of functions that all printed programs import.
 
-    For each function, the result holds its text and the names of the functions that it calls.
+    Numba stores each compiled function on disk, so that the next program need not compile it.
     """
     text = LIBRARY.read_text(encoding="utf-8")
-    lines, head, functions = text.splitlines(), [], {}
-    tree = ast.parse(text)
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for node in tree.body:
-        part = lines[node.lineno - 1 : node.end_lineno]
+    lines, parts, names = text.splitlines(), [HEAD], []
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.Assign, ast.FunctionDef)):
+            parts.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
         if isinstance(node, ast.FunctionDef):
-            used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
-            functions[node.name] = "\n".join(("@kept", *part, "")), frozenset(used - {node.name})
-        elif isinstance(node, ast.Assign):
-            head += part
-    return head, functions
-
-
-def _library(printed: str) -> list[str]:
-    """Return the lines of the library that a printed program needs: no others are compiled."""
-    head, functions = _parse_library()
-    needed, left = set(), set(re.findall(r"\w+", printed)) & set(functions)
-    while left:
-        name = left.pop()
-        needed.add(name)
-        left |= functions[name][1] - needed
-    return [*head, "", *(functions[name][0] for name in _in_order(needed, functions))]
-
-
-def _in_order(needed: set[str], functions: dict[str, Any]) -> list[str]:
-    """Return the names of functions such that each comes after those that it calls."""
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name not in order:
-            for other in sorted(functions[name][1]):
-                visit(other)
-            order.append(name)
-
-    for name in sorted(needed):
-        visit(name)
-    return order
+            names.append(node.name)
+    return "\n\n".join((*parts, *(f"{name} = kept({name}, cache=True)" for name in names), ""))
 
 
 def _indent(lines: Iterable[str]) -> list[str]:

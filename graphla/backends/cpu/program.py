@@ -50,6 +50,7 @@ class Layout:
     """A printed program, and the places of its state in the arrays of integers and of floats."""
 
     source: str = ""
+    library: str = ""  # the module whose names the source needs
     size: int = 0  # number of integers
     floats: int = 0  # number of floats
     constants: dict[int, int] = field(default_factory=dict)  # the values of constant words
@@ -448,7 +449,7 @@ def _entries(vector: AnyVector) -> tuple[Array, Array]:
 
 def load(layout: Layout, name: str) -> Loop:
     """Compile a program, or take it from the cache."""
-    return load_program(name, layout.source)
+    return load_program(name, layout.source, layout.library)
 
 
 # --- faults ---------------------------------------------------------------------------------------
