@@ -48,6 +48,7 @@ from graphla.algorithms import (
 )
 from graphla.algorithms._shared import hashed_random, membership
 from graphla.operations import accelerate
+from graphla.traversal import closure, definition
 from semirings.dtypes import INT32
 
 LIMIT = 1.3
@@ -193,6 +194,13 @@ def search(A: Matrix) -> Pair:
     return Pair(request.run, module_of(bfs).definition, (A, source))
 
 
+def close(A: Matrix, semiring: str, dtype: str, start: float) -> Pair:
+    """Return the closure of one source, over integer weights from 1 to 64."""
+    W, op = graphs.with_weights(A).dup(dtype), gl.semiring.from_string(semiring)[dtype]
+    x = Vector.from_coo([source_of(A)], [start], dtype, size=A.nrows)
+    return Pair(partial(closure, x, W, op), definition.closure, (x, W, op))
+
+
 def propagate(A: Matrix) -> Pair:
     W, _ = import_module("graphla.algorithms._shared.community_weights").edge_weights(A, False)
     labels = membership.vertex_numbers(A).dup("INT32")
@@ -229,6 +237,13 @@ FOREST, SPINES = "star-and-path 1000000 5000", "caterpillar 10000 200"
 BFS_FILES = (
     *("bfs.cu", "bfs.cuh", "bfs_alone.cuh", "bfs_cluster.cuh", "bfs_deep.cu", "bfs_pull.cuh"),
     *("bfs_results.cuh", "bfs_small.cu", "bfs_small.cuh", "bfs.py"),
+)
+CLOSURE_FILES = (
+    "closure.cu",
+    "closure.cuh",
+    "closure_cells.cuh",
+    "closure_lists.cuh",
+    "closure.py",
 )
 
 CASES = [
@@ -279,6 +294,20 @@ CASES = [
         BFS_FILES,
         ("kron 20", "kron 22", "caterpillar 3000 200", "caterpillar 3000 10", SPINES, "road-NY"),
         search,
+    ),
+    Case(
+        "closure, min_plus FP64",
+        CLOSURE_FILES,
+        ("kron 20", "road-NY"),
+        partial(close, semiring="min_plus", dtype="FP64", start=0),
+        lambda found: [found.values],
+    ),
+    Case(
+        "closure, max_min INT64",
+        CLOSURE_FILES,
+        ("kron 20", "road-NY"),
+        partial(close, semiring="max_min", dtype="INT64", start=100),
+        lambda found: [found.values],
     ),
     Case(
         "label_propagation",

@@ -35,7 +35,7 @@ from graphla.program.plan import (
     Store,
     Sweep,
     Uniform,
-    may_fault,
+    has_fault,
     nodes,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
@@ -307,7 +307,8 @@ class _Printer:
         head, tail = _Lines(), _Lines()
         self._print_head(head)
         self._print_tail(tail)
-        parameters = ["const Launch launch", "const Frame frame"]
+        state = f"const State<{self.words.size}> given"
+        parameters = ["const Launch launch", "const Frame frame", state]
         for key in self.forms:
             kind = self.options.forms[key]
             parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
@@ -334,12 +335,12 @@ class _Printer:
         out("SHARED(u64, scratch, 2 * (WARP + 1));")
         out(f"SHARED(u64, words, {words.size});")
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
-        out("  words[k] = load_relaxed(&frame.words[k]);")
+        out("  words[k] = given.words[k];")
         out("__syncthreads();")
         out("Machine machine(launch, frame, scratch);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
-            out("Work work(machine.grid, frame.arrays, room);")
+            out("Work work(machine.grid, frame.arrays(), room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
         out("machine.products = u32(words[STATE_PRODUCTS]);")
@@ -399,7 +400,7 @@ class _Printer:
             out("status = FAULT;")
         out.lines.append("leave:")
         out.begin("if (is_last_block(machine.grid) && threadIdx.x == 0) {")
-        out("u64 *const state = frame.words;")
+        out("u64 *const state = frame.state;")
         out("state[STATE_RESUME] = resume;")
         out("state[STATE_FAULT] = machine.fault;")
         out("state[STATE_LINE] = machine.line;")
@@ -462,7 +463,7 @@ class _Printer:
 
     def _check_fault(self, x: Any, line: int) -> None:
         """Print a test for faults of the scalars in x."""
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.out(f"if (machine.fault) {{ machine.line = {line}; goto failed; }}")
 
     # --- steps ----------------------------------------------------------------------------------
@@ -520,6 +521,8 @@ class _Printer:
             out(f"{self.name(x.variable)} = entries_of({self.name(x.slot)});")
         elif isinstance(x, ir.Length):
             out(f"{self.name(x.variable)} = {self.name(x.stack)}.length;")
+        elif isinstance(x, ir.ClearStack):
+            out(f"{self.name(x.stack)}.clear();")
         elif isinstance(x, ir.Fault):
             number = self.fault(x.kind, x.text, x.line)
             out(f"const bool is_wrong = {self.scalar(x.condition)};")
@@ -635,7 +638,11 @@ class _Printer:
         out(f"const {self.queueing(step)};")
         n = self.size(step.out.dim)
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        direction = "pull" if is_ordered else self.options.direction
+        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        is_whole = step.mask is None and product.u in step.full
+        direction = self.options.direction
+        if is_ordered or (is_whole and direction == "auto"):
+            direction = "pull"
         choice = f"should_push<{op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
@@ -1038,7 +1045,7 @@ class _SweepPrinter:
         name = self.printer.temporary("s")
         value = convert(dtype, self.printer.scalar(x), x.dtype)
         self.before(f"const {dtype.c_type} {name} = {value};")
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.before(f"if (machine.fault) {{ machine.line = {self.line}; goto failed; }}")
         return name
 
@@ -1239,21 +1246,6 @@ def either(x: str, y: str) -> str:
 def choose(condition: str, x: str, y: str) -> str:
     """Return a C++ expression for x if the condition is true, otherwise y."""
     return {"true": x, "false": y}.get(condition, f"({condition} ? {x} : {y})")
-
-
-def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of a scalar can fault."""
-    return any(
-        isinstance(each, ir.Element) or (isinstance(each, ir.Call) and _call_may_fault(each))
-        for each in nodes(x)
-    )
-
-
-def _call_may_fault(x: ir.Call) -> bool:
-    is_float = bool(x.arguments) and x.arguments[0].dtype is FP64
-    if is_float and x.function in ("add", "sub", "mul", "neg", "abs"):
-        return False
-    return may_fault(x.function)
 
 
 OPERATORS = {

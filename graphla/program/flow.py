@@ -234,6 +234,12 @@ class Loop:
     helpers: tuple[Helper, ...]
     attributes: tuple[Home, ...]
 
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The names that the steps assign or delete."""
+        written = [_written(root) for step in self.steps for root in _roots(step)]
+        return frozenset[str]().union(*written)
+
     def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
         """Return the user's function and the helpers, or None if a helper has been replaced."""
         found = [user]

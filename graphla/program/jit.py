@@ -362,7 +362,10 @@ class _Loop:
         """Report that the loop cannot be flattened."""
         if not at.has_graphla:
             self.run_in_python()
-        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+        elif (
+            _report.get() is not None
+            or running.engine_for(at.device or default_device(), at.entries) is not None
+        ):
             self.fail(error)
 
     def fail(self, error: NotCompilable) -> None:
@@ -370,7 +373,7 @@ class _Loop:
         self.say(f"runs as Python: {error}")
         if error.code is Reason.FAILS:
             self.state = State.PYTHON
-        else:
+        elif _report.get() is None:
             self.owner.refuse(self, error)
 
     def run_in_python(self) -> None:
@@ -426,7 +429,8 @@ class _Shape:
         has_all = len(values) == len(self.inputs) + len(self.homes)
         how = device, current().deterministic, forced_direction()
         key = description, has_all or tuple(values), how
-        waits = explains or self.owner.owner.is_patient or key in self.cases
+        is_compiled = any(engine in case.engines for case in self.cases.get(key, ()))
+        waits = explains or is_compiled or self.owner.owner.is_patient
         if not waits and _is_too_few(at.entries):
             return None
         try:
@@ -473,18 +477,16 @@ def _getter(path: Path) -> Getter:
     name, *rest = path
     if not rest:
         return lambda values: values[name]
-    if rest == ["len()"]:
-        return lambda values: len(values[name])
-    if len(rest) == 1:
+    if len(rest) == 1 and rest[0].isidentifier():
         return lambda values: getattr(values[name], rest[0])
 
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            if each.isdecimal():
-                value = value[int(each)]
+            if each == "len()":
+                value = len(value)
             else:
-                value = len(value) if each == "len()" else getattr(value, each)
+                value = value[int(each)] if each.isdecimal() else getattr(value, each)
         return value
 
     return get
@@ -501,6 +503,13 @@ def _is_same(x: Any, y: Any) -> bool:
 
 def _store(operand: Operand) -> Any:
     return operand._read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unchanged:
+    """A variable that only unreachable statements of the loop assign."""
+
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,21 +553,21 @@ class _Case:
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
         self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
-        self.exits = [self.leaving(each) for each in program.exits]
+        self.exits = [self.leaving(each, values) for each in program.exits]
+        self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the numbers that the program contains as constants are the same."""
         return all(_is_same(get(values), constant) for get, constant in self.fixed)
 
-    def leaving(self, leaving: ir.Leaving) -> _Left:
+    def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape
         site = shape.owner.site
         place = shape.loop.places[leaving.place]
         number = leaving.place
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
-        names = leaving.names
-        loop = shape.loop
+        loop, names = shape.loop, dict(leaving.names)
         live = frozenset[str]().union(
             *(
                 live
@@ -569,13 +578,21 @@ class _Case:
         return _Left(
             place=number,
             raised=place if place.helper is not None else None,
-            outputs=tuple(names.get(name) for name in site.outputs),
+            outputs=tuple(
+                names.get(name) if name in names or name in loop.assigned else _Unchanged(name)
+                for name in site.outputs
+            ),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
-            missing=frozenset(live.intersection(site.outputs).difference(names)),
+            missing=frozenset(
+                name
+                for name in live.intersection(site.outputs).difference(names)
+                if name in loop.assigned or name not in values
+            ),
         )
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Run the program and write the results back."""
+        self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
         arguments = Arguments(
@@ -609,6 +626,8 @@ class _Case:
             if type(each) is ir.Stack
             else each.value
             if type(each) is ir.Same
+            else values.get(each.name)
+            if type(each) is _Unchanged
             else None
             for each in left.outputs
         ]

@@ -45,7 +45,7 @@ import copy
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import or_
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -114,15 +114,9 @@ def _site(
     local, shared = source.local, source.shared
     stored = stored_names(node) & local
     parts = (*((node.target, node.iter) if isinstance(node, ast.For) else (node.test,)), *node.body)
-    inside = {id(each) for part in parts for each in ast.walk(part)}
-    outside: set[str] = set()
-    for each in ast.walk(source.node):
-        if id(each) in inside:
-            continue
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
-            outside.add(each.id)
-        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            outside.add(each.target.id)
+    outside = None if is_guarded else _names_after_loops(source)[id(node)]
+    if outside is None:
+        outside = _names_read_outside(source.node, parts)
     statements = tuple(
         each
         for part in node.body
@@ -147,6 +141,103 @@ def _site(
         outputs=tuple(sorted(stored & (read_later | live if outer >= 0 else read_later))),
         statements=statements,
         after=after,
+    )
+
+
+def _names_read_outside(function: ast.AST, parts: tuple[ast.AST, ...]) -> frozenset[str]:
+    """Return the names that a function reads or deletes, except in some parts of it."""
+    inside = {id(each) for part in parts for each in ast.walk(part)}
+    found: set[str] = set()
+    for each in ast.walk(function):
+        if id(each) in inside:
+            continue
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
+            found.add(each.id)
+        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            found.add(each.target.id)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=64)
+def _names_after_loops(source: Source) -> dict[int, frozenset[str] | None]:
+    """Return the names that may be read after each loop, by the loop's id.
+
+    They are None for a loop inside a `try`, `with` or `match` statement.
+    """
+    liveness = _Liveness(source.node)
+    liveness.block(source.node.body, frozenset(), (frozenset(), frozenset()))
+    return liveness.after
+
+
+class _Liveness:
+    """Finds the names that a function may read after each of its loops.
+
+    Each method returns the names that may be read from a place on, given those after it and those
+    after a `break` and a `continue`.
+    """
+
+    def __init__(self, function: ast.AST):
+        loops = [each for each in ast.walk(function) if isinstance(each, ast.For | ast.While)]
+        self.after: dict[int, frozenset[str] | None] = {id(each): None for each in loops}
+
+    def block(
+        self,
+        statements: list[ast.stmt],
+        live: frozenset[str],
+        exits: tuple[frozenset[str], frozenset[str]],
+    ) -> frozenset[str]:
+        for each in reversed(statements):
+            live = self.statement(each, live, exits)
+        return live
+
+    def statement(
+        self, node: ast.stmt, live: frozenset[str], exits: tuple[frozenset[str], frozenset[str]]
+    ) -> frozenset[str]:
+        if isinstance(node, ast.Break | ast.Continue):
+            return exits[isinstance(node, ast.Continue)]
+        if isinstance(node, ast.Return | ast.Raise):
+            return read_names(node)
+        if isinstance(node, ast.If):
+            either = self.block(node.body, live, exits) | self.block(node.orelse, live, exits)
+            return read_names(node.test) | either
+        if isinstance(node, ast.For | ast.While):
+            return self.loop(node, live, exits)
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.Delete):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        elif not isinstance(node, ast.Expr | ast.AugAssign | ast.Assert | ast.Pass):
+            live = live.union(*exits)  # a compound statement, of which any part may run
+        return (live - _assigned(targets)) | read_names(node)
+
+    def loop(
+        self,
+        node: ast.For | ast.While,
+        live: frozenset[str],
+        exits: tuple[frozenset[str], frozenset[str]],
+    ) -> frozenset[str]:
+        done = self.block(node.orelse, live, exits)
+        self.after[id(node)] = (self.after[id(node)] or frozenset()) | live | done
+        head = done
+        while True:
+            body = self.block(node.body, head, (live, head))
+            if isinstance(node, ast.For):
+                new = head | (body - _assigned([node.target])) | read_names(node.target)
+            else:
+                new = head | body | read_names(node.test)
+            if new == head:
+                return head | read_names(node.iter) if isinstance(node, ast.For) else head
+            head = new
+
+
+def _assigned(targets: list[ast.expr]) -> frozenset[str]:
+    """Return the names that an assignment to these targets always replaces."""
+    return frozenset(
+        each.id
+        for target in targets
+        for each in ast.walk(target)
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
     )
 
 

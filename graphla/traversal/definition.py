@@ -52,10 +52,11 @@ def closure(
     x = x.dup(op.return_type)
     parent = indexunary.index(x).new() if parents else None
     changed, lost, rounds = x.dup(), Vector(bool, x.size), 0
+    fits_not = overflowing(op.binaryop)
     while changed.nvals and rounds != limit:
         factor = changed.dup() if only_changed else x
         # t⟨m⟩ = x ⊕.⊗ A
-        term, too_great = _product(factor, A, op, mask)
+        term, too_great = _product(factor, A, op, mask, fits_not)
         if too_great is not None:
             lost(too_great.S) << True
         # x' = x ⊕ t
@@ -72,13 +73,14 @@ def closure(
     return Fixpoint(x, parent, changed, lost, rounds)
 
 
-def _product(x: Vector, A: Matrix, op: TypedSemiring, mask: Any) -> tuple[Vector, Vector | None]:
+def _product(
+    x: Vector, A: Matrix, op: TypedSemiring, mask: Any, fits_not: Any
+) -> tuple[Vector, Vector | None]:
     """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
 
-    Also return a vector with an entry at each index where a term overflows. It is None if no term
-    of this operator can overflow.
+    `fits_not` is the operator that finds these terms. Also return a vector with an entry at each
+    index where a term overflows. It is None if no term can overflow; `fits_not` is None then.
     """
-    fits_not = overflowing(op.binaryop)
     if fits_not is None:
         return op(x @ A).new(mask=mask), None
     # The matrix `too_great` marks the terms x(k) ⊗ A(k, v) that overflow. The matrix `terms` holds

@@ -8,7 +8,8 @@ loops end: each `while` counts its rounds. Each name always refers to a value of
 - z, y: INT64 Vectors whose values may depend on a choice of the monoid any; only their structure
   is read and compared.
 - i, j, k: int. x: float. p: bool. c1, c2, ...: the numbers of rounds.
-- xs: a list or an array of numbers. levels: a list of INT64 Vectors.
+- a: an int that may become a float. xs: a list or an array of numbers. levels, stack: lists of
+  INT64 Vectors.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ class Source:
     def arguments(self) -> list[Any]:
         """Return new arguments, the same at each call."""
         return _make_arguments(random.Random(self.seed))
+
+    def again(self) -> Source:
+        """Return the same function with other arguments."""
+        return Source(self.text, self.seed + 1)
 
     def function(self) -> Callable[..., Any]:
         """Return a new function with this source, which `inspect` can read."""
@@ -138,14 +143,30 @@ def total(a):
     return found % 11
 
 
+def walk(front, A, most=3):
+    """Make steps until there is nothing left, and return the number of steps."""
+    for step in range(most):
+        front << gl.semiring.min_first(front @ A)
+        if not front.nvals:
+            return step
+    return most
+
+
+def require(a, least):
+    """Raise an error if `a` is too small."""
+    if a < least:
+        raise ValueError(f"{a} is below {least}")
+    return a - least
+
+
 mix = gl.binary.register_anonymous(lambda x, y: x * 3 - y, "mix")
 min_mix = gl.semiring.register_anonymous(gl.monoid.min, mix, "min_mix")
 keep = SimpleNamespace(limit=3)
 HELPERS: dict[str, Any] = {
     **{name: vars(gl)[name] for name in ("Vector", "Matrix", "binary", "unary", "monoid")},
     **{name: vars(gl)[name] for name in ("semiring", "select", "indexunary", "replace")},
-    **{each.__name__: each for each in (math, clamp, spread, larger, total)},
-    **{"mix": mix, "min_mix": min_mix, "keep": keep},
+    **{each.__name__: each for each in (math, clamp, spread, larger, total, walk, require)},
+    **{"np": np, "mix": mix, "min_mix": min_mix, "keep": keep},
 }
 """The globals of the drawn functions."""
 
@@ -167,6 +188,7 @@ class _Writer:
         self.indent = 1
         self.rounds = 0
         self.depth = 0
+        self.has_near = self.chance(3)
 
     def pick(self, options: Iterable[Any]) -> Any:
         return self.draw(st.sampled_from(list(options)))
@@ -190,9 +212,12 @@ class _Writer:
                 self.block(["write", "let", "rename"])
             self.loop()
         counters = [f"c{k + 1}" for k in range(self.rounds)]
-        results = ", ".join((*RESULTS, *counters, "levels"))
+        results = ", ".join((*RESULTS, *counters, "a", "len(stack)", "levels"))
         self.line(f"return {results}")
-        self.lines.insert(start, f"    {' = '.join(counters)} = 0")
+        first = ["a, stack = 0, []", f"{' = '.join(counters)} = 0"]
+        if self.has_near:
+            first += ["def near(c):", "    return c % (n + 1)"]
+        self.lines[start:start] = ["    " + line for line in first]
         text = "\n".join(line.replace("RESULTS", results) for line in self.lines)
         return Source(f"def drawn({', '.join(PARAMETERS)}):\n{text}\n", seed)
 
@@ -224,6 +249,8 @@ class _Writer:
             return self.pick(["i", "j", "k", self.number()])
         a, b = self.int(depth - 1), self.int(0)
         u = self.name("int")
+        if self.has_near and self.chance(8):
+            return f"near({a})"
         return self.pick(
             [
                 f"{a} + {b}",
@@ -252,6 +279,10 @@ class _Writer:
                 f"({a}) or {b}",
                 f"clamp({a}, {b})",
                 f"total({u})",
+                f"require({a}, -4)",
+                f"walk({self.name('int')}, A)",
+                "len(stack)",
+                "int(a) % 5",
                 "keep.limit",
                 f"round({self.float(0)})",
             ]
@@ -272,6 +303,9 @@ class _Writer:
                 f"{f}.get({self.index()}, 0.25)",
                 f"{f}.reduce({self.pick(['monoid.max', 'monoid.min'])}).get(0.5)",
                 f"math.floor({a}) / 2",
+                "float(a)",
+                "math.inf",
+                f"{f}.inner({self.name('float')}, semiring.min_plus).get(1.5)",
                 f"({a} if {self.condition(0)} else {b})",
                 f"math.sqrt(abs({self.int(0)})) // 1.0",
                 f"({a}) % 3.0",
@@ -287,6 +321,8 @@ class _Writer:
             f"{self.pick('zubf')}.nvals > {self.number()}",
             "p",
             f"{self.float(0)} > {self.float(0)}",
+            "a > 1",
+            f"{self.name('int')} is {self.name('int')}",
         ]
         if depth:
             c = self.condition(depth - 1)
@@ -298,6 +334,7 @@ class _Writer:
                 f"{self.name('int')}.isequal({self.name('int')})",
                 f"{self.index()} in {self.name('int')}",
                 "levels",
+                f"(k := {self.int(0)}) > 1 and {c}",
             ]
         return self.pick(options)
 
@@ -348,6 +385,7 @@ class _Writer:
                 f"{semiring}({u} @ A.T)",
                 f"{u}.vxm(A, {semiring})",
                 f"A.mxv({u}, {semiring})",
+                f"({u} @ A)",
                 f"{semiring}(B @ {self.name('short')})",
                 f"{semiring}({self.name('short')} @ B.T)",
             ]
@@ -379,6 +417,9 @@ class _Writer:
             f"indexunary.rowindex({a}, {thunk})",
             f"binary.firsti({u} & {self.name('int')})",
             f"binary.times({u}, 2)",
+            f"{u}.ewise_add({self.name('int')}, 'min')",
+            f"{u}.ewise_mult({self.name('int')}, binary.times)",
+            f"{u}.ewise_union({self.name('int')}, 'plus', 0, {k})",
         ]
         if "products" not in self.without:
             options += [self.product()] * 4
@@ -435,6 +476,7 @@ class _Writer:
         self.indent += 1
         forms = ["write"] * 7 + ["let"] * 3 + ["rename"] * 3 + ["element", "swap", "clear", "new"]
         forms += ["loose", "stack", "scatter", "short", "index", "call", "augmented"]
+        forms += ["pending", "mask_view", "type", "own_stack", "choice", "chain"]
         if self.depth < 3 and self.left > 0:
             forms += ["if"] * 3 + ["loop"]
         self.block(forms)
@@ -587,6 +629,56 @@ class _Writer:
             self.line(f"{u}(levels[k % len(levels)].S) << {self.int(0)}")
         self.indent -= 1
 
+    def add_pending(self) -> None:
+        """Make an expression, change an operand perhaps, and write the expression."""
+        target, u = self.name("int"), self.name("int")
+        self.line(f"late = {self.vector('int', 2)}")
+        if self.draw(st.booleans()):
+            self.line(self.pick([f"{u} << ({self.int(0)})", f"{u}[0] = 3", f"{u}.clear()"]))
+        self.line(f"{target}{self.options('int')} << late")
+        if self.chance(3):
+            self.line(f"{self.name('int')} << binary.plus(late | {u})")
+
+    def add_mask_view(self) -> None:
+        """Make a mask, change its Vector perhaps, and write under the mask."""
+        target, u = self.name("int"), self.name("int")
+        self.line(f"view = {self.pick(['', '~'])}{u}.{self.pick('SV')}")
+        if self.draw(st.booleans()):
+            self.line(self.pick([f"{u}[0] = 2", f"del {u}[-1]", f"{u} = {self.name('int')}"]))
+        self.line(f"{target}(view, replace) << ({self.int(0)})")
+
+    def add_type(self) -> None:
+        self.line(self.pick(["a = a + 1", "a += 0.5", "a = a + x if a < 8 else a"]))
+
+    def add_own_stack(self) -> None:
+        u = self.name("int")
+        form = self.pick(["stack.append", "stack.append", "pop", "drain", "new"])
+        if form == "stack.append":
+            self.line(f"stack.append({self.pick([f'{u}.dup()', f'({u} + 1).new()'])})")
+        elif form == "new":
+            self.line("stack = []")
+        else:
+            self.line("if stack:" if form == "pop" else "while len(stack):")
+            self.line(f"    {self.pick(['w = stack.pop()', 'w << stack.pop()'])}")
+
+    def add_choice(self) -> None:
+        u, v = self.name("int"), self.name("int")
+        self.line(f"{self.name('int')} = {u} if {self.condition(0)} else {v}")
+
+    def add_chain(self) -> None:
+        u, v = self.draw(st.permutations("uvw"))[:2]
+        self.line(
+            self.pick(
+                [
+                    f"{u} = {v} = Vector(int, n)",
+                    f"({u}, {v}), i = ({v}, {u}), {self.int(0)}",
+                    f"{u}[0] = {v}[-1] = {self.int(0)}",
+                    f"i = j = {self.int(0)}",
+                    f"assert {self.int(0)} < 9, 'too large'",
+                ]
+            )
+        )
+
     def add_call(self) -> None:
         u, v = self.draw(st.permutations("uvw"))[:2]
         self.line(self.pick([f"k = spread({u}, {v}, A)", f"j = clamp({self.int(1)}, 0, high=n)"]))
@@ -622,7 +714,7 @@ class _Writer:
         self.loops += 1
         self.rounds += 1
         counter, most = f"c{self.rounds}", self.pick([3, 2, 4])
-        forms = ["while", "while", "range", "span"] + ["list"] * (self.depth == 1)
+        forms = ["while", "while", "range", "span", "true"] + ["list"] * (self.depth == 1)
         form = self.pick(forms)
         self.line(f"{counter} = 0")
         if form == "while":
@@ -631,6 +723,13 @@ class _Writer:
             self.line(f"while {condition}:")
             self.indent += 1
             self.line(f"{counter} += 1")
+            self.indent -= 1
+        elif form == "true":
+            self.line("while True:")
+            self.indent += 1
+            self.line(f"{counter} += 1")
+            self.line(f"if {counter} > {most}:")
+            self.line("    break")
             self.indent -= 1
         else:
             name = self.pick(["i", "j"]) if form != "list" else f"e{self.rounds}"
@@ -677,7 +776,8 @@ def call(source: Source, function: Callable[..., Any]) -> Result:
     except Exception as error:
         return Result(tuple(given), error, tuple(f"argument {k}" for k in range(len(given))))
     names = [f"result {k}" for k in range(len(found) - 1)]
-    names[: len(RESULTS)] = RESULTS
+    if len(names) > len(RESULTS):
+        names[: len(RESULTS)] = RESULTS
     levels = found[-1]
     names += [f"levels[{k}]" for k in range(len(levels))]
     names += [f"argument {k}" for k in range(len(given))]

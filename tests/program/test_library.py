@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -44,10 +45,20 @@ class Counting:
 
 
 def load_definitions() -> Any:
-    """Return the module benchmarks/definitions.py, which lists the definitions."""
+    """Return the module benchmarks/definitions.py, which lists the definitions.
+
+    Modules of tests and benchmarks have equal names, so no module of a benchmark stays loaded.
+    """
+    folder = Path(__file__).parents[2] / "benchmarks"
+    names = [path.stem for path in folder.glob("*.py")]
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
-        return import_module("definitions")
+        patch.syspath_prepend(folder)
+        for name in names:
+            patch.delitem(sys.modules, name, raising=False)
+        module = import_module("definitions")
+        for name in names:
+            sys.modules.pop(name, None)
+    return module
 
 
 definitions = load_definitions()
@@ -62,9 +73,14 @@ def engine_of(kind: str) -> Any:
     return pytest.importorskip(f"graphla.program.{DEVICE}")
 
 
-@pytest.fixture(params=["interpreter", "compiler"])
-def engine(request: pytest.FixtureRequest) -> Counting:
-    return Counting(engine_of(request.param))
+SLOW = [("compiler", "hits")] if DEVICE == "cpu" else []
+"""The loops for which a compilation takes more than ten seconds."""
+
+
+def runs(names: list[str]) -> list[Any]:
+    """Return each pair of a kind of engine and a name; `make test` leaves the slow ones out."""
+    pairs = [(kind, name) for kind in ("interpreter", "compiler") for name in names]
+    return [pytest.param(*x, marks=pytest.mark.full if x in SLOW else ()) for x in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +92,9 @@ def graph() -> Matrix:
     return Matrix.from_coo(rows, columns, weights, nrows=60, ncols=60, symmetric=True)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(name, engine, graph):
-    count, call = CASES[name]
+@pytest.mark.parametrize(("kind", "name"), runs([*CASES]))
+def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(kind, name, graph):
+    (count, call), engine = CASES[name], Counting(engine_of(kind))
     with gl.config.set(compiled=False):
         expected = call(graph)
     with running.use(engine), gl.config.set(compile_threshold=0):
