@@ -1309,7 +1309,6 @@ PLAIN = {
     "min": "python_min",
     "max": "python_max",
 }
-MAY_EXCEED = ("math.exp", "math.sinh", "math.cosh")
 
 
 def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
@@ -1342,6 +1341,5 @@ def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
     if function == "abs" and is_float:
         return f"fabs({given})"
     if function.startswith("math."):
-        name, may_exceed = function[5:], "true" if function in MAY_EXCEED else "false"
-        return f"math_result({name}({given}), {arguments[0]}, {may_exceed}, machine.fault)"
+        return f"math_{function[5:]}({given}, machine.fault)"
     return f"{function}_{'float' if is_float else 'int'}({given}, machine.fault)"
