@@ -252,16 +252,17 @@ template <class Queueing, class Z> struct Outputs {
 
 // --- push --------------------------------------------------------------------------------------
 
-/// What a push does with the terms. CLAIM: claim outputs and, depending on the monoid, set their
-/// values to the first term or to the identity. FOLD: fold terms into the outputs that an earlier
-/// pass has claimed. CLAIM_AND_FOLD: both at once; all values are the identity before.
-enum PushPass { CLAIM = 0, FOLD = 1, CLAIM_AND_FOLD = 2 };
+/// What a push does with the terms. TAKE_FIRST: an output keeps the term that claims it. PRESET:
+/// outputs are claimed, and terms folded, in one pass; all values are the identity before.
+/// TWO_PASSES: a first pass claims outputs and sets their values to the identity, and a second one
+/// folds the terms.
+enum PushWay { TAKE_FIRST = 0, PRESET = 1, TWO_PASSES = 2 };
 
-template <class Op, int KEPT_A, int KEPT_U, class Offset, class A, class U, class Allowed,
+template <class Op, int KEPT_A, int KEPT_U, int WAY, class Offset, class A, class U, class Allowed,
           class Queueing>
 struct Push {
   typedef typename Op::Z Z;
-  static constexpr int SLOTS = 4;  // number of entries that a lane reads at once
+  static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
   // Maximum number of entries of a line that one warp reads because the queue is short.
   static constexpr u32 EVEN = 1024;
   const ProductForm<Offset, A> &a;
@@ -269,6 +270,7 @@ struct Push {
   const Vector<Z> out;
   const Allowed &allowed;
   Outputs<Queueing, Z> outputs;
+  bool is_second = false;  // whether this is the second pass
 
   DEVICE typename Op::U value_of_u(i32 k) const {
     if constexpr (KEPT_U == UNREAD) return typename Op::U(0);
@@ -277,98 +279,97 @@ struct Push {
   DEVICE bool has_entry(i32 k) const { return !u.present || u.present[k]; }
 
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
-  /// line k of each lane. The edges are divided evenly among the lanes. Every lane must call this.
-  template <int PASS> DEVICE void read_lines(i32 k, Offset begin, u32 length) {
-    typename Op::U x = typename Op::U(0);
-    if (length) x = value_of_u(k);
-    const u32 through = warp_inclusive_sum(length), ahead = through - length;
-    const u32 total = shuffle(through, WARP - 1);
-#pragma unroll 1
-    for (u32 first = 0; first < total; first += SLOTS * WARP)
-      read_batch<PASS, SLOTS, false>(first, total, ahead, k, begin, x);
-  }
-
-  /// Processes the edges from number `first` on, COUNT of them per lane. In each lane, k, `begin`
-  /// and x are a column, its first entry and the value u(k), and `ahead` is the number of edges in
-  /// the columns of earlier lanes. If IS_SINGLE, there is only one column, which all lanes have.
-  template <int PASS, int COUNT, bool IS_SINGLE>
-  DEVICE void read_batch(u32 first, u32 total, u32 ahead, i32 k, Offset begin, typename Op::U x) {
+  /// line k of each lane. The edges are divided evenly among the lanes. If `is_single` is true, all
+  /// lanes have the same line. Every lane must call this.
+  DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
-    i32 o[COUNT], from[COUNT];
-    Offset place[COUNT];
-    u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
+    typename Op::U x = typename Op::U(0);
+    if (length) x = value_of_u(k);
+    u32 ahead = 0, total = length;
+    if (!is_single) {
+      const u32 through = warp_inclusive_sum(length);
+      ahead = through - length, total = shuffle(through, WARP - 1);
+    }
+#pragma unroll 1
+    for (u32 first = 0; first < total; first += SLOTS * WARP) {
+      i32 o[SLOTS];
+      int from[SLOTS];
+      Offset place[SLOTS];
+      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const u32 mine = first + u32(i * WARP + lane());
-      from[i] = 0;
-      if constexpr (IS_SINGLE) {
+      for (int i = 0; i < SLOTS; ++i) {
+        const u32 mine = first + u32(i * WARP + lane());
+        from[i] = lane();
         place[i] = begin + Offset(mine);
-      } else {
+        if (!is_single) {
+          from[i] = 0;
 #pragma unroll
-        for (int step = WARP / 2; step; step /= 2) {
-          if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+          for (int step = WARP / 2; step; step /= 2) {
+            if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+          }
+          place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
         }
-        place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
+        o[i] = 0;
+        if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
       }
-      o[i] = 0;
-      if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
-    }
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      if (!(open >> i & 1)) continue;
-      const bool is_claimed = load_relaxed(&out.present[o[i]]);
-      bool is_open = true;
-      if constexpr (PASS == FOLD) is_open = is_claimed;
-      else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
-      else is_open = allowed(o[i]);
-      if (!is_open) open &= ~(1u << i);
-      else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
-    }
-    u32 is_new = 0, degrees[COUNT];
-    if constexpr (PASS != FOLD) {
+      for (int i = 0; i < SLOTS; ++i) {
+        if (!(open >> i & 1)) continue;
+        const bool is_claimed = load_relaxed(&out.present[o[i]]);
+        bool is_open = is_claimed;
+        if (WAY != TWO_PASSES || !is_second) {
+          is_open = allowed(o[i]);
+          if (WAY != PRESET) is_open = is_open & !is_claimed;
+          if (is_open && !is_claimed) fresh |= 1u << i;
+        }
+        if (!is_open) open &= ~(1u << i);
+      }
+      u32 is_new = 0, degrees[SLOTS];
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
+      for (int i = 0; i < SLOTS; ++i) {
         degrees[i] = 0;
         if (!(fresh >> i & 1)) continue;
         if (claim_output(out.present, o[i])) is_new |= 1u << i;
         degrees[i] = outputs.degree(o[i]);
       }
-    }
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      typename Op::U its_x = x;
-      i32 its_k = k;
-      if constexpr (!IS_SINGLE) {
+      for (int i = 0; i < SLOTS; ++i) {
+        typename Op::U its_x = x;
         if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
-        its_k = shuffle(k, from[i]);
+        const i32 its_k = shuffle(k, from[i]);
+        const bool is_mine = is_new >> i & 1;
+        if (is_mine) ++outputs.entries, outputs.edges += degrees[i];
+        if (WAY == TWO_PASSES && is_mine) out.values[o[i]] = Op::identity();
+        bool needs_term = is_mine;
+        if (WAY == PRESET) needs_term = open >> i & 1;
+        if (WAY == TWO_PASSES) needs_term = is_second && (open >> i & 1);
+        if (!needs_term) continue;
+        const Z term = Op::term(a_values[place[i]], its_x, o[i], its_k);
+        if constexpr (WAY == TAKE_FIRST) out.values[o[i]] = term;
+        else atomic_fold<Op>(&out.values[o[i]], term);
       }
-      const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
-      if constexpr (PASS != CLAIM) {
-        if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
-      }
-      if constexpr (PASS != FOLD) {
-        if (!(is_new >> i & 1)) continue;
-        if constexpr (PASS == CLAIM)
-          out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
-        ++outputs.entries, outputs.edges += degrees[i];
-      }
+      if (WAY != TWO_PASSES || !is_second) outputs.append(is_new, o);
     }
-    if constexpr (PASS != FOLD) outputs.append(is_new, o);
   }
 
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
-  /// there is no queue, each warp lists entries of u before it processes them.
-  template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
+  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
+  /// short, the chunks are not tested: instead, one or several warps process each line.
+  DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
-    const u64 entries = counts.entries;
-    const bool is_listed = u.queue && counts.queued == entries;
+    const bool is_listed = u.queue && counts.queued == counts.entries;
     const bool is_direct = is_listed || !u.present;
-    const u32 count = is_listed ? u32(entries) : u32(a.lines);
-    if (is_listed && read_short_queue<PASS>(count, counts.edges)) return;
-    const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
-    u32 chunk = warp, at = warp * each;
+    const u32 count = is_listed ? u32(counts.entries) : u32(a.lines);
+    const u32 pieces = is_listed ? pieces_of(count, counts.edges) : 0;
+    u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each, piece = 0;
+    if (pieces) {
+      chunk = u32(a.chunks);
+      piece = warp / count, at = warp - piece * count, each = 1;
+      if (piece >= pieces) return;
+    }
     int listed = 0;
     while (true) {
       i32 k = 0;
@@ -387,10 +388,10 @@ struct Push {
       } else {
         if (is_direct) {
           if (at >= count) break;
-          const u32 mine = at + u32(lane());
-          is_active = u32(lane()) < each && mine < count;
+          const u32 mine = pieces ? at : at + u32(lane());
+          is_active = pieces || (u32(lane()) < each && mine < count);
           if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
-          at += warps * each;
+          at = pieces ? count : at + warps * each;
         } else {
           for (; listed < WARP && at < count; at += warps * each)
             list_entries(list, listed, at, least(at + each, count));
@@ -404,35 +405,30 @@ struct Push {
         if (is_active) {
           begin = a.indptr[k];
           length = a.indptr[k + 1] - begin;
-          if (a.is_long(length)) length = 0;
+          if (pieces) {
+            const Offset part = (length / Offset(pieces) / WARP + 1) * WARP,
+                         skipped = Offset(least(i64(length), i64(part) * piece));
+            begin += skipped;
+            length = least(length - skipped, part);
+          } else if (a.is_long(length)) {
+            length = 0;
+          }
         }
       }
-      read_lines<PASS>(k, begin, u32(length));
+      read_lines(k, begin, u32(length), pieces);
     }
   }
 
-  /// If there are at most as many entries as warps, and no line is very long: processes all edges,
-  /// with one or several warps for each entry. Returns whether it did.
-  template <int PASS> DEVICE bool read_short_queue(u32 count, u64 edges) {
-    const u32 warps = warps_in_grid(), warp = spread_warp();
-    if (count > warps) return false;
-    if (!count) return true;
+  /// Returns the number of warps that share each line if there are `count` lines with `edges`
+  /// entries together, or 0 if the lines must not be divided in this way because there are too many
+  /// or one may be very long.
+  DEVICE u32 pieces_of(u32 count, u64 edges) const {
+    const u32 warps = warps_in_grid();
+    if (!count || count > warps) return 0;
     // A line of eight times the mean length is shared by enough warps that each reads 32 entries.
     const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
     // If each line has an entry, none has more than edges - count + 1 entries.
-    if (a.chunks && edges > count + u64(pieces) * EVEN) return false;
-    const u32 piece = warp / count;
-    if (piece >= pieces) return true;
-    const i32 k = u.queue[warp - piece * count];
-    const Offset begin = a.indptr[k], length = a.indptr[k + 1] - begin;
-    const Offset part = (length / Offset(pieces) / WARP + 1) * WARP,
-                 skipped = Offset(least(i64(length), i64(part) * piece));
-    const u32 total = u32(least(length - skipped, part));
-    const typename Op::U x = value_of_u(k);
-#pragma unroll 1
-    for (u32 first = 0; first < total; first += 2 * WARP)
-      read_batch<PASS, 2, true>(first, total, 0, k, begin + skipped, x);
-    return true;
+    return a.chunks && edges > count + u64(pieces) * EVEN ? 0 : pieces;
   }
 
   /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
@@ -467,17 +463,15 @@ template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class 
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work, const Counts &known) {
+  constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
   i32 *const list = work.room.lists[warp_in_block()];
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+  Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>(list, known);
-  } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>(list, known);
-  } else {
-    push.template run<CLAIM>(list, known);
-    work.grid.meet();
-    push.template run<FOLD>(list, known);
+#pragma unroll 1
+  for (int pass = 0; pass < (WAY == TWO_PASSES ? 2 : 1); ++pass) {
+    if (pass) work.grid.meet();
+    push.is_second = pass;
+    push.run(list, known);
   }
   push.outputs.finish();
 }
