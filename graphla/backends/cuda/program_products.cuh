@@ -513,53 +513,83 @@ struct Pull {
     outputs.add(is_row && fold.has, o);
   }
 
-  // --- chunks of long rows -----------------------------------------------------------------------
+  // --- sums --------------------------------------------------------------------------------------
 
-  /// Reads the chunks of the long rows that the mask allows. Consecutive chunks are read by
-  /// different warps.
-  DEVICE void read_chunks() {
-    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
-    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
-      const u32 mine = base + u32(lane()) * warps;
-      const i32 line = mine < chunks ? a.chunk_lines[mine] : 0;
-      bool is_open = mine < chunks && allowed(line);
-      if constexpr (Op::IS_ANY) is_open = is_open && !load_relaxed(&out.present[line]);
-      for (u32 active = __ballot_sync(ALL_LANES, is_open); active; active &= active - 1) {
-        const int owner = __ffs(int(active)) - 1;
-        const u32 chunk = base + u32(owner) * warps;
-        if constexpr (Op::IS_ANY) search_chunk(chunk, shuffle(line, owner));
-        else fold_chunk(chunk, shuffle(line, owner));
+  /// Folds all rows that the mask allows, or only the long ones. First the warps of the whole grid
+  /// fold the chunks of the long rows; consecutive chunks are folded by different warps. Then they
+  /// fold the other rows, and mark the outputs that the mask forbids as missing. If there are long
+  /// rows, the lengths of rows vary much. Then each warp repeatedly takes the next rows that no
+  /// warp has taken yet. The number of its next turn is requested early.
+  template <bool ONLY_LONG> DEVICE void fold_rows() {
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
+    const bool is_taken = a.chunks && warps * each < lines;
+    u32 chunk = spread_warp(), turn = spread_warp(), next = 0, part = 0;
+    while (true) {
+      const bool is_chunk = chunk < u32(a.chunks);
+      bool is_row = false;
+      i32 row = 0;
+      Offset begin = 0, end = 0;
+      u32 mine = 0, left = 0;
+      Fold<Op> fold;
+      if (is_chunk) {
+        mine = chunk + u32(lane()) * warps;
+        chunk += warps * WARP;
+        if (mine < u32(a.chunks)) {
+          row = a.chunk_lines[mine];
+          is_row = allowed(row);
+        }
+        if (is_row) find_chunk(mine, row, begin, end);
+        left = __ballot_sync(ALL_LANES, is_row);
+      } else {
+        if (ONLY_LONG || u64(turn) * each >= lines) break;
+        if (part == 0) next = is_taken ? next_turn() : turn + warps;
+        mine = part + u32(lane());
+        row = i32(turn * each + mine);
+        is_row = mine < each && u32(row) < lines;
+        if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
+        if (a.is_long(end - begin)) is_row = false, end = begin;
+        left = fold_short(fold, begin, end, row);
+        part += WARP;
+        if (part >= each) part = 0, turn = next;
       }
+      for (; left; left &= left - 1) {
+        const int owner = __ffs(int(left)) - 1;
+        const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
+        const i32 its_row = shuffle(row, owner);
+        const Fold<Op> more = rows.fold_by_warp(from, int(to - from), its_row);
+        if (is_chunk) join_chunk(shuffle(mine, owner), its_row, more);
+        else if (lane() == owner) fold.append(more);
+      }
+      if (!is_chunk) store(is_row, row, fold);
     }
   }
 
-  DEVICE Fold<Op> fold_of_chunk(i64 number, i64 begin, i64 end, i32 row) const {
-    const i64 from = begin + number * a.longest;
-    return rows.fold_by_warp(Offset(from), int(least(end - from, i64(a.longest))), row);
+  /// Returns the number of a turn that no warp has taken yet.
+  DEVICE u32 next_turn() const {
+    u32 taken = 0;
+    if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;
+    return warps_in_grid() + shuffle(taken, 0);
   }
 
-  /// Looks for a term in a chunk, unless the row has one already.
-  DEVICE void search_chunk(u32 chunk, i32 row) {
-    if (shuffle(load_relaxed(&out.present[row]), 0)) return;
-    const Fold<Op> fold =
-        fold_of_chunk(a.chunk_numbers[chunk], i64(a.indptr[row]), i64(a.indptr[row + 1]), row);
-    const bool is_new = fold.has && lane() == 0 && claim_output(out.present, row);
-    if (is_new) out.values[row] = fold.sum;
-    outputs.add(is_new, row);
+  /// Finds the entries of a chunk. There are none to fold if the result of the row is settled.
+  DEVICE void find_chunk(u32 chunk, i32 row, Offset &begin, Offset &end) const {
+    const i32 number = a.chunk_numbers[chunk];
+    begin = a.indptr[row] + Offset(number) * Offset(a.longest);
+    end = begin + least(a.indptr[row + 1] - begin, Offset(a.longest));
+    if constexpr (Rows::MAY_SETTLE && !Op::IS_ANY) {
+      if (load_relaxed(&work.arrays.arrived[chunk - u32(number)]) & SETTLED) end = begin;
+    }
   }
 
-  /// Folds a chunk. If it is the last one of its row to be folded, stores the result of the row.
-  DEVICE void fold_chunk(u32 chunk, i32 row) {
-    const i64 number = a.chunk_numbers[chunk], begin = i64(a.indptr[row]),
-              end = i64(a.indptr[row + 1]);
-    const u32 head = chunk - u32(number), count = u32((end - begin + a.longest - 1) / a.longest);
+  /// Stores the fold of a chunk. If it is the last one of its row to be folded, stores the result
+  /// of the row. Every lane must call this.
+  DEVICE void join_chunk(u32 chunk, i32 row, const Fold<Op> &fold) {
+    const i64 length = i64(a.indptr[row + 1] - a.indptr[row]);
+    const u32 head = chunk - u32(a.chunk_numbers[chunk]),
+              count = u32((length + a.longest - 1) / a.longest);
     Z *const sums = (Z *)work.arrays.sums;
     bool *const has = work.arrays.has;
     u32 *const arrivals = &work.arrays.arrived[head];
-    Fold<Op> fold;
-    bool is_settled = false;
-    if constexpr (Rows::MAY_SETTLE) is_settled = shuffle(load_relaxed(arrivals), 0) & SETTLED;
-    if (!is_settled) fold = fold_of_chunk(number, begin, end, row);
     u32 arrived = 0;
     if (lane() == 0) {
       store_relaxed(&sums[chunk], fold.sum);
@@ -571,6 +601,7 @@ struct Pull {
     }
     if (shuffle(arrived, 0) < count) return;
     Fold<Op> whole;
+#pragma unroll 1
     for (u32 first = head; first < head + count; first += WARP) {
       const u32 mine = first + u32(lane());
       Fold<Op> part;
@@ -581,57 +612,44 @@ struct Pull {
     store(lane() == 0, row, whole);
   }
 
-  // --- sums of rows ------------------------------------------------------------------------------
-
-  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing. If
-  /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
-  /// rows that no warp has taken yet. The number of its next turn is requested early.
-  DEVICE void fold_rows() {
-    const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
-    const bool is_taken = a.chunks && warps * each < lines;
-    const auto next_turn = [&] {
-      u32 taken = 0;
-      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;
-      return warps + shuffle(taken, 0);
-    };
-    u32 turn = spread_warp();
-    while (turn * each < lines) {
-      const u32 next = is_taken ? next_turn() : turn + warps;
-#pragma unroll 1
-      for (u32 part = 0; part < each; part += WARP) {
-        const u32 mine = part + u32(lane()), row = turn * each + mine;
-        fold_row(mine < each && row < lines, i32(row));
-      }
-      turn = next;
-    }
-  }
-
-  /// Folds a row for each lane whose `is_row` is true.
-  DEVICE void fold_row(bool is_row, i32 row) {
-    Offset begin = 0, end = 0;
-    if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
-    if (a.is_long(end - begin)) is_row = false, end = begin;
-    Fold<Op> fold;
+  /// Folds the rows that are short, one for each lane, and the first entries of the other rows if
+  /// these may settle them. Advances `begin` to the first entry that has not been read. Returns the
+  /// bits of the lanes whose rows the warp must still fold. Every lane must call this.
+  DEVICE u32 fold_short(Fold<Op> &fold, Offset &begin, Offset end, i32 row) const {
     int few = int(least(end - begin, Offset(FEW)));
-    if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
+    if (!Rows::MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
     rows.fold_few(fold, begin, few, row);
     begin += Offset(few);
-    u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-    if constexpr (!Rows::MAY_SETTLE) {
-      const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
-      rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
-      left &= ~shorter;
-    }
-    for (; left; left &= left - 1) {
-      const int owner = __ffs(int(left)) - 1;
-      const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
-      const Fold<Op> more = rows.fold_by_warp(from, int(to - from), shuffle(row, owner));
-      if (lane() == owner) fold.append(more);
-    }
-    store(is_row, row, fold);
+    const u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
+    if constexpr (Rows::MAY_SETTLE) return left;
+    const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
+    rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
+    return left & ~shorter;
   }
 
   // --- searches ----------------------------------------------------------------------------------
+
+  /// For the monoid ANY: looks for a term in each chunk of the long rows that the mask allows and
+  /// that have no result yet.
+  DEVICE void search_chunks() {
+    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
+    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
+      const u32 mine = base + u32(lane()) * warps;
+      const i32 line = mine < chunks ? a.chunk_lines[mine] : 0;
+      const bool is_open = mine < chunks && allowed(line) && !load_relaxed(&out.present[line]);
+      for (u32 active = __ballot_sync(ALL_LANES, is_open); active; active &= active - 1) {
+        const int owner = __ffs(int(active)) - 1;
+        const i32 row = shuffle(line, owner);
+        if (shuffle(load_relaxed(&out.present[row]), 0)) continue;
+        Offset begin, end;
+        find_chunk(base + u32(owner) * warps, row, begin, end);
+        const Fold<Op> fold = rows.fold_by_warp(begin, int(end - begin), row);
+        const bool is_new = fold.has && lane() == 0 && claim_output(out.present, row);
+        if (is_new) out.values[row] = fold.sum;
+        outputs.add(is_new, row);
+      }
+    }
+  }
 
   static constexpr int NEAR = 4;  // number of entries of a row that a lane reads at once
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
@@ -902,12 +920,12 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                work,
                typename Pulling::Rows(operands),
                Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (IS_SEARCH<Op>) {
-    pull.search_rows();
-    pull.read_chunks();
+  if constexpr (!IS_SEARCH<Op>) {
+    pull.template fold_rows<false>();
   } else {
-    pull.read_chunks();
-    pull.fold_rows();
+    pull.search_rows();
+    if constexpr (Op::IS_ANY) pull.search_chunks();
+    else pull.template fold_rows<true>();
   }
   pull.outputs.finish();
 }
