@@ -35,7 +35,7 @@ from graphla.program.plan import (
     Store,
     Sweep,
     Uniform,
-    may_fault,
+    has_fault,
     nodes,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
@@ -462,7 +462,7 @@ class _Printer:
 
     def _check_fault(self, x: Any, line: int) -> None:
         """Print a test for faults of the scalars in x."""
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.out(f"if (machine.fault) {{ machine.line = {line}; goto failed; }}")
 
     # --- steps ----------------------------------------------------------------------------------
@@ -520,6 +520,8 @@ class _Printer:
             out(f"{self.name(x.variable)} = entries_of({self.name(x.slot)});")
         elif isinstance(x, ir.Length):
             out(f"{self.name(x.variable)} = {self.name(x.stack)}.length;")
+        elif isinstance(x, ir.ClearStack):
+            out(f"{self.name(x.stack)}.clear();")
         elif isinstance(x, ir.Fault):
             number = self.fault(x.kind, x.text, x.line)
             out(f"const bool is_wrong = {self.scalar(x.condition)};")
@@ -635,7 +637,11 @@ class _Printer:
         out(f"const {self.queueing(step)};")
         n = self.size(step.out.dim)
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        direction = "pull" if is_ordered else self.options.direction
+        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        is_whole = step.mask is None and product.u in step.full
+        direction = self.options.direction
+        if is_ordered or (is_whole and direction == "auto"):
+            direction = "pull"
         choice = f"should_push<{op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
@@ -1038,7 +1044,7 @@ class _SweepPrinter:
         name = self.printer.temporary("s")
         value = convert(dtype, self.printer.scalar(x), x.dtype)
         self.before(f"const {dtype.c_type} {name} = {value};")
-        if has_fault(x):
+        if any(map(has_fault, nodes(x))):
             self.before(f"if (machine.fault) {{ machine.line = {self.line}; goto failed; }}")
         return name
 
@@ -1239,21 +1245,6 @@ def either(x: str, y: str) -> str:
 def choose(condition: str, x: str, y: str) -> str:
     """Return a C++ expression for x if the condition is true, otherwise y."""
     return {"true": x, "false": y}.get(condition, f"({condition} ? {x} : {y})")
-
-
-def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of a scalar can fault."""
-    return any(
-        isinstance(each, ir.Element) or (isinstance(each, ir.Call) and _call_may_fault(each))
-        for each in nodes(x)
-    )
-
-
-def _call_may_fault(x: ir.Call) -> bool:
-    is_float = bool(x.arguments) and x.arguments[0].dtype is FP64
-    if is_float and x.function in ("add", "sub", "mul", "neg", "abs"):
-        return False
-    return may_fault(x.function)
 
 
 OPERATORS = {

@@ -234,6 +234,12 @@ class Loop:
     helpers: tuple[Helper, ...]
     attributes: tuple[Home, ...]
 
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The names that the steps assign or delete."""
+        written = [_written(root) for step in self.steps for root in _roots(step)]
+        return frozenset[str]().union(*written)
+
     def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
         """Return the user's function and the helpers, or None if a helper has been replaced."""
         found = [user]
@@ -248,14 +254,6 @@ class Loop:
         """Return the function that contains a line, and the number of the line in its file."""
         part = next(part for part in reversed(self.parts) if part.start < line or not part.start)
         return part.source, part.source.first + line - part.start - 1
-
-    def assigned(self) -> frozenset[str]:
-        """Return the names that the steps assign or delete. Dead code has no steps."""
-        found: set[str] = set()
-        for step in self.steps:
-            for root in _roots(step):
-                found |= _written(root)
-        return frozenset(found)
 
     def step_of(self, node: ast.AST) -> Step | None:
         """Return the step that contains a part of the syntax tree, or None."""

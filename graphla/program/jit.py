@@ -362,7 +362,10 @@ class _Loop:
         """Report that the loop cannot be flattened."""
         if not at.has_graphla:
             self.run_in_python()
-        elif running.engine_for(at.device or default_device(), at.entries) is not None:
+        elif (
+            _report.get() is not None
+            or running.engine_for(at.device or default_device(), at.entries) is not None
+        ):
             self.fail(error)
 
     def fail(self, error: NotCompilable) -> None:
@@ -370,7 +373,7 @@ class _Loop:
         self.say(f"runs as Python: {error}")
         if error.code is Reason.FAILS:
             self.state = State.PYTHON
-        else:
+        elif _report.get() is None:
             self.owner.refuse(self, error)
 
     def run_in_python(self) -> None:
@@ -473,18 +476,16 @@ def _getter(path: Path) -> Getter:
     name, *rest = path
     if not rest:
         return lambda values: values[name]
-    if rest == ["len()"]:
-        return lambda values: len(values[name])
-    if len(rest) == 1:
+    if len(rest) == 1 and rest[0].isidentifier():
         return lambda values: getattr(values[name], rest[0])
 
     def get(values: Mapping[str, Any]) -> Any:
         value: Any = values[name]
         for each in rest:
-            if each.isdecimal():
-                value = value[int(each)]
+            if each == "len()":
+                value = len(value)
             else:
-                value = len(value) if each == "len()" else getattr(value, each)
+                value = value[int(each)] if each.isdecimal() else getattr(value, each)
         return value
 
     return get
@@ -504,8 +505,8 @@ def _store(operand: Operand) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """A variable that the loop assigns only in code that is never reached."""
+class _Unchanged:
+    """A variable that only unreachable statements of the loop assign."""
 
     name: str
 
@@ -551,13 +552,13 @@ class _Case:
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
         self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
-        self.exits = [self.leaving(each) for each in program.exits]
+        self.exits = [self.leaving(each, values) for each in program.exits]
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the numbers that the program contains as constants are the same."""
         return all(_is_same(get(values), constant) for get, constant in self.fixed)
 
-    def leaving(self, leaving: ir.Leaving) -> _Left:
+    def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape
         site = shape.owner.site
         place = shape.loop.places[leaving.place]
@@ -565,8 +566,6 @@ class _Case:
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
         loop, names = shape.loop, dict(leaving.names)
-        for name in set(shape.inputs).difference(names, loop.assigned()):
-            names[name] = _Kept(name)
         live = frozenset[str]().union(
             *(
                 live
@@ -577,9 +576,16 @@ class _Case:
         return _Left(
             place=number,
             raised=place if place.helper is not None else None,
-            outputs=tuple(names.get(name) for name in site.outputs),
+            outputs=tuple(
+                names.get(name) if name in names or name in loop.assigned else _Unchanged(name)
+                for name in site.outputs
+            ),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
-            missing=frozenset(live.intersection(site.outputs).difference(names)),
+            missing=frozenset(
+                name
+                for name in live.intersection(site.outputs).difference(names)
+                if name in loop.assigned or name not in values
+            ),
         )
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -617,8 +623,8 @@ class _Case:
             if type(each) is ir.Stack
             else each.value
             if type(each) is ir.Same
-            else values[each.name]
-            if type(each) is _Kept
+            else values.get(each.name)
+            if type(each) is _Unchanged
             else None
             for each in left.outputs
         ]

@@ -24,7 +24,7 @@ from typing import Any
 
 from graphla.program import ir
 from semirings import binary
-from semirings.dtypes import BOOL, UINT64, DataType
+from semirings.dtypes import BOOL, FP64, UINT64, DataType
 
 # --- the parts of a plan ------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class Exchange:
 class Uniform:
     """A scalar instruction, which each thread computes for itself."""
 
-    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.Fault
+    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.ClearStack | ir.Fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,6 +364,56 @@ def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
     return is_full(x.x, full)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+# --- faults -------------------------------------------------------------------------------------
+
+LITTLE = 1 << 20
+"""An addition of a constant of at most this size is treated as if it could not exceed 64 bits.
+
+If it does, the program ends with the right fault, but vectors and variables may already have the
+values that later statements of the block give them.
+"""
+
+
+def may_fault(x: ir.Instruction) -> bool:
+    """Return whether an instruction may end the program."""
+    if isinstance(x, (ir.Fault, ir.ReadElement, ir.Scatter, ir.SetElement, ir.DeleteElement)):
+        return True
+    if isinstance(x, (ir.Pop, ir.Peek)) or gathers(x):
+        return True
+    if isinstance(x, ir.Reduce) and x.monoid.type is UINT64:
+        return True
+    return any(has_fault(each) and not _is_little_step(each) for each in nodes(x))
+
+
+def has_fault(x: Any) -> bool:
+    """Return whether the evaluation of this node of a scalar, without its parts, may fault."""
+    if isinstance(x, ir.Element):
+        return x.array.dtype is UINT64
+    if not isinstance(x, ir.Call):
+        return False
+    if x.dtype is FP64 and x.function in ("add", "sub", "mul", "neg", "abs"):
+        return False
+    is_math = x.function.startswith("math.") and x.function not in TOTAL
+    return is_math or x.function in FAULTING
+
+
+def _is_little_step(x: ir.Call | ir.Element) -> bool:
+    if not isinstance(x, ir.Call) or x.function not in ("add", "sub"):
+        return False
+    return any(isinstance(y, ir.Constant) and abs(y.value) <= LITTLE for y in x.arguments)
+
+
+FAULTING = frozenset(
+    ["add", "sub", "mul", "neg", "abs", "pow", "lshift", "rshift"]
+    + ["truediv", "floordiv", "mod", "int", "round"]
+)
+TOTAL = frozenset(
+    ["math.isnan", "math.isinf", "math.isfinite", "math.fabs", "math.copysign"]
+    + ["math.atan", "math.atan2", "math.tanh", "math.hypot"]
+)
+"""Functions of the module math that raise no exception."""
+
+
 # --- lowering -----------------------------------------------------------------------------------
 
 ALTERNATING = 2
@@ -393,7 +443,7 @@ class _Lowering:
         """Return the steps of a block."""
         self._steps, self._waiting, self._checked = [], [], set()
         for each in block.instructions:
-            self._flush(variables(each))
+            self._flush(None if may_fault(each) else variables(each))
             _lower[type(each)](self, each)
         self._flush(None)
         return self._steps
@@ -561,6 +611,7 @@ _lower: dict[type, Any] = {
     ir.Count: _Lowering.uniform,
     ir.ReadElement: _Lowering.uniform,
     ir.Length: _Lowering.uniform,
+    ir.ClearStack: _Lowering.uniform,
     ir.Fault: _Lowering.uniform,
     ir.Reduce: _Lowering.fold,
     ir.IsEqual: _Lowering.compare,
@@ -832,6 +883,7 @@ def _multiply_accesses(step: Multiply) -> list[Access]:
             for name in ("elements", "counts")
         ),
         Access(("queue", step.product.u), False, None, line),
+        Access(("work", None), True, None, line),
         *_whole(step.out, line),
     ]
 
@@ -894,9 +946,6 @@ _accesses: dict[type, Any] = {
 
 
 # --- fusion -------------------------------------------------------------------------------------
-
-QUIET = {"add", "sub", "mul", "neg", "abs", "pow", "lshift"}
-"""Functions whose only fault is that a result exceeds 64 bits. A sweep may pass them."""
 
 
 def _fuse(steps: list[Step]) -> list[Step]:
@@ -968,13 +1017,12 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
         return slots.isdisjoint(step.targets)
     if isinstance(step, Uniform):
         each = step.instruction
-        if isinstance(each, ir.Let):
-            calls = (x.function for x in nodes(each.values) if isinstance(x, ir.Call))
-            if not all(name in QUIET or not may_fault(name) for name in calls):
-                return False
-            return used.isdisjoint(each.variables)
-        if isinstance(each, (ir.Fault, ir.ReadElement)):
+        if isinstance(each, (ir.Fault, ir.ReadElement)) or may_fault(each):
             return False
+        if isinstance(each, ir.Let):
+            return used.isdisjoint(each.variables)
+        if isinstance(each, ir.ClearStack):
+            return True
         return used.isdisjoint((each.variable,)) and _are_apart(accesses(step), ours)
     if isinstance(step, Combine):
         may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64
@@ -989,19 +1037,6 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
 def _are_apart(theirs: list[Access], ours: list[Access]) -> bool:
     pairs = ((a, b) for a in theirs for b in ours)
     return not any(a.resource == b.resource and (a.writes or b.writes) for a, b in pairs)
-
-
-def may_fault(function: str) -> bool:
-    """Return whether a scalar function raises an exception for some arguments."""
-    return function in FAULTING or (function.startswith("math.") and function not in TOTAL)
-
-
-FAULTING = QUIET | {"truediv", "floordiv", "mod", "rshift", "int", "round"}
-TOTAL = {
-    *("math.isnan", "math.isinf", "math.isfinite", "math.fabs", "math.copysign"),
-    *("math.atan", "math.atan2", "math.tanh"),
-}
-"""Functions of the module math that raise no exception."""
 
 
 # --- barriers -----------------------------------------------------------------------------------
@@ -1052,6 +1087,7 @@ def _reason(before: Access, after: Access) -> str:
     kind, what = before.resource[0], getattr(before.resource[1], "name", "")
     names = {"elements": what, "counts": f"the size of {what}", "queue": f"the queue of {what}"}
     names |= {"fold": "a reduction", "check": f"the check of {what}", "stack": what}
+    names["work"] = "the memory that products share"
     verbs = ["reads", "writes"]
     return (
         f"line {before.line} {verbs[before.writes]} {names[kind]}, "

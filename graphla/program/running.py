@@ -26,7 +26,8 @@ Number = bool | int | float
 Path = tuple[str, ...]
 """Where a value is found at a call: a name in `names`, then attributes, such as ("A", "nrows").
 
-The last item may be "len()", for the number of items of a list or an array.
+An item may also be "len()", for the number of items of a list or an array, or the index of an item
+of a tuple.
 """
 
 

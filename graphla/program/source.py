@@ -45,11 +45,13 @@ class Source:
 
 def source_of(function: FunctionType) -> Source:
     """Return the source of a function, or raise NotCompilable if there is none."""
-    return _source_of(function.__code__)
+    code = function.__code__
+    return _source_of(code, code.co_filename)
 
 
 @lru_cache(maxsize=1024)
-def _source_of(code: CodeType) -> Source:
+def _source_of(code: CodeType, file: str) -> Source:
+    # Code objects of different files may be equal, so the file is part of the cache's key.
     if code.co_name == "<lambda>":
         refuse(Reason.NO_SOURCE, None, name="a lambda function")
     try:
@@ -62,7 +64,7 @@ def _source_of(code: CodeType) -> Source:
     return Source(
         name=code.co_name,
         node=node,
-        file=code.co_filename,
+        file=file,
         first=first,
         lines=tuple(line.rstrip("\n") for line in lines),
         local=frozenset(code.co_varnames) | frozenset(code.co_cellvars),

@@ -14,6 +14,7 @@ import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -670,6 +671,18 @@ def test_a_variable_may_have_no_value_before_the_loop(engine: Counting):
         last(ones(), False)
 
 
+def test_a_variable_that_only_unreachable_statements_assign_keeps_its_value(engine: Counting):
+    @gl.jit
+    def add(u: Vector, k: int) -> tuple[Any, ...]:
+        while u.nvals and not 6:
+            u << u.apply(binary.plus, right=1)
+            k += 1
+        return u, k
+
+    assert shown(add(ones(), 5)) == shown((ones(), 5))
+    assert len(engine.programs) == 1
+
+
 # --- errors --------------------------------------------------------------------------------------
 
 
@@ -1051,10 +1064,28 @@ def test_explain_prints_the_program_and_changes_nothing(engine: Counting):
 
 
 def test_explain_names_the_statement_for_which_a_loop_runs_as_python(engine: Counting):
-    jitted = gl.jit(makes_a_dict, fallback=True)
-    with pytest.warns(UserWarning):
-        text = jitted.explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
+    text = gl.jit(makes_a_dict).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert 'found = {"k": k}' in text
+
+
+@pytest.mark.parametrize("function", [makes_a_dict, has_a_try])
+def test_explain_works_where_loops_run_as_python(function: Callable[..., Any]):
+    with gl.config.set(device="cpu", compiled=False):
+        text = gl.jit(function).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
+    assert "runs as Python" in text
+
+
+def test_threads_may_call_one_function_at_the_same_time():
+    search = gl.jit(bfs)
+
+    def work(source: int) -> Any:
+        with compiling():
+            return [shown(search(path(n), source)) for n in range(4, 9)]
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(work, range(4)))
+    for source, results in enumerate(found):
+        assert results == [shown(bfs(path(n), source)) for n in range(4, 9)]
 
 
 def test_a_recorder_gets_the_rounds_of_the_loop(engine: Counting):

@@ -209,24 +209,22 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
 #pragma unroll 1
   for (; first < span.count; first += AHEAD * step) {
     Row rows[AHEAD];
-    i32 at[AHEAD];  // -1 beyond the end
+    i32 at[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-      const i64 place = first + k * step;
-      at[k] = place >= span.count ? -1 : span.list ? span.list[place] : i32(place);
+      // Beyond the end, the loads repeat the last position, so that no branch separates them.
+      const i64 place = least(first + k * step, span.count - 1);
+      at[k] = span.list ? span.list[place] : i32(place);
     }
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (at[k] >= 0) flags(at[k], rows[k]);
+    for (int k = 0; k < AHEAD; ++k) flags(at[k], rows[k]);
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) values(at[k], rows[k]);
+#pragma unroll
+    for (int k = 0; k < AHEAD; ++k) gather(at[k], rows[k]);
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k)
-      if (at[k] >= 0) values(at[k], rows[k]);
-#pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (at[k] >= 0) gather(at[k], rows[k]);
-#pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (at[k] >= 0) run(at[k], rows[k]);
+      if (first + k * step < span.count) run(at[k], rows[k]);
   }
 }
 
@@ -527,6 +525,8 @@ template <class T> struct Stack {
     }
     machine.add(&v.counts->edges, edges);
   }
+
+  DEVICE void clear() { length = top = 0; }
 
   /// Removes the last item, which has `count` entries.
   DEVICE void drop(i64 count) {

@@ -48,7 +48,9 @@ from graphla.formats import (
 class ProgramTuning:
     """Sizes that compiled loops use."""
 
-    block: int = 1024  # threads per block; one block runs on each multiprocessor
+    # Threads per block; one block runs on each multiprocessor. A thread then has 128 registers; with
+    # 64, sweeps would store what they load in local memory, and so wait for one load at a time.
+    block: int = 512
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
