@@ -27,8 +27,8 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""A direction of length 1 is dropped if the square of its distance from the span of the others is
-at most this: up to rounding, it is a linear combination of the others."""
+"""The last step, scaled to length 1, is dropped if the square of its distance from the span of h
+and the residual is at most this: up to rounding, it is a linear combination of these."""
 
 TINY = sys.float_info.min
 """The smallest positive normal number, which replaces a denominator that is 0."""
@@ -150,18 +150,15 @@ def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Ve
         a(binary.plus) << plus_times["FP64"](r @ A)
         moved_r << 0.0
         moved_r(binary.plus) << plus_times["FP64"](A @ a)
-        hr, hs, rs, ss = inner(h, r), inner(h, step), inner(r, step), inner(step, step)
-        hr_m, hs_m, rr_m = inner(moved, r), inner(moved, step), inner(moved_r, r)
-        rs_m, ss_m = inner(moved_r, step), inner(moved_step, step)
+        hs, rs, ss = inner(h, step), inner(r, step), inner(step, step)
+        rr_m, rs_m, ss_m = inner(moved_r, r), inner(moved_r, step), inner(moved_step, step)
         # The vectors are not scaled to length 1, but the inner products and the factors are.
         by_h, by_r, by_step = _inverse(hh), _inverse(rr), _inverse(ss)
         x, y, z = _best_combination(
-            hr * by_h * by_r,
             hs * by_h * by_step,
             rs * by_r * by_step,
             theta,
-            hr_m * by_h * by_r,
-            hs_m * by_h * by_step,
+            error,
             rr_m * by_r * by_r,
             rs_m * by_r * by_step,
             ss_m * by_step * by_step,
@@ -184,39 +181,25 @@ def _inverse(square: float) -> float:
 
 
 def _best_combination(
-    hr: float,
-    hs: float,
-    rs: float,
-    hh_m: float,
-    hr_m: float,
-    hs_m: float,
-    rr_m: float,
-    rs_m: float,
-    ss_m: float,
+    hs: float, rs: float, theta: float, error: float, rr_m: float, rs_m: float, ss_m: float
 ) -> tuple[float, float, float]:
     """Return factors a, b, c for which y = ah + br + c·step maximizes yM·y / y·y.
 
-    The vectors h, r and step have length 1, or are 0. The parameters are the inner products h·r,
-    h·step and r·step, and then hM·h, hM·r, hM·step, rM·r, rM·step and stepM·step. A direction that
-    depends linearly on those before it, up to rounding, gets the factor 0.
+    The vectors h, r and step have length 1, or are 0, and hM = θh + error·r, where r is orthogonal
+    to h. The other parameters are the inner products h·step, r·step, rM·r, rM·step and stepM·step.
+    If the step depends linearly on h and r, up to rounding, c is 0.
     """
-    # Gram-Schmidt: with h, the vectors u = p(r - hr·h) and v = q(step - hs·h - f·u) have length 1
-    # and are orthogonal. If r or the step depends on the vectors before it, p or q is 0.
-    p = _inverse_length(1.0 - hr * hr)
-    f = p * (rs - hr * hs)
-    q = _inverse_length(1.0 - hs * hs - f * f)
-    # the matrix of M in the basis h, u, v
-    hu = p * (hr_m - hr * hh_m)
-    uu = p * p * (rr_m - 2.0 * hr * hr_m + hr * hr * hh_m)
-    us = p * (rs_m - hr * hs_m)
-    hv = q * (hs_m - hs * hh_m - f * hu)
-    uv = q * (us - hs * hu - f * uu)
-    vv = q * q * (ss_m + hs * hs * hh_m + f * f * uu - 2.0 * (hs * hs_m + f * us - hs * f * hu))
-    a, b, c = _largest_eigenvector(hh_m, hu, hv, uu, uv, vv)
-    # from the basis h, u, v to the basis h, r, step
+    # v = q(step - hs·h - rs·r) is orthogonal to h and r, and has length 1 or, if the step depends
+    # on h and r, is 0.
+    q = _inverse_length(1.0 - hs * hs - rs * rs)
+    # In the basis h, r, v, the matrix of M is tridiagonal, because hM·v = 0.
+    rv_m = q * (rs_m - hs * error - rs * rr_m)
+    vv_m = q * q * (ss_m - hs * hs * theta + rs * rs * rr_m - 2.0 * rs * rs_m)
+    a, b, c = _largest_eigenvector(theta, error, 0.0, rr_m, rv_m, vv_m)
+    # from the basis h, r, v to the basis h, r, step
     c = q * c
-    b = p * (b - c * f)
-    a = a - c * hs - b * hr
+    b = b - rs * c
+    a = a - hs * c
     sign = math.copysign(1.0, a)
     return sign * a, sign * b, sign * c
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
+import weakref
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda import program as machine
+from graphla.backends.cuda import program_products
 from graphla.backends.cuda.hot_columns import Hubs
 from graphla.backends.cuda.launch import EACH, ISO, UNREAD
 from graphla.backends.cuda.persistent import FAULT
@@ -65,11 +68,10 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         if store.known_nvals == store.size
     )
     planned = _plan(_ById(program), full, settings().deterministic)
-    text, forms = planned.specialize(arguments.matrices)
+    text, loop = planned.specialize(arguments.matrices)
     reductions = [_reduce(each, arguments) for each in planned.plan.reductions]
     work = machine.Run(
-        planned.loop(text),
-        forms,
+        loop,
         arguments.dims,
         arguments.arrays,
         [*(store.at_hand for store in arguments.vectors), *reductions],
@@ -88,7 +90,7 @@ def show(
 ) -> str:
     """Return the text of the kernel. `full` are the inputs that have all entries."""
     planned = _plan(_ById(program), full, settings().deterministic)
-    return planned.specialize(matrices)[0].text
+    return planned.print(matrices)[0].text
 
 
 class _ById:
@@ -126,9 +128,34 @@ class _Planned:
         self.full = _find_pulls(products, _takes_hubs)
         self.layout = _layout(of)
         self._texts: dict[Any, Text] = {}
-        self._loops: dict[int, machine.Loop] = {}
+        self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
+        self._refs: dict[Any, list[weakref.ref[Csr]]] = {}
 
-    def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
+    def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
+        """Return the kernel for these matrices, and the loop that runs it.
+
+        They are cached as long as the forms of the matrices exist.
+        """
+        csrs = [getattr(matrices[number], name) for number, name, _ in self.forms]
+        stream = xp.cuda.get_current_stream().ptr if self.full else 0
+        tunings = current(machine.TUNING), current(program_products.TUNING)
+        device = xp.cuda.runtime.getDevice()
+        key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction())
+        known = self._loops.get(key)
+        if known is None:
+            text, forms = self.print(matrices)
+            what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
+            loop = machine.Loop(text.text, entry, what, text.block, self.layout, forms)
+            known = self._loops[key] = text, loop, tunings  # the key has their ids
+
+            def drop(_: Any) -> None:
+                self._loops.pop(key, None)
+                self._refs.pop(key, None)
+
+            self._refs[key] = [weakref.ref(a, drop) for a in csrs]
+        return known[0], known[1]
+
+    def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
         csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
         kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
@@ -150,16 +177,6 @@ class _Planned:
         if key in self.peeks:
             columns = matrices[number].csr if name == "csc" else matrices[number].csc
         return machine.Form(a, way == "pull", key in self.reads, hubs, columns)
-
-    def loop(self, text: Text) -> machine.Loop:
-        """Return a printed kernel with the layout of its state."""
-        known = self._loops.get(id(text))
-        if known is None:
-            what = f"the loop of {self.plan.program.name}"
-            entry, block = f"graphla::{KERNEL}<0>", text.block
-            known = machine.Loop(text.text, entry, what, block, self.layout)
-            self._loops[id(text)] = known
-        return known
 
 
 def _layout(of: Plan) -> machine.Layout:

@@ -307,7 +307,8 @@ class _Printer:
         head, tail = _Lines(), _Lines()
         self._print_head(head)
         self._print_tail(tail)
-        parameters = ["const Launch launch", "const Frame frame"]
+        state = f"const State<{self.words.size}> given"
+        parameters = ["const Launch launch", "const Frame frame", state]
         for key in self.forms:
             kind = self.options.forms[key]
             parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
@@ -334,12 +335,12 @@ class _Printer:
         out("SHARED(u64, scratch, 2 * (WARP + 1));")
         out(f"SHARED(u64, words, {words.size});")
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
-        out("  words[k] = load_relaxed(&frame.words[k]);")
+        out("  words[k] = given.words[k];")
         out("__syncthreads();")
         out("Machine machine(launch, frame, scratch);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
-            out("Work work(machine.grid, frame.arrays, room);")
+            out("Work work(machine.grid, frame.arrays(), room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
         out("machine.products = u32(words[STATE_PRODUCTS]);")
@@ -399,7 +400,7 @@ class _Printer:
             out("status = FAULT;")
         out.lines.append("leave:")
         out.begin("if (is_last_block(machine.grid) && threadIdx.x == 0) {")
-        out("u64 *const state = frame.words;")
+        out("u64 *const state = frame.state;")
         out("state[STATE_RESUME] = resume;")
         out("state[STATE_FAULT] = machine.fault;")
         out("state[STATE_LINE] = machine.line;")

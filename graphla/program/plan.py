@@ -403,14 +403,14 @@ def _is_little_step(x: ir.Call | ir.Element) -> bool:
     return any(isinstance(y, ir.Constant) and abs(y.value) <= LITTLE for y in x.arguments)
 
 
-FAULTING = frozenset(
-    ["add", "sub", "mul", "neg", "abs", "pow", "lshift", "rshift"]
-    + ["truediv", "floordiv", "mod", "int", "round"]
-)
-TOTAL = frozenset(
-    ["math.isnan", "math.isinf", "math.isfinite", "math.fabs", "math.copysign"]
-    + ["math.atan", "math.atan2", "math.tanh", "math.hypot"]
-)
+FAULTING = {
+    *("add", "sub", "mul", "neg", "abs", "pow", "lshift", "rshift"),
+    *("truediv", "floordiv", "mod", "int", "round"),
+}
+TOTAL = {
+    *("math.isnan", "math.isinf", "math.isfinite", "math.fabs", "math.copysign"),
+    *("math.atan", "math.atan2", "math.tanh", "math.hypot"),
+}
 """Functions of the module math that raise no exception."""
 
 

@@ -33,7 +33,7 @@ from semirings import semiring as catalog  # noqa: E402
 
 VECTOR = Struct("program_products.cuh", "Vector")
 QUEUE_ROOM, _ = enumeration("program_products.cuh", "ProductShape")
-IN_BITMAP, IN_FULL, WITH_HUBS = enumeration("gathering.cuh", "Held")
+IN_BITMAP, IN_FULL, WITH_HUBS, _ = enumeration("gathering.cuh", "Held")
 
 KERNEL = """
 #include "program_products.cuh"
@@ -305,7 +305,9 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
         data.draw(st.booleans()),
     )
     terms = terms_of(case)
-    with using(ProgramProductsTuning(push_chunk=chunk, pull_chunk=chunk), LARGE):
+    check_from = data.draw(st.sampled_from((0, 1 << 21)))
+    tuning = ProgramProductsTuning(push_chunk=chunk, pull_chunk=chunk, check=check_from)
+    with using(tuning, LARGE):
         for directions in (1, 2, 3, 312, 3133, 33):
             check(case, directions, layout, terms)
         if case.present.all():
@@ -363,3 +365,19 @@ def test_a_product_with_few_edges_pushes(name, entries, edges, left, pushes):
     form = program_products.push_form(columns, a_read[0])
     kernel(1, 1, form, u, np.int64(1000), np.int64(left), found)
     assert bool(found[0]) == pushes
+
+
+@pytest.mark.parametrize("gap", [None, 3])
+@pytest.mark.parametrize("directions", [3, 333])
+def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions):
+    """The last 20 columns are empty, and u has more entries than there are other columns."""
+    rng = np.random.default_rng(2)
+    there = rng.random((50, 60)) < 0.3
+    there[:, 40:] = False
+    rows, columns = there.nonzero()
+    values = rng.integers(1, 4, rows.size).astype(float)
+    a, present = csr(rows, columns, values, there.shape, np.int32), np.ones(60, bool)
+    present[50 if gap is None else gap] = False
+    case = Case(typed("plus_times FP64"), "mxv", a, rng.integers(1, 4, 60) * 1.0, present, None)
+    with using(ProgramProductsTuning(check=0, pull_chunk=7)):
+        check(case, directions, Layout(3, False, IN_FULL), terms_of(case))

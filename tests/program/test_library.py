@@ -73,9 +73,14 @@ def engine_of(kind: str) -> Any:
     return pytest.importorskip(f"graphla.program.{DEVICE}")
 
 
-@pytest.fixture(params=["interpreter", "compiler"])
-def engine(request: pytest.FixtureRequest) -> Counting:
-    return Counting(engine_of(request.param))
+SLOW = [("compiler", "hits")] if DEVICE == "cpu" else []
+"""The loops for which a compilation takes more than ten seconds."""
+
+
+def runs(names: list[str]) -> list[Any]:
+    """Return each pair of a kind of engine and a name; `make test` leaves the slow ones out."""
+    pairs = [(kind, name) for kind in ("interpreter", "compiler") for name in names]
+    return [pytest.param(*x, marks=pytest.mark.full if x in SLOW else ()) for x in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +92,9 @@ def graph() -> Matrix:
     return Matrix.from_coo(rows, columns, weights, nrows=60, ncols=60, symmetric=True)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(name, engine, graph):
-    count, call = CASES[name]
+@pytest.mark.parametrize(("kind", "name"), runs([*CASES]))
+def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(kind, name, graph):
+    (count, call), engine = CASES[name], Counting(engine_of(kind))
     with gl.config.set(compiled=False):
         expected = call(graph)
     with running.use(engine), gl.config.set(compile_threshold=0):

@@ -14,8 +14,9 @@ enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 
 /// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
 /// WITH_HUBS: like IN_FULL, but the values that are read most often (those of the hubs) are also in
-/// shared memory.
-enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2 };
+/// shared memory. MAYBE_FULL: like IN_BITMAP if there are presence flags, otherwise like IN_FULL; a
+/// value is loaded together with its flag. This needs AT_LAST.
+enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2, MAYBE_FULL = 3 };
 
 /// Values of the vector u in shared memory. Slot s holds u[tags[s] * slots + s], which is a valid
 /// element for every s. The number of slots, `slots`, is a power of two.
@@ -99,7 +100,7 @@ template <class Op> DEVICE Fold<Op> warp_fold(Fold<Op> mine) {
 template <class A, class U> struct Operands {
   const i32 *indices;     // column of each entry of A
   const A *a_values;      // one value per entry, or one for all entries; see `Kept`
-  const bool *u_present;  // presence flags; null unless IN_BITMAP
+  const bool *u_present;  // presence flags; null unless IN_BITMAP or MAYBE_FULL
   const U *u_values;
   const u16 *hubs;  // tags of the hubs; null unless WITH_HUBS
   int hub_bits;     // slots == 1 << hub_bits
@@ -180,6 +181,16 @@ struct Rows {
       for (int i = 0; i < COUNT; ++i) there[i] = there[i] && u_present[k[i]];
     }
     if constexpr (ENDS == AT_LAST) {
+      bool is_set[COUNT];
+#pragma unroll
+      for (int i = 0; i < COUNT; ++i) is_set[i] = there[i];
+      if constexpr (HELD == MAYBE_FULL) {
+        if (u_present) {
+#pragma unroll
+          for (int i = 0; i < COUNT; ++i)
+            if (there[i]) is_set[i] = u_present[k[i]];
+        }
+      }
       typename Op::U x[COUNT];
       typename Op::A y[COUNT];
 #pragma unroll
@@ -189,7 +200,7 @@ struct Rows {
       }
 #pragma unroll
       for (int i = 0; i < COUNT; ++i) {
-        if (there[i]) fold.sum = Op::fold(fold.sum, y[i], x[i], row, k[i]), fold.has = true;
+        if (is_set[i]) fold.sum = Op::fold(fold.sum, y[i], x[i], row, k[i]), fold.has = true;
       }
     } else {
 #pragma unroll

@@ -41,16 +41,26 @@ enum StateWord {
   STATE_HEADER = 8
 };
 
+/// The state of a program at the start of a launch: WORDS words. It is an argument of the kernel,
+/// so that reading it takes no time.
+template <int WORDS> struct State {
+  u64 words[WORDS];
+  DEVICE State() {}  // so the simulator does not compare the fields with those of the host
+};
+
 /// The memory of a launch, besides vectors and matrices.
 struct Frame {
-  u64 *words;     // in host memory: the state of the program when it starts and when it ends
+  u64 *state;     // in host memory: the kernel stores the state here when it ends
   u64 *partials;  // for each fold: two arrays of two words per block
   u64 *flags;     // the presence flags of all vectors; cleared when the program starts
   u64 *counts;    // the counts of all vectors; cleared when the program starts
-  u64 *zeros;     // memory in `arrays` that is cleared at each launch
-  i64 flag_words, count_words, zero_words;
-  ProductArrays arrays;
-  Records records;
+  u64 *zeros;     // the memory of `ProductArrays` that is cleared at each launch
+  u64 *sums;      // see `ProductArrays`
+  bool *has;
+  u64 *records;  // see `Records`
+  i64 flag_words, count_words, zero_words, record_room;
+
+  DEVICE ProductArrays arrays() const { return {sums, has, (u32 *)zeros + 2, (u32 *)zeros}; }
 };
 
 DEVICE Counts *following(const Counts *counts) {
@@ -108,9 +118,9 @@ struct Machine {
 
   /// Adds a record of a product to the trace.
   template <class T> DEVICE void note(bool pushes, const Vector<T> &u, u64 entries) {
-    if (frame.records.room && thread_in_grid() == 0) {
+    if (frame.record_room && thread_in_grid() == 0) {
       const u64 edges = pushes ? u.counts->edges : entries;
-      frame.records.add(i64(products), pushes ? 0 : 1, u.counts->entries, edges);
+      trace().add(i64(products), pushes ? 0 : 1, u.counts->entries, edges);
     }
     ++products;
   }
@@ -124,9 +134,11 @@ struct Machine {
 
   /// Ends the trace. Returns the number of products.
   DEVICE u64 finish() const {
-    if (frame.records.room) frame.records.add(i64(products), 0, 0, 0);
+    if (frame.record_room) trace().add(i64(products), 0, 0, 0);
     return products;
   }
+
+  DEVICE Records trace() const { return {frame.records, frame.record_room}; }
 };
 
 // A u32 tells where a vector is stored: the index of its pointers in shared memory, times

@@ -18,12 +18,12 @@ from typing import Any
 
 import cupy as xp
 import numpy as np
+from cupy.cuda.function import CPointer
 
 from graphla.backends.cuda import persistent, program_products
 from graphla.backends.cuda.hot_columns import Hubs
 from graphla.backends.cuda.launch import EACH, NULL, UNREAD
 from graphla.backends.cuda.program_products import (
-    ARRAYS,
     number_of_chunks,
     pull_form,
     push_form,
@@ -48,8 +48,8 @@ from graphla.formats import (
 class ProgramTuning:
     """Sizes that compiled loops use."""
 
-    # Threads per block; one block runs on each multiprocessor. A thread then has 128 registers; with
-    # 64, sweeps would store what they load in local memory, and so wait for one load at a time.
+    # Threads per block; one block runs on each multiprocessor. A thread has 128 registers. With
+    # 64, a sweep stores what it loads in local memory, and so it waits for one load at a time.
     block: int = 512
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
@@ -59,7 +59,6 @@ class ProgramTuning:
 TUNING = ProgramTuning()
 
 FRAME = Struct("program.cuh", "Frame")
-RECORDS = Struct("persistent.cuh", "Records")
 LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
 COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
 State = enumeration("program.cuh", "StateWord")
@@ -123,17 +122,6 @@ class Form:
     columns: Csr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """The kernel of a loop: its text, the name of its template, and a description."""
-
-    text: str
-    entry: str
-    what: str
-    block: int
-    layout: Layout
-
-
 @dataclass(slots=True)
 class _StackMemory:
     indices: Array
@@ -142,21 +130,101 @@ class _StackMemory:
 
 
 class _Words(local):
-    """Words of host memory that a thread's launches read and write, one launch after another."""
+    """Words of host memory to which a thread's launches write, one launch after another."""
 
     def __init__(self) -> None:
         self.memory: Any = None
         self.room = 0
 
-    def take(self, count: int) -> tuple[int, Array]:
+    def take(self, count: int) -> tuple[int, Any]:
         """Return the address of `count` words, and the words."""
         if count > self.room:
             self.room = max(256, 1 << count.bit_length())
             self.memory = xp.cuda.alloc_pinned_memory(8 * self.room)
-        return self.memory.ptr, np.frombuffer(self.memory, np.uint64, count)
+            self.view = np.frombuffer(self.memory, np.uint64, self.room).data
+        return self.memory.ptr, self.view[:count]
 
 
 _words = _Words()
+
+
+class _Bytes(CPointer):
+    """Bytes that are passed to a kernel as a struct."""
+
+    def __init__(self, memory: np.ndarray):
+        super().__init__(memory.ctypes.data)
+        self.memory = memory  # keeps the bytes alive
+        self.size = memory.nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where the memory of a run is, for certain dimensions.
+
+    `slots` has, for each slot: the index of its first word, the number of bytes of its values, the
+    offset of its flags, the offset of its queue or -1, and the offset of its counts. The flags are
+    in one block of memory. The other offsets refer to a block of memory for the kernel alone.
+    """
+
+    slots: tuple[tuple[int, int, int, int, int], ...]
+    flags: int
+    counts: int
+    zeros: int
+    sums: int
+    has: int
+    partials: int
+    size: int
+
+
+class Loop:
+    """A loop that can run: its kernel and the forms of the matrices that it reads.
+
+    `text` is the program with the kernel `entry`; `what` describes it. `block` is the number of
+    threads per block.
+    """
+
+    def __init__(
+        self, text: str, entry: str, what: str, block: int, layout: Layout, forms: Sequence[Form]
+    ) -> None:
+        self.layout, self.block = layout, block
+        self.kernel = load_text(text, entry, what)
+        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=0)
+        self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
+        self.packed = [_pack(each) for each in forms]
+        self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
+        self._places: dict[tuple[int, ...], _Places] = {}
+
+    def places(self, dims: tuple[int, ...]) -> _Places:
+        """Return where the memory of a run with these dimensions is."""
+        known = self._places.get(dims)
+        if known is None:
+            if len(self._places) > MOST_SIZES:
+                self._places.clear()
+            known = self._places[dims] = self._find_places(dims)
+        return known
+
+    def _find_places(self, dims: tuple[int, ...]) -> _Places:
+        layout, flags, scratch = self.layout, _Parts(), _Parts()
+        ring = 8 * COUNT_WORDS * COUNT_RING
+        counts = scratch.add(ring * len(layout.slots))
+        zeros, sums = scratch.add(4 * (self.chunks + 2)), scratch.add(8 * self.chunks)
+        has = scratch.add(self.chunks)
+        partials = scratch.add(32 * self.blocks * layout.folds)
+        slots = tuple(
+            (
+                slot.at,
+                dims[slot.dim] * slot.dtype.itemsize,
+                flags.add(dims[slot.dim]),
+                scratch.add(4 * dims[slot.dim]) if slot.has_queue else -1,
+                counts + ring * k,
+            )
+            for k, slot in enumerate(layout.slots)
+        )
+        return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
+
+
+MOST_SIZES = 64
+"""Number of dimensions for which a loop keeps the places of its memory."""
 
 
 # --- a run --------------------------------------------------------------------------------------
@@ -172,62 +240,38 @@ class Run:
     def __init__(
         self,
         loop: Loop,
-        forms: Sequence[Form],
-        dims: Sequence[int],
+        dims: tuple[int, ...],
         arrays: Sequence[np.ndarray],
         inputs: Sequence[AnyVector],
         stacks: Sequence[Sequence[SparseVector]],
         is_traced: bool,
     ) -> None:
-        self.layout, self.dims, self.tuning = loop.layout, dims, current(TUNING)
-        self.block, self.forms = loop.block, forms
-        self.kernel = load_text(loop.text, loop.entry, loop.what)
-        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=0)
-        self.blocks = persistent.grid(self.kernel, self.block, self.shared, each=1)
-        self.is_traced = is_traced
-        self.kept: list[Any] = []  # arrays that the kernel reads
-        self.values: list[Array] = []
-        self.owner: dict[int, int] = {}  # for each address of flags, the index of the values
-        self.state: list[int] = [0] * self.layout.size
+        self.loop, self.layout, self.dims = loop, loop.layout, dims
+        self.tuning, self.is_traced = current(TUNING), is_traced
+        self.arrays = [xp.asarray(array) for array in arrays]
+        self.kept: list[Any] = []  # inputs that the kernel reads
         self.stacks: list[_StackMemory] = []
-        layout, state = self.layout, self.state
+        layout = self.layout
+        state = self.state = [0] * layout.size
         state[layout.dims : layout.dims + len(dims)] = dims
-        for k, array in enumerate(arrays):
-            self.kept.append(xp.asarray(array))
-            state[layout.arrays + k] = self.kept[-1].data.ptr
-        self._allocate()
+        state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
+        places = self.places = loop.places(dims)
+        alloc = xp.cuda.alloc
+        self.flags, self.scratch = alloc(places.flags), alloc(places.size + ALIGNMENT)
+        self.first = first = -(-self.scratch.ptr // ALIGNMENT) * ALIGNMENT
+        flags = self.flags.ptr
+        self.values: dict[int, Any] = {}  # for each address of flags, the memory of the values
+        for at, size, flag, queue, counts in places.slots:
+            memory = alloc(size or ALIGNMENT)
+            self.values[flags + flag] = memory
+            state[at] = memory.ptr
+            state[at + 1] = flags + flag
+            state[at + 2] = first + queue if queue >= 0 else 0
+            state[at + 3] = first + counts
         for at, v in zip(layout.inputs, inputs, strict=True):
             state[at : at + 5] = self._input(v)
         for place, vectors in zip(layout.stacks, stacks, strict=True):
             self._fill_stack(place, vectors)
-
-    def _allocate(self) -> None:
-        """Allocate the memory of the slots, and the memory that only the kernel uses."""
-        layout, state, dims = self.layout, self.state, self.dims
-        sizes = [_round_up(dims[slot.dim]) for slot in layout.slots]
-        self.flags = xp.empty(sum(sizes), bool)
-        ring = 8 * COUNT_WORDS * COUNT_RING
-        chunks = number_of_chunks([each.a for each in self.forms if each.is_pulled])
-        scratch = _Scratch()
-        self.counts = scratch.add(ring * len(layout.slots))
-        self.zeros = scratch.add(4 * (chunks + 2))
-        self.sums, self.has = scratch.add(8 * chunks), scratch.add(chunks)
-        self.partials = scratch.add(32 * self.blocks * layout.folds)
-        queues = [
-            scratch.add(4 * dims[slot.dim]) if slot.has_queue else -1 for slot in layout.slots
-        ]
-        self.scratch = scratch.allocate()
-        flag, self.first = self.flags.data.ptr, _first_line(self.scratch)
-        first = self.first
-        for k, (slot, size, queue) in enumerate(zip(layout.slots, sizes, queues, strict=True)):
-            values = xp.empty(dims[slot.dim], slot.dtype)
-            self.owner[flag] = k
-            self.values.append(values)
-            state[slot.at : slot.at + 4] = (
-                *(values.data.ptr, flag, first + queue if queue >= 0 else 0),
-                first + self.counts + ring * k,
-            )
-            flag += size
 
     def _input(self, v: AnyVector) -> tuple[int, ...]:
         """Return the words of an input vector."""
@@ -279,44 +323,47 @@ class Run:
 
     def launch(self) -> int:
         """Launch the kernel until the program ends, and return its status."""
-        frame, packed = self._frame(), [_pack(each) for each in self.forms]
-        words = self.words[1]
+        loop, layout = self.loop, self.layout
+        address, words = _words.take(layout.size)
+        frame = self._frame(address)
         while True:
-            words[:] = np.array(self.state, np.uint64)
+            state = _Bytes(np.array(self.state, np.uint64))
             (status,) = persistent.run(
-                self.kernel,
-                self.blocks,
-                self.block,
+                loop.kernel,
+                loop.blocks,
+                loop.block,
                 frame,
-                *packed,
+                state,
+                *loop.packed,
                 results=0,
-                shared=self.shared,
+                shared=loop.shared,
                 as_struct=True,
             )
-            self.state = words.tolist()
+            before, self.state = self.state, words.tolist()
             if status != LACKS_ROOM:
                 return status
+            # The kernel does not store the dimensions and the addresses of the arrays.
+            given = slice(layout.dims, layout.arrays + len(self.arrays))
+            self.state[given] = before[given]
             self._enlarge()
 
-    def _frame(self) -> Packed:
+    def _frame(self, address: int) -> Packed:
+        places, first = self.places, self.first
         room = self.tuning.records if self.is_traced else 0
         self.records = xp.empty(4 * room, xp.uint64) if room else None
-        self.words = _words.take(self.layout.size)
-        first = self.first
-        zeros = first + self.zeros
         return FRAME(
-            words=self.words[0],
-            partials=first + self.partials,
-            flags=self.flags,
-            counts=first + self.counts,
-            zeros=zeros,
-            flag_words=self.flags.size // 8,
-            count_words=len(self.layout.slots) * COUNT_WORDS * COUNT_RING,
-            zero_words=(self.sums - self.zeros) // 8,
-            arrays=ARRAYS(
-                sums=first + self.sums, has=first + self.has, arrived=zeros + 8, turns=zeros
-            ),
-            records=RECORDS(at=self.records, room=room),
+            state=address,
+            partials=first + places.partials,
+            flags=self.flags.ptr,
+            counts=first + places.counts,
+            zeros=first + places.zeros,
+            sums=first + places.sums,
+            has=first + places.has,
+            records=self.records,
+            flag_words=places.flags // 8,
+            count_words=len(places.slots) * COUNT_WORDS * COUNT_RING,
+            zero_words=(places.sums - places.zeros) // 8,
+            record_room=room,
         )
 
     # --- results --------------------------------------------------------------------------------
@@ -324,13 +371,13 @@ class Run:
     def vector(self, number: int) -> AnyVector:
         """Return the vector in a slot."""
         place = self.layout.slots[number]
-        n = self.dims[place.dim]
-        _, flags, _, _, entries = self.state[place.at : place.at + 5]
-        values = self.values[self.owner[flags]]
+        n, at = self.dims[place.dim], place.at
+        flags, entries = self.state[at + 1], self.state[at + 4]
+        values = xp.ndarray((n,), place.dtype, self.values[flags])
         if n and entries == n:
             return FullVector(n, values)
-        begin = flags - self.flags.data.ptr
-        return BitmapVector(n, self.flags[begin : begin + n], values, entries)
+        present = xp.ndarray((n,), np.bool_, self.flags + (flags - self.flags.ptr))
+        return BitmapVector(n, present, values, entries)
 
     def stack(self, number: int) -> list[SparseVector | None]:
         """Return the vectors of a stack; None stands for an item that it had from the start."""
@@ -379,7 +426,7 @@ def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
     return _StackMemory(xp.empty(room, xp.int32), xp.empty(room, dtype), xp.empty(items, xp.int64))
 
 
-class _Scratch:
+class _Parts:
     """Parts of one block of memory."""
 
     def __init__(self) -> None:
@@ -388,19 +435,5 @@ class _Scratch:
     def add(self, size: int) -> int:
         """Add a part of `size` bytes, and return its offset."""
         begin = self.size
-        self.size += _round_up(size)
+        self.size += max(-(-size // ALIGNMENT), 1) * ALIGNMENT
         return begin
-
-    def allocate(self) -> Array:
-        """Return memory for all parts. The first begins at `_first_line`."""
-        return xp.empty(self.size + ALIGNMENT, xp.uint8)
-
-
-def _first_line(memory: Array) -> int:
-    """Return the first aligned address in an array."""
-    return -(-memory.data.ptr // ALIGNMENT) * ALIGNMENT
-
-
-def _round_up(size: int) -> int:
-    """Return a size that is a multiple of ALIGNMENT, and at least that."""
-    return max(-(-size // ALIGNMENT), 1) * ALIGNMENT

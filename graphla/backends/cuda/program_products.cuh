@@ -57,10 +57,13 @@ template <class Offset, class A> struct ProductForm {
   const i32 *chunk_lines;    // for each chunk: its line
   const i32 *chunk_numbers;  // for each chunk: its number among the chunks of its line
   const u32 *peeks;          // for each line: a good entry to test first, see `Peek`; may be null
+  const u8 *used;            // for each column: 1 if it has an entry, otherwise 0; may be null
   const u16 *hubs;           // the tags of the hubs; null unless a pull is WITH_HUBS
   i64 lines;
   i64 entries;
   i64 filled;    // number of lines that are not empty
+  i64 columns;   // number of columns; the length of `used` is the next multiple of 4
+  i64 in_use;    // number of columns that have an entry; only if `used` is not null
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk, and of the longest line that is not cut
   i32 group;     // about this many lines have 32 entries together; a power of two from 1 to 32
@@ -81,8 +84,13 @@ struct ProductArrays {
   u64 *sums;     // the fold of each chunk
   bool *has;     // whether the chunk has a term
   u32 *arrived;  // at the first chunk of each line: the number of finished chunks, and `SETTLED`
-  u32 *turns;    // two counters of shares of the rows, which pulls use in alternation
+  // Two counters of shares of the rows, which pulls use in alternation. The highest bit is the flag
+  // `GAP`.
+  u32 *turns;
 };
+
+/// The flag in `turns` that says that a column has entries in the matrix, but u has no entry there.
+constexpr u32 GAP = 1u << 31;
 
 /// The flag in `arrived` that says that further chunks cannot change the result of the row.
 constexpr u32 SETTLED = 1u << 31;
@@ -492,7 +500,8 @@ struct Pull {
   static constexpr int FEW = 8;    // number of entries that one thread reads
   static constexpr int SOME = 32;  // maximum length of a row that a group of lanes reads
   static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
-  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> Rows;
+  static constexpr int STORED = HELD == IN_BITMAP && !IS_SEARCH<Op> ? int(MAYBE_FULL) : HELD;
+  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS> Rows;
 
   const ProductForm<Offset, A> &a;
   const Vector<Z> out;
@@ -588,7 +597,7 @@ struct Pull {
     const bool is_taken = a.chunks && warps * each < lines;
     const auto next_turn = [&] {
       u32 taken = 0;
-      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u);
+      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;
       return warps + shuffle(taken, 0);
     };
     u32 turn = spread_warp();
@@ -854,6 +863,25 @@ struct Pull {
   }
 };
 
+/// Returns whether u has an entry in each column of the matrix that has an entry. Such a vector can
+/// be read like a full one. All threads of all blocks must call this. The result is exact if the
+/// form has `used`; otherwise it is false.
+template <class Offset, class A, class U>
+DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, Work &work) {
+  if (!a.used || u.counts->entries < u64(a.in_use)) return false;
+  u32 *const flag = &work.arrays.turns[work.pulls & 1];
+  const u32 *const used = (const u32 *)a.used, *const present = (const u32 *)u.present;
+  u32 gaps = 0;
+  for (i64 i = thread_in_grid(); 4 * i < a.columns; i += threads_in_grid())
+    gaps |= used[i] & ~present[i];
+  if (gaps) atomicOr(flag, GAP);
+  work.grid.meet();
+  // One thread of each block reads the flag, because other blocks already change the counter.
+  if (threadIdx.x == 0) work.room.place = load_relaxed(flag);
+  __syncthreads();
+  return !(work.room.place & GAP);
+}
+
 /// Computes out = A u for the outputs o for which allowed(o) is true, by gathering each output from
 /// its line of `a`, which are the rows of the matrix.
 ///
@@ -868,7 +896,11 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
   ++work.pulls;
   // The next pull uses the other counter.
   if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);
-  const Operands<A, U> operands{a.indices, a.values, u.present, u.values, a.hubs, a.hub_bits};
+  const bool *present = u.present;
+  if constexpr (HELD == IN_BITMAP && !IS_SEARCH<Op>) {
+    if (fills_columns(a, u, work)) present = nullptr;
+  }
+  const Operands<A, U> operands{a.indices, a.values, present, u.values, a.hubs, a.hub_bits};
   typedef Pull<Op, KEPT_A, KEPT_U, HELD, Offset, A, U, Allowed, Queueing> Pulling;
   Pulling pull{a,
                out,

@@ -13,10 +13,11 @@ import cupy as xp
 import numpy as np
 
 from graphla.backends.cuda.hot_columns import Hubs, hubs_of
-from graphla.backends.cuda.launch import NULL
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, number, size
 from graphla.backends.cuda.matvec import longest_row, nonempty_rows
 from graphla.backends.cuda.plan import good_neighbors
 from graphla.backends.tuning import current
+from graphla.compilers.cuda import NOTHING, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, remember
 
@@ -37,6 +38,12 @@ class ProgramProductsTuning:
     """Number of entries in a chunk of a long column, which a push reads."""
     pull_chunk: int = 1024
     """Number of entries in a chunk of a long row, which a pull reads."""
+    check: int = 1 << 21
+    """If a matrix has at least this many entries, a pull that adds up terms first finds out whether
+    the vector has an entry in each column that has entries.
+
+    If so, it need not read presence flags.
+    """
 
 
 TUNING = ProgramProductsTuning()
@@ -73,8 +80,10 @@ def pull_form(
     entry, pass the CSC of the matrix as `columns`: the pull is then faster.
     """
     chunk = current(TUNING).pull_chunk
-    peeks = None if columns is None else _peeks_of(a, columns, chunk)
-    return _form(a, values, chunk, hubs, peeks)
+    if columns is not None:
+        return _form(a, values, chunk, peeks=_peeks_of(a, columns, chunk))
+    is_large = hubs is None and a.nvals >= current(TUNING).check
+    return _form(a, values, chunk, hubs=hubs, used=_used_columns(a) if is_large else None)
 
 
 def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
@@ -104,8 +113,35 @@ def number_of_chunks(rows: Sequence[Csr]) -> int:
     return max([_chunks_of(a, chunk).count for a in rows], default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """The columns of a matrix that have entries."""
+
+    flags: Array
+    count: int
+
+
+def _used_columns(a: Csr) -> _Used:
+    """Return the columns that have entries. They are computed once per matrix."""
+    return remember(a, "used columns", lambda: _flag_columns(a))
+
+
+def _flag_columns(a: Csr) -> _Used:
+    flags = xp.zeros(-(-a.ncols // 4) * 4, bool)
+    if a.nvals:
+        kernel = load("matvec.cu", "flag_listed", NOTHING)
+        kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), flags)
+    return _Used(flags, number(flags.sum()))
+
+
 def _form(
-    a: Csr, values: Any, chunk: int, hubs: Hubs | None = None, peeks: Array | None = None
+    a: Csr,
+    values: Any,
+    chunk: int,
+    *,
+    hubs: Hubs | None = None,
+    peeks: Array | None = None,
+    used: _Used | None = None,
 ) -> Packed:
     chunks = _chunks_of(a, chunk)
     mean = a.nvals / max(a.nrows, 1)
@@ -116,10 +152,13 @@ def _form(
         chunk_lines=chunks.lines,
         chunk_numbers=chunks.numbers,
         peeks=peeks,
+        used=None if used is None else used.flags,
         hubs=None if hubs is None else hubs.tags,
         lines=a.nrows,
         entries=a.nvals,
         filled=nonempty_rows(a),
+        columns=a.ncols,
+        in_use=0 if used is None else used.count,
         chunks=chunks.count,
         longest=chunk,
         group=next((group for group in (1, 2, 4, 8, 16) if group * mean >= 24), 32),
