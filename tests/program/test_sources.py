@@ -129,7 +129,8 @@ def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: S
     plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
     from graphla.program import cpu
 
-    engine: Any = SimpleNamespace(run=lambda *args: cpu.run(*args, plain_numba.load))
+    load = plain_numba.load
+    engine: Any = SimpleNamespace(run=lambda program, given: cpu.run(program, given, load))
     with gl.config.set(threads=2):
         check_source(source, Checked(engine))
 
