@@ -179,6 +179,8 @@ class _Printer:
         self.heads: list[str] = []  # the places of records, as constants of the module
         self.functions: list[str] = []
         self.calls: list[tuple[int, str]] = []  # the number and the name of each region
+        self.known: dict[str, int] = {}  # the number of each region, by its text
+        self.operand_places: tuple[list[int], list[int]] = ([], [])
         self.segments: list[list[str]] = []
         self.labels: dict[str, int] = {}
         self.may_fail = False  # whether a scalar was printed that may be a fault
@@ -212,7 +214,7 @@ class _Printer:
                 self.say(self.comment(instruction.line))
                 getattr(self, f"do_{type(instruction).__name__}")(instruction)
             self.end(block.end)
-        text.source = self.module()
+        text.source, text.library = self.module(), library()
         text.size, text.floats = self.size, self.floats
 
     # --- places -----------------------------------------------------------------------------------
@@ -229,6 +231,12 @@ class _Printer:
         place = self.take(fields)
         self.heads.append(f"{name.upper()}_AT = np.int64({place})")
         return place
+
+    def operand_place(self, k: int, is_float: bool) -> int:
+        """Return the place of operand k of a region. All regions use the same places."""
+        if k == len(self.operand_places[is_float]):
+            self.operand_places[is_float].append(self.take(1, is_float))
+        return self.operand_places[is_float][k]
 
     def constant(self, values: list[int]) -> int:
         """Return the place of integers that never change."""
@@ -573,8 +581,7 @@ class _Printer:
             region.body += [f"if found and total == {stop}:", "    break"]
         region.totals = dtype, start
         number = region.run()
-        self.functions.append(
-            f"""@inlined
+        fold = f"""@kept
 def fold_{number}(w):
     count = (w[SIZE] + np.int64(STRETCH) - 1) // np.int64(STRETCH)
     totals = view(w[PARTIALS], count, {_np(dtype)})
@@ -587,7 +594,8 @@ def fold_{number}(w):
             found = True
     return found, total
 """
-        )
+        if fold not in self.functions:
+            self.functions.append(fold)
         self.say(f"found, total_{number}_new = fold_{number}(w)")
         self.may_fail = False
         value = self.python(f"total_{number}_new", dtype)
@@ -878,7 +886,7 @@ def fold_{number}(w):
                 f"is_new = allowed & (not {present}[o])",
                 f"{values}[o] = {term}",
                 f"{present}[o] |= allowed",
-                f"{listed}[end] = np.int32(o)",
+                f"{listed}[end if is_new else np.uint64(n)] = np.int32(o)",
                 "end += np.uint64(is_new)",
             ]
             if mask is None:
@@ -970,28 +978,33 @@ def fold_{number}(w):
     ) -> None:
         """Print a pull that needs only one product for each output.
 
-        The loop processes blocks of rows. First it reads one column of each row, which is enough
-        for most rows. This step has no branch, so that memory accesses overlap. Then it searches
-        the other rows.
+        The loop processes blocks of rows. First it lists the rows that the mask allows. Then it
+        reads one column of each, which is enough for most rows. These steps have no branch, so
+        that memory accesses overlap. At last it searches the other rows. The last element of a
+        list is a place for indices that are not in the list.
         """
         place = f"{self.matrix(x.matrix)} + {form * words.FORM_FIELDS}"
         values, present, has_u = region.values(out), region.present(out), region.present(x.u)
+        listed = region.list(out)
         region.head.append(f"firsts = view(w[{place} + FIRSTS], n, np.int32)")
         region.whole_body = [
-            "rest = rest_of(w, part)",
+            "rest, end, spare = rest_of(w, part), np.uint64(first), np.uint64(n)",
             "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
-            "    left = np.uint64(0)",
             "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
+            "    size, left = np.uint64(0), np.uint64(0)",
             "    for i in range(begin, stop):",
-            "        column = np.int64(firsts[i])",
-            f"        allowed = (column >= 0){allowed}",
-            "        k = np.uint64(column if column > 0 else 0)",
-            f"        found = allowed & {has_u}[k]",
+            "        rest[size] = np.int32(i)",
+            f"        size += np.uint64((firsts[i] >= 0){allowed})",
+            "    for t in range(size):",
+            "        i = np.uint64(rest[t])",
+            "        k = np.uint64(firsts[i])",
+            f"        found = {has_u}[k]",
             f"        {values}[i] = {term}",
             f"        {present}[i] = found",
-            "        added += np.int64(found)",
+            f"        {listed}[end if found else spare] = np.int32(i)",
+            "        end += np.uint64(found)",
             "        rest[left] = np.int32(i)",
-            "        left += np.uint64(allowed & (not found))",
+            "        left += np.uint64(not found)",
             "    for t in range(left):",
             "        i = np.uint64(rest[t])",
             "        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):",
@@ -999,18 +1012,19 @@ def fold_{number}(w):
             f"            if {has_u}[k]:",
             f"                {values}[i] = {term}",
             f"                {present}[i] = True",
-            "                added += 1",
+            f"                {listed}[end] = np.int32(i)",
+            "                end += ONE",
             "                break",
+            "added, removed = np.int64(end) - first, first",
         ]
+        self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
         region.work = f"{self.dim(out.dim)} + {region.work}"
         region.run()
-        self.say(f"finish_result(w, {self.place(out)})")
+        self.say(f"finish_push(w, {self.place(out)}, {self.dim(out.dim)})")
 
     # --- the module -------------------------------------------------------------------------------
 
     def module(self) -> str:
-        printed = "\n".join(line for segment in self.segments for line in segment)
-        library = _library("\n".join((printed, *self.functions)))
         loads, stores = [], []
         for name, (is_float, place) in self.text.scalars.items():
             local, array = self.variables[name], "r" if is_float else "w"
@@ -1031,8 +1045,6 @@ def fold_{number}(w):
         text = "\n".join(
             (
                 numba_ops.head,
-                HEAD,
-                *library,
                 "",
                 "# The places of the user's vectors and matrices in w.",
                 *self.heads,
@@ -1062,11 +1074,11 @@ def fold_{number}(w):
         return re.sub(r"LABEL\[(\w+)\]", lambda match: str(self.labels[match[1]]), text)
 
 
-HEAD = """
+HEAD = """\
 import math
-from typing import Any
 
-from numba import carray
+import numpy as np
+from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -1079,8 +1091,8 @@ def pointer(context, address):
     return types.voidptr(types.int64), generate
 
 
-def kept(function):
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+def kept(function, **options):
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(function, nogil=True, error_model="numpy", **options)
 
 
@@ -1093,49 +1105,19 @@ def view(address, size, dtype):
 
 
 @cache
-def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
-    """Return the text before the first function of the library, and its functions.
+def library() -> str:
+    """Return the module of functions that all printed programs import.
 
-    For each function, the result holds its text and the names of the functions that it calls.
+    Numba stores each compiled function on disk, so that the next program need not compile it.
     """
     text = LIBRARY.read_text(encoding="utf-8")
-    lines, head, functions = text.splitlines(), [], {}
-    tree = ast.parse(text)
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for node in tree.body:
-        part = lines[node.lineno - 1 : node.end_lineno]
+    lines, parts, names = text.splitlines(), [HEAD], []
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.Assign, ast.FunctionDef)):
+            parts.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
         if isinstance(node, ast.FunctionDef):
-            used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
-            functions[node.name] = "\n".join(("@kept", *part, "")), frozenset(used - {node.name})
-        elif isinstance(node, ast.Assign):
-            head += part
-    return head, functions
-
-
-def _library(printed: str) -> list[str]:
-    """Return the lines of the library that a printed program needs: no others are compiled."""
-    head, functions = _parse_library()
-    needed, left = set(), set(re.findall(r"\w+", printed)) & set(functions)
-    while left:
-        name = left.pop()
-        needed.add(name)
-        left |= functions[name][1] - needed
-    return [*head, "", *(functions[name][0] for name in _in_order(needed, functions))]
-
-
-def _in_order(needed: set[str], functions: dict[str, Any]) -> list[str]:
-    """Return the names of functions such that each comes after those that it calls."""
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name not in order:
-            for other in sorted(functions[name][1]):
-                visit(other)
-            order.append(name)
-
-    for name in sorted(needed):
-        visit(name)
-    return order
+            names.append(node.name)
+    return "\n\n".join((*parts, *(f"{name} = kept({name}, cache=True)" for name in names), ""))
 
 
 def _indent(lines: Iterable[str]) -> list[str]:
@@ -1181,9 +1163,7 @@ class _Region:
         kind: str = "indices",
     ) -> None:
         self.printer, self.dim, self.kind = printer, dim, kind
-        self.number = len(printer.calls)
-        self.name = f"loop_{self.number}_{name}"
-        printer.calls.append((self.number, self.name))
+        self.name = name
         self.comment = printer.comment(line)
         self.line = line
         self.cover = [c for c in dict.fromkeys(cover) if not any(other < c for other in cover)][:4]
@@ -1196,6 +1176,7 @@ class _Region:
         self.work = "np.int64(0)"
         self.form = self.u = -1
         self.counter = 0
+        self.operands = [0, 0]  # number of operands that are integers, and of those that are floats
         self.seen: set[str] = set()
 
     def view(self, local: str, text: str) -> str:
@@ -1241,7 +1222,8 @@ class _Region:
         local = f"s{self.counter}"
         self.counter += 1
         is_float = dtype.is_float
-        place = printer.take(1, is_float)
+        place = printer.operand_place(self.operands[is_float], is_float)
+        self.operands[is_float] += 1
         array = "r" if is_float else "w"
         self.before.append(f"{array}[{place}] = np.{'float64' if is_float else 'int64'}({text})")
         if printer.may_fail:
@@ -1428,18 +1410,24 @@ class _Region:
             work = f"w[SIZE] + {self.work}" if self.cover else f"{size} + {self.work}"
         if self.kind == "":
             work = "np.int64(0)"
-        printer.functions.append("\n".join(self.lines()) + "\n")
-        printer.text.regions[self.number] = Region(self.kind, self.form, self.u)
-        printer.launch(self.number, "w[SIZE]" if self.cover else size, work)
-        return self.number
+        text = "\n".join(_indent(self.lines()))
+        number = printer.known.get(text)
+        if number is None:
+            number = printer.known[text] = len(printer.calls)
+            name = f"loop_{number}_{self.name}"
+            head = f"@kept\ndef {name}(first, last, part, w, r):\n    {self.comment}"
+            printer.calls.append((number, name))
+            printer.functions.append(f"{head}\n{text}\n")
+            printer.text.regions[number] = Region(self.kind, self.form, self.u)
+        printer.launch(number, "w[SIZE]" if self.cover else size, work)
+        return number
 
     def lines(self) -> list[str]:
         size, target = self.printer.dim(self.dim), self.target
-        lines = [f"@merged\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:
-            return lines + _indent([*head, *self.whole_body, *self.counts()])
+            return [*head, *self.whole_body, *self.counts()]
         loop = ["for i in range(np.uint64(first), np.uint64(last)):", *_indent(self.body)]
         if self.cover:
             head += ["is_listed = w[DOMAIN] == IN_LISTS", "rest = rest_of(w, part)"]
@@ -1458,7 +1446,7 @@ class _Region:
             ]
             loop += ["if grows:", f"    w[{place} + LENGTH] = end"]
         if self.totals is None:
-            return lines + _indent([*head, *loop, *self.counts()])
+            return [*head, *loop, *self.counts()]
         dtype, start = self.totals
         head += [
             "s, size = np.uint64(first) // STRETCH, last",
@@ -1473,7 +1461,7 @@ class _Region:
             "    totals[s], has_total[s] = total, found",
             "    s += ONE",
         ]
-        return lines + _indent(head)
+        return head
 
     def counts(self) -> list[str]:
         return [

@@ -26,6 +26,7 @@ DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1 = range(15, 20)  # the indices that a
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL = range(20, 24)  # the results of the parts of a loop
 PUSHES, FRONTIER, EDGES = range(24, 27)  # the last product
 REST = 27  # an array of ROW indices for each part
+NEAR = 28  # a statement visits this many indices in lists, if there are lists
 FIRST_RECORD = 32
 
 # The fields of a slot.
@@ -174,8 +175,12 @@ def choose_domain(w, n, options, count):
                 total += w[w[option + k] + NVALS]
         if best < 0 or total < least:
             best, least = option, total
-    w[DOMAIN_0], w[DOMAIN_1] = w[best], w[best + 1]
-    if least * w[SPARSE] > n:
+    one, two = w[best], w[best + 1]
+    w[DOMAIN_0], w[DOMAIN_1] = one, two
+    has_lists = one < 0 or w[one + LISTED] == EXACT
+    has_lists = has_lists and (two < 0 or w[two + LISTED] == EXACT)
+    most = w[NEAR] if has_lists else 0
+    if least * w[SPARSE] > n and least > most:
         w[SIZE] = n
         w[DOMAIN] = ALL if least * 4 > n * 3 or w[best] < 0 else WITH_ENTRY
         return
