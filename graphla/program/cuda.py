@@ -51,6 +51,7 @@ FAULTS = {
     "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
     "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
     "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
+    "DOES_NOT_FIT": ("OverflowError", "a number does not fit into the dtype of the vector"),
     "COMPLEX_POWER": ("ValueError", "a power in a compiled loop is a complex number"),
 }
 """The exceptions of the faults in `ScalarFault` (program_scalars.cuh)."""
