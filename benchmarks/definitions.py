@@ -53,7 +53,7 @@ from semirings.dtypes import INT32
 
 LIMIT = 1.3
 # Both versions of a row are called up to CALLS times, but not again after ENOUGH seconds.
-CALLS, ENOUGH = 9, 1.0
+CALLS, ENOUGH = 9, 0.4
 SMALL = 12  # the scale of the graphs for definitions that are known to contain products of matrices
 CUDA = Path(gl.__file__).parent / "backends" / "cuda"
 
