@@ -104,9 +104,8 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
     """Return a function of the module with this text. `describe` returns what an error names."""
-    digest = hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
     try:
-        return getattr(_module(f"graphla_{file}_{digest}", text), function)
+        return getattr(_module(f"graphla_{file}_{_digest(text)}", text), function)
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -114,10 +113,11 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
         raise GraphblasException(message) from error
 
 
-def load_program(name: str, text: str) -> Loop:
+def load_program(name: str, text: str, library: str) -> Loop:
     """Return the function `run` of the module with this text, which compiles it.
 
-    `name` is the user's name for the program; an error message names it.
+    `library` is the text of a module whose names the text uses. `name` is the user's name for the
+    program; an error message names it.
     """
     key = ("program", text)
     loop = _loaded.get(key)
@@ -125,9 +125,17 @@ def load_program(name: str, text: str) -> Loop:
         with _lock:
             loop = _loaded.get(key)
             if loop is None:
+                module = f"graphla_library_{_digest(library)}"
+                if module not in sys.modules:
+                    _module(module, library)
                 what = f"the program {name!r}; without @jit the function runs plainly"
+                text = f"from {module} import *\n{text}"
                 loop = _loaded[key] = _compile("program", "run", text, lambda: what)
     return loop
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256((text + _versions()).encode()).hexdigest()[:24]
 
 
 def _is_interrupt(error: BaseException | None) -> bool:

@@ -35,6 +35,7 @@ from graphla.program.plan import (
     Store,
     Sweep,
     Uniform,
+    fits,
     has_fault,
     nodes,
 )
@@ -56,7 +57,7 @@ HEADER = 8
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
 INPUT = ("indices", "present", "values", "step", "count")
-STACK = ("indices", "values", "ends", "room", "items", "length", "top")
+STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
 
 
 @dataclass
@@ -461,6 +462,13 @@ class _Printer:
         arguments = [self.scalar(each) for each in x.arguments]
         return call(x.function, arguments, [each.dtype for each in x.arguments])
 
+    def fit(self, x: ir.Scalar, dtype: DataType) -> tuple[str, bool]:
+        """Return a C++ expression for a scalar as an entry of a dtype, and whether it may fault."""
+        text, may_fault = self.scalar(x), any(map(has_fault, nodes(x)))
+        if fits(x, dtype):
+            return convert(dtype, text, x.dtype), may_fault
+        return f"fit<{dtype.c_type}>({text}, machine.fault)", True
+
     def _check_fault(self, x: Any, line: int) -> None:
         """Print a test for faults of the scalars in x."""
         if any(map(has_fault, nodes(x))):
@@ -575,9 +583,11 @@ class _Printer:
         if isinstance(x, ir.DeleteElement):
             out(f"delete_element({target}, {self.place(x.target)}, i);")
             return
-        out(f"const auto value = {self.scalar(x.value)};")
-        self._check_fault(x.value, x.line)
-        new = f"convert<{kind}>(value)"
+        text, may_fault = self.fit(x.value, x.target.dtype)
+        out(f"const {kind} value = {text};")
+        if may_fault:
+            out(f"if (machine.fault) {{ machine.line = {x.line}; goto failed; }}")
+        new = "value"
         if x.accum is not None:
             new = f"has ? {self.apply(x.accum, 'old', 'value', x.target.dtype)} : {new}"
         degree = "0"
@@ -684,8 +694,10 @@ class _Printer:
             value = convert(step.out.dtype, f"{source}.values[i]", x.source.dtype)
         else:
             out("const auto has = [](i64) { return true; };")
-            out(f"const {kind} scalar = {convert(step.out.dtype, self.scalar(x.source))};")
-            self._check_fault(x.source, x.line)
+            text, may_fault = self.fit(x.source, step.out.dtype)
+            out(f"const {kind} scalar = {text};")
+            if may_fault:
+                out(f"if (machine.fault) {{ machine.line = {x.line}; goto failed; }}")
             value = "scalar"
         out(f"const auto value = [&](i64 i) -> {kind} {{ return {value}; }};")
         size = self.size(step.out.dim)
@@ -957,11 +969,11 @@ class _SweepPrinter:
         if isinstance(x, (ir.Apply, ir.ApplyIndex)):
             text = self._call_unary(op, x, value)
         elif isinstance(x, ir.ApplyLeft):
-            scalar = self.uniform(x.scalar, op.type)
+            scalar = self.uniform(x.scalar, op.type) if op.reads_x else zero(op.type)
             y = convert(op.type2, value(), inner) if op.reads_y else zero(op.type2)
             text = self._call_binary(op, scalar, y)
         else:
-            scalar = self.uniform(x.scalar, op.type2)
+            scalar = self.uniform(x.scalar, op.type2) if op.reads_y else zero(op.type2)
             given = convert(op.type, value(), inner) if op.reads_x else zero(op.type)
             text = self._call_binary(op, given, scalar)
         return self.keep(x.dtype, convert(x.dtype, text, op.return_type))
@@ -1012,7 +1024,8 @@ class _SweepPrinter:
             )
         has = self.keep(BOOL, either(has_x, has_y))
         if isinstance(x, ir.UnionDefaults):
-            left, right = self.uniform(x.left, op.type), self.uniform(x.right, op.type2)
+            left = self.uniform(x.left, op.type) if op.reads_x else zero(op.type)
+            right = self.uniform(x.right, op.type2) if op.reads_y else zero(op.type2)
 
             def filled() -> str:
                 a = choose(has_x, first(), left)
@@ -1043,9 +1056,9 @@ class _SweepPrinter:
     def uniform(self, x: ir.Scalar, dtype: DataType) -> str:
         """Print the value of a scalar before the sweep, converted to a dtype; return its name."""
         name = self.printer.temporary("s")
-        value = convert(dtype, self.printer.scalar(x), x.dtype)
-        self.before(f"const {dtype.c_type} {name} = {value};")
-        if any(map(has_fault, nodes(x))):
+        text, may_fault = self.printer.fit(x, dtype)
+        self.before(f"const {dtype.c_type} {name} = {text};")
+        if may_fault:
             self.before(f"if (machine.fault) {{ machine.line = {self.line}; goto failed; }}")
         return name
 

@@ -429,7 +429,8 @@ class _Shape:
         has_all = len(values) == len(self.inputs) + len(self.homes)
         how = device, current().deterministic, forced_direction()
         key = description, has_all or tuple(values), how
-        waits = explains or self.owner.owner.is_patient or key in self.cases
+        is_compiled = any(engine in case.engines for case in self.cases.get(key, ()))
+        waits = explains or is_compiled or self.owner.owner.is_patient
         if not waits and _is_too_few(at.entries):
             return None
         try:
@@ -553,6 +554,7 @@ class _Case:
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
         self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
         self.exits = [self.leaving(each, values) for each in program.exits]
+        self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the numbers that the program contains as constants are the same."""
@@ -590,6 +592,7 @@ class _Case:
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
         """Run the program and write the results back."""
+        self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
         arguments = Arguments(

@@ -52,7 +52,7 @@ _TAKEN = frozenset((*dir(words), *keyword.kwlist, *dir(builtins)))
 _LOCAL = re.compile(
     r"^([a-z]\d*|(has|list|op|fold|loop|result|flags)_.*|.*_new|np|math|view|types"
     r"|njit|from_dtype|inlined|merged|compiled|carray|intrinsic|cgutils"
-    r"|run|region|launch|at|status|first|last|part|added|removed|found|total|dense|length_0)$"
+    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end)\d*|found|total|dense|length_0)$"
 )
 """Names with a meaning in the module, which the user's names must not have."""
 
@@ -147,6 +147,9 @@ class _Operators:
         return known
 
 
+MOST_UPDATES = 8
+"""The largest number of updates that run as one region."""
+
 # --- the program ----------------------------------------------------------------------------------
 
 _INFIX = {
@@ -179,6 +182,8 @@ class _Printer:
         self.heads: list[str] = []  # the places of records, as constants of the module
         self.functions: list[str] = []
         self.calls: list[tuple[int, str]] = []  # the number and the name of each region
+        self.known: dict[str, int] = {}  # the number of each region, by its text
+        self.operand_places: tuple[list[int], list[int]] = ([], [])
         self.segments: list[list[str]] = []
         self.labels: dict[str, int] = {}
         self.may_fail = False  # whether a scalar was printed that may be a fault
@@ -208,11 +213,19 @@ class _Printer:
         for number, block in enumerate(program.blocks):
             self.labels[f"block{number}"] = len(self.segments)
             self.segments.append([])
-            for instruction in block.instructions:
-                self.say(self.comment(instruction.line))
-                getattr(self, f"do_{type(instruction).__name__}")(instruction)
+            instructions = list(block.instructions)
+            while instructions:
+                updates = self.join_updates(instructions)
+                for x in updates or instructions[:1]:
+                    self.say(self.comment(x.line))
+                if updates:
+                    self.update(*updates)
+                else:
+                    x = instructions[0]
+                    getattr(self, f"do_{type(x).__name__}")(x)
+                del instructions[: max(len(updates), 1)]
             self.end(block.end)
-        text.source = self.module()
+        text.source, text.library = self.module(), library()
         text.size, text.floats = self.size, self.floats
 
     # --- places -----------------------------------------------------------------------------------
@@ -229,6 +242,12 @@ class _Printer:
         place = self.take(fields)
         self.heads.append(f"{name.upper()}_AT = np.int64({place})")
         return place
+
+    def operand_place(self, k: int, is_float: bool) -> int:
+        """Return the place of operand k of a region. All regions use the same places."""
+        if k == len(self.operand_places[is_float]):
+            self.operand_places[is_float].append(self.take(1, is_float))
+        return self.operand_places[is_float][k]
 
     def constant(self, values: list[int]) -> int:
         """Return the place of integers that never change."""
@@ -524,6 +543,9 @@ class _Printer:
         self.read_item(x, "-1")
         self.say(f"remove_item(w, {self.stack(x.stack)}, item_new)")
 
+    def do_ClearStack(self, x: ir.ClearStack) -> None:
+        self.say(f"remove_item(w, {self.stack(x.stack)}, np.int64(0))")
+
     def do_Peek(self, x: ir.Peek) -> None:
         (index,) = self.scalars([x.index], x.line)
         self.read_item(x, index)
@@ -570,8 +592,7 @@ class _Printer:
             region.body += [f"if found and total == {stop}:", "    break"]
         region.totals = dtype, start
         number = region.run()
-        self.functions.append(
-            f"""@inlined
+        fold = f"""@kept
 def fold_{number}(w):
     count = (w[SIZE] + np.int64(STRETCH) - 1) // np.int64(STRETCH)
     totals = view(w[PARTIALS], count, {_np(dtype)})
@@ -584,7 +605,8 @@ def fold_{number}(w):
             found = True
     return found, total
 """
-        )
+        if fold not in self.functions:
+            self.functions.append(fold)
         self.say(f"found, total_{number}_new = fold_{number}(w)")
         self.may_fail = False
         value = self.python(f"total_{number}_new", dtype)
@@ -649,7 +671,7 @@ def fold_{number}(w):
             self.check_fault(x.line)
             if x.accum is None:
                 source = _Choose(flags, out, target, target.dtype)
-        self.update(target, x.mask, x.accum, x.replace, source, x.line)
+        self.update(_Update(target, x.mask, x.accum, x.replace, source, x.line))
 
     def do_Write(self, x: ir.Write) -> None:
         target, source = x.target, x.source
@@ -666,7 +688,7 @@ def fold_{number}(w):
                 self.say(f"exchange(w, {self.place(target)}, {self.place(out)})")
                 return
             source = ir.Entry(out)
-        self.update(target, x.mask, x.accum, x.replace, source, x.line)
+        self.update(_Update(target, x.mask, x.accum, x.replace, source, x.line))
 
     # --- regions ----------------------------------------------------------------------------------
 
@@ -680,43 +702,41 @@ def fold_{number}(w):
         for gather in _gathers(source):
             self.check_indices(gather.indices, gather.slot.dim, line)
 
-    def update(
-        self,
-        target: ir.Slot,
-        mask: ir.Mask | None,
-        accum: Any,
-        replace: bool,
-        source: Any,
-        line: int,
-    ) -> None:
-        """Write an expression into a slot in place. It reads the slot at its own element only."""
-        self.text.written.add(target.index)
-        if isinstance(source, ir.Empty) and mask is None and accum is None:
-            self.say(f"clear(w, {self.place(target)}, {self.dim(target.dim)})")
+    def update(self, *writes: _Update) -> None:
+        """Write expressions into slots in place, one after another at each index.
+
+        The expressions and masks read all slots at their own element only.
+        """
+        first = writes[0]
+        for x in writes:
+            self.text.written.add(x.target.index)
+            self.check_gathers(x.source, x.line)
+        if len(writes) == 1 and isinstance(first.source, ir.Empty) and first.mask is first.accum:
+            self.say(f"clear(w, {self.place(first.target)}, {self.dim(first.target.dim)})")
             return
-        self.check_gathers(source, line)
-        own = [frozenset((target.index,))]
-        allowed = None if mask is None else _cover_of_mask(mask)
+        cover = _covers_of_updates(writes) or []
+        name = "_".join(dict.fromkeys(self.slots[x.target.index] for x in writes))
+        region = _Region(self, name, first.line, first.target.dim, cover)
+        region.comments = [self.comment(x.line) for x in writes]
+        region.targets = list({x.target.index: x.target for x in writes}.values())
+        for x in writes:
+            region.body += self.update_lines(region, x, region.targets.index(x.target))
+        region.run()
+        for k, target in enumerate(region.targets):
+            self.say(f"finish_update(w, {self.place(target)}, np.int64({2 * k}))")
 
-        def within(cover: list[frozenset[int]]) -> list[frozenset[int]]:
-            return cover if allowed is None else cover + allowed
-
-        cover = within(_cover(source))
-        if accum is None:
-            cover = _join(cover, within(own))
-        if replace and mask is not None:
-            cover = _join(cover, own)
-        region = _Region(self, self.slots[target.index], line, target.dim, cover)
-        region.target = target
+    def update_lines(self, region: _Region, x: _Update, k: int) -> list[str]:
+        """Return the lines of an update of the target number k of a region."""
+        source, target, accum = x.source, x.target, x.accum
         values, present = region.values(target), region.present(target)
         has, value = region.emit(source)
         new = self.operators.cast(value, source.dtype, target.dtype)
         adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
         if region.cover:
-            adds += ["if grows:", f"    {region.list(target)}[end] = np.int32(i)"]
-            adds += ["    end += np.uint64(is_new)"]
-        adds.append("added += np.int64(is_new)")
-        removes = [f"if {present}[i]:", f"    {present}[i] = False", "    removed += 1"]
+            adds += [f"if grows{k}:", f"    {region.list(target)}[end{k}] = np.int32(i)"]
+            adds += [f"    end{k} += np.uint64(is_new)"]
+        adds.append(f"added{k} += np.int64(is_new)")
+        removes = [f"if {present}[i]:", f"    {present}[i] = False", f"    removed{k} += 1"]
         if accum is None:
             lines = region.guard(has, adds)
             if has != "True":
@@ -727,13 +747,44 @@ def fold_{number}(w):
             joined = self.operators.cast(joined, accum.return_type, target.dtype)
             lines = [f"if {present}[i]:", f"    {values}[i] = {joined}", "else:", *_indent(adds)]
             lines = region.guard(has, lines)
-        if mask is not None:
-            lines = [f"if {region.mask(mask, 'i')}:", *_indent(lines or ["pass"])]
-            if replace:
+        if x.mask is not None:
+            lines = [f"if {region.mask(x.mask, 'i')}:", *_indent(lines or ["pass"])]
+            if x.replace:
                 lines += ["else:", *_indent(removes)]
-        region.body += lines
-        region.run()
-        self.say(f"finish_update(w, {self.place(target)})")
+        return lines
+
+    def join_updates(self, instructions: list[ir.Instruction]) -> list[_Update]:
+        """Return the first instructions that can run as one region: see `update`.
+
+        The result is empty if the first instruction is not an update. An operand that may be a
+        fault is evaluated before the region, so only the first update may have one.
+        """
+        writes: list[_Update] = []
+        for x in instructions[:MOST_UPDATES]:
+            if not isinstance(x, ir.Write) or isinstance(
+                x.source, (ir.Product, ir.MatrixReduction, ir.Empty)
+            ):
+                break
+            update = _Update(x.target, x.mask, x.accum, x.replace, x.source, x.line)
+            if _gathers(x.source):
+                break
+            if writes and (x.target.dim != writes[0].target.dim or self.has_fault(x.source)):
+                break
+            if writes:
+                before, own = _covers_of_updates(writes), _covers_of_updates([update])
+                joined = _covers_of_updates([*writes, update])
+                # Do not visit all indices for a statement that needs only some.
+                if joined is None or bool(joined) != bool(before) or bool(joined) != bool(own):
+                    break
+            writes.append(update)
+        return writes
+
+    def has_fault(self, x: Any) -> bool:
+        """Return whether an operand of an expression may be a fault."""
+        self.may_fail = False
+        for scalar, dtype in _operands(x):
+            self.fit(scalar, dtype)
+        return self.may_fail
 
     def evaluate(self, source: Any, out: ir.Slot, mask: ir.Mask | None, line: int) -> None:
         """Write an expression into a temporary slot, where the mask allows it."""
@@ -875,7 +926,7 @@ def fold_{number}(w):
                 f"is_new = allowed & (not {present}[o])",
                 f"{values}[o] = {term}",
                 f"{present}[o] |= allowed",
-                f"{listed}[end] = np.int32(o)",
+                f"{listed}[end if is_new else np.uint64(n)] = np.int32(o)",
                 "end += np.uint64(is_new)",
             ]
             if mask is None:
@@ -967,28 +1018,33 @@ def fold_{number}(w):
     ) -> None:
         """Print a pull that needs only one product for each output.
 
-        The loop processes blocks of rows. First it reads one column of each row, which is enough
-        for most rows. This step has no branch, so that memory accesses overlap. Then it searches
-        the other rows.
+        The loop processes blocks of rows. First it lists the rows that the mask allows. Then it
+        reads one column of each, which is enough for most rows. These steps have no branch, so
+        that memory accesses overlap. At last it searches the other rows. The last element of a
+        list is a place for indices that are not in the list.
         """
         place = f"{self.matrix(x.matrix)} + {form * words.FORM_FIELDS}"
         values, present, has_u = region.values(out), region.present(out), region.present(x.u)
+        listed = region.list(out)
         region.head.append(f"firsts = view(w[{place} + FIRSTS], n, np.int32)")
         region.whole_body = [
-            "rest = rest_of(w, part)",
+            "rest, end, spare = rest_of(w, part), np.uint64(first), np.uint64(n)",
             "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
-            "    left = np.uint64(0)",
             "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
+            "    size, left = np.uint64(0), np.uint64(0)",
             "    for i in range(begin, stop):",
-            "        column = np.int64(firsts[i])",
-            f"        allowed = (column >= 0){allowed}",
-            "        k = np.uint64(column if column > 0 else 0)",
-            f"        found = allowed & {has_u}[k]",
+            "        rest[size] = np.int32(i)",
+            f"        size += np.uint64((firsts[i] >= 0){allowed})",
+            "    for t in range(size):",
+            "        i = np.uint64(rest[t])",
+            "        k = np.uint64(firsts[i])",
+            f"        found = {has_u}[k]",
             f"        {values}[i] = {term}",
             f"        {present}[i] = found",
-            "        added += np.int64(found)",
+            f"        {listed}[end if found else spare] = np.int32(i)",
+            "        end += np.uint64(found)",
             "        rest[left] = np.int32(i)",
-            "        left += np.uint64(allowed & (not found))",
+            "        left += np.uint64(not found)",
             "    for t in range(left):",
             "        i = np.uint64(rest[t])",
             "        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):",
@@ -996,18 +1052,19 @@ def fold_{number}(w):
             f"            if {has_u}[k]:",
             f"                {values}[i] = {term}",
             f"                {present}[i] = True",
-            "                added += 1",
+            f"                {listed}[end] = np.int32(i)",
+            "                end += ONE",
             "                break",
+            "added, removed = np.int64(end) - first, first",
         ]
+        self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
         region.work = f"{self.dim(out.dim)} + {region.work}"
         region.run()
-        self.say(f"finish_result(w, {self.place(out)})")
+        self.say(f"finish_push(w, {self.place(out)}, {self.dim(out.dim)})")
 
     # --- the module -------------------------------------------------------------------------------
 
     def module(self) -> str:
-        printed = "\n".join(line for segment in self.segments for line in segment)
-        library = _library("\n".join((printed, *self.functions)))
         loads, stores = [], []
         for name, (is_float, place) in self.text.scalars.items():
             local, array = self.variables[name], "r" if is_float else "w"
@@ -1028,8 +1085,6 @@ def fold_{number}(w):
         text = "\n".join(
             (
                 numba_ops.head,
-                HEAD,
-                *library,
                 "",
                 "# The places of the user's vectors and matrices in w.",
                 *self.heads,
@@ -1059,11 +1114,11 @@ def fold_{number}(w):
         return re.sub(r"LABEL\[(\w+)\]", lambda match: str(self.labels[match[1]]), text)
 
 
-HEAD = """
+HEAD = """\
 import math
-from typing import Any
 
-from numba import carray
+import numpy as np
+from numba import carray, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -1076,8 +1131,8 @@ def pointer(context, address):
     return types.voidptr(types.int64), generate
 
 
-def kept(function):
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+def kept(function, **options):
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(function, nogil=True, error_model="numpy", **options)
 
 
@@ -1090,49 +1145,19 @@ def view(address, size, dtype):
 
 
 @cache
-def _parse_library() -> tuple[list[str], dict[str, tuple[str, frozenset[str]]]]:
-    """Return the text before the first function of the library, and its functions.
+def library() -> str:
+    """Return the module of functions that all printed programs import.
 
-    For each function, the result holds its text and the names of the functions that it calls.
+    Numba stores each compiled function on disk, so that the next program need not compile it.
     """
     text = LIBRARY.read_text(encoding="utf-8")
-    lines, head, functions = text.splitlines(), [], {}
-    tree = ast.parse(text)
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    for node in tree.body:
-        part = lines[node.lineno - 1 : node.end_lineno]
+    lines, parts, names = text.splitlines(), [HEAD], []
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.Assign, ast.FunctionDef)):
+            parts.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
         if isinstance(node, ast.FunctionDef):
-            used = {x.id for x in ast.walk(node) if isinstance(x, ast.Name)} & names
-            functions[node.name] = "\n".join(("@kept", *part, "")), frozenset(used - {node.name})
-        elif isinstance(node, ast.Assign):
-            head += part
-    return head, functions
-
-
-def _library(printed: str) -> list[str]:
-    """Return the lines of the library that a printed program needs: no others are compiled."""
-    head, functions = _parse_library()
-    needed, left = set(), set(re.findall(r"\w+", printed)) & set(functions)
-    while left:
-        name = left.pop()
-        needed.add(name)
-        left |= functions[name][1] - needed
-    return [*head, "", *(functions[name][0] for name in _in_order(needed, functions))]
-
-
-def _in_order(needed: set[str], functions: dict[str, Any]) -> list[str]:
-    """Return the names of functions such that each comes after those that it calls."""
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name not in order:
-            for other in sorted(functions[name][1]):
-                visit(other)
-            order.append(name)
-
-    for name in sorted(needed):
-        visit(name)
-    return order
+            names.append(node.name)
+    return "\n\n".join((*parts, *(f"{name} = kept({name}, cache=True)" for name in names), ""))
 
 
 def _indent(lines: Iterable[str]) -> list[str]:
@@ -1165,6 +1190,18 @@ class _Choose:
     dtype: DataType
 
 
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """A write that reads all slots at its own element only: see `ir.Write`."""
+
+    target: ir.Slot
+    mask: ir.Mask | None
+    accum: Any
+    replace: bool
+    source: Any
+    line: int
+
+
 class _Region:
     """A function that runs the same lines for each index of a domain."""
 
@@ -1178,9 +1215,7 @@ class _Region:
         kind: str = "indices",
     ) -> None:
         self.printer, self.dim, self.kind = printer, dim, kind
-        self.number = len(printer.calls)
-        self.name = f"loop_{self.number}_{name}"
-        printer.calls.append((self.number, self.name))
+        self.name = name
         self.comment = printer.comment(line)
         self.line = line
         self.cover = [c for c in dict.fromkeys(cover) if not any(other < c for other in cover)][:4]
@@ -1188,11 +1223,13 @@ class _Region:
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
         self.before: list[str] = []  # what the program does before it runs the region
-        self.target: ir.Slot | None = None  # the slot that the region changes in place
+        self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.comments = [self.comment]
         self.totals: tuple[DataType, str] | None = None
         self.work = "np.int64(0)"
         self.form = self.u = -1
         self.counter = 0
+        self.operands = [0, 0]  # number of operands that are integers, and of those that are floats
         self.seen: set[str] = set()
 
     def view(self, local: str, text: str) -> str:
@@ -1238,7 +1275,8 @@ class _Region:
         local = f"s{self.counter}"
         self.counter += 1
         is_float = dtype.is_float
-        place = printer.take(1, is_float)
+        place = printer.operand_place(self.operands[is_float], is_float)
+        self.operands[is_float] += 1
         array = "r" if is_float else "w"
         self.before.append(f"{array}[{place}] = np.{'float64' if is_float else 'int64'}({text})")
         if printer.may_fail:
@@ -1407,17 +1445,17 @@ class _Region:
         whole = self.whole_body is not None
         if self.cover:
             pairs = []
-            target = None if self.target is None else self.target.index
+            targets = {slot.index for slot in self.targets}
             for slots in self.cover:
-                # The target comes second: see `lines`.
-                ordered = sorted(slots, key=lambda index: (index == target, index))
+                # A target comes second, because the flags of the first slot must not change.
+                ordered = sorted(slots, key=lambda index: (index in targets, index))
                 places = [printer.text.slots[index] for index in ordered]
                 pairs += [*places, -1, -1][:2]
             options = printer.constant(pairs)
             count = len(self.cover)
             printer.say(f"choose_domain(w, {size}, np.int64({options}), np.int64({count}))")
-            if self.target is not None:
-                printer.say(f"prepare(w, {printer.place(self.target)}, {size})")
+            for target in self.targets:
+                printer.say(f"prepare(w, {printer.place(target)}, {size})")
         else:
             printer.say("w[DOMAIN] = ALL")
         work = self.work
@@ -1425,18 +1463,25 @@ class _Region:
             work = f"w[SIZE] + {self.work}" if self.cover else f"{size} + {self.work}"
         if self.kind == "":
             work = "np.int64(0)"
-        printer.functions.append("\n".join(self.lines()) + "\n")
-        printer.text.regions[self.number] = Region(self.kind, self.form, self.u)
-        printer.launch(self.number, "w[SIZE]" if self.cover else size, work)
-        return self.number
+        text = "\n".join(_indent(self.lines()))
+        number = printer.known.get(text)
+        if number is None:
+            number = printer.known[text] = len(printer.calls)
+            name = f"loop_{number}_{self.name}"
+            comments = "\n".join(_indent(dict.fromkeys(self.comments)))
+            head = f"@kept\ndef {name}(first, last, part, w, r):\n{comments}"
+            printer.calls.append((number, name))
+            printer.functions.append(f"{head}\n{text}\n")
+            printer.text.regions[number] = Region(self.kind, self.form, self.u)
+        printer.launch(number, "w[SIZE]" if self.cover else size, work)
+        return number
 
     def lines(self) -> list[str]:
-        size, target = self.printer.dim(self.dim), self.target
-        lines = [f"@merged\ndef {self.name}(first, last, part, w, r):", f"    {self.comment}"]
+        size = self.printer.dim(self.dim)
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:
-            return lines + _indent([*head, *self.whole_body, *self.counts()])
+            return [*head, *self.whole_body, *self.counts()]
         loop = ["for i in range(np.uint64(first), np.uint64(last)):", *_indent(self.body)]
         if self.cover:
             head += ["is_listed = w[DOMAIN] == IN_LISTS", "rest = rest_of(w, part)"]
@@ -1447,15 +1492,17 @@ class _Region:
                 "        i = np.uint64(rest[t])",
                 *_indent(_indent(self.body)),
             ]
-        if self.cover and target is not None:
-            place = self.printer.place(target)
-            head += [
-                f"grows = is_listed and w[{place} + LISTED] == EXACT",
-                f"end = np.uint64(w[{place} + LENGTH])",
-            ]
-            loop += ["if grows:", f"    w[{place} + LENGTH] = end"]
+        for k, target in enumerate(self.targets):
+            head.append(f"added{k}, removed{k} = np.int64(0), np.int64(0)")
+            if self.cover:
+                place = self.printer.place(target)
+                head += [
+                    f"grows{k} = is_listed and w[{place} + LISTED] == EXACT",
+                    f"end{k} = np.uint64(w[{place} + LENGTH])",
+                ]
+                loop += [f"if grows{k}:", f"    w[{place} + LENGTH] = end{k}"]
         if self.totals is None:
-            return lines + _indent([*head, *loop, *self.counts()])
+            return [*head, *loop, *self.counts()]
         dtype, start = self.totals
         head += [
             "s, size = np.uint64(first) // STRETCH, last",
@@ -1470,13 +1517,15 @@ class _Region:
             "    totals[s], has_total[s] = total, found",
             "    s += ONE",
         ]
-        return lines + _indent(head)
+        return head
 
     def counts(self) -> list[str]:
-        return [
-            "counts = view(w[COUNTS], 2 * (part + 1), np.int64)",
-            "counts[2 * part], counts[2 * part + 1] = added, removed",
-        ]
+        lines = ["counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)"]
+        for k in range(max(len(self.targets), 1)):
+            own = str(k) if self.targets else ""
+            lines.append(f"counts[WIDTH * part + {2 * k}] = added{own}")
+            lines.append(f"counts[WIDTH * part + {2 * k + 1}] = removed{own}")
+        return lines
 
 
 # --- covers ---------------------------------------------------------------------------------------
@@ -1501,6 +1550,48 @@ def _cover(x: Any) -> list[frozenset[int]]:
     if isinstance(x, _Choose):
         return [frozenset((x.flags.index, x.other.index))]
     return _cover(x.x)
+
+
+def _covers_of_updates(writes: Iterable[_Update]) -> list[frozenset[int]] | None:
+    """Return the covers of the indices at which updates change their targets.
+
+    The result is None if there are covers, but each has two slots that are targets.
+    """
+    covers: list[frozenset[int]] | None = None
+    targets = set()
+    for x in writes:
+        own = [frozenset((x.target.index,))]
+        targets.add(x.target.index)
+        allowed = [] if x.mask is None else _cover_of_mask(x.mask)
+        cover = _cover(x.source) + allowed
+        if x.accum is None:
+            cover = _join(cover, own + allowed)
+        if x.replace and x.mask is not None:
+            cover = _join(cover, own)
+        joined = cover if covers is None else _join(covers, cover)
+        if covers and cover and not joined:
+            return None
+        covers = joined
+    usable = [cover for cover in covers or [] if len(cover & targets) < 2]
+    return None if covers and not usable else usable
+
+
+def _operands(x: Any) -> list[tuple[ir.Scalar, DataType]]:
+    """Return the scalars in an expression, and the dtypes to which they are cast."""
+    found = [
+        pair for name in ("x", "y") if hasattr(x, name) for pair in _operands(getattr(x, name))
+    ]
+    if isinstance(x, ir.Full):
+        found.append((x.value, x.dtype))
+    elif isinstance(x, (ir.ApplyIndex, ir.Select)):
+        found.append((x.thunk, x.op.thunk_type))
+    elif isinstance(x, ir.ApplyLeft):
+        found.append((x.scalar, x.op.type))
+    elif isinstance(x, ir.ApplyRight):
+        found.append((x.scalar, x.op.type2))
+    elif isinstance(x, ir.UnionDefaults):
+        found += [(x.left, x.op.type), (x.right, x.op.type2)]
+    return found
 
 
 def _cover_of_mask(mask: ir.Mask) -> list[frozenset[int]]:

@@ -17,10 +17,13 @@ that follows it.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from graphla.program import ir
 from semirings import binary
@@ -364,6 +367,17 @@ def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
     return is_full(x.x, full)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
+    """Return whether the expression has entries exactly where the slot has."""
+    if isinstance(x, ir.Entry):
+        return x.slot == slot
+    if isinstance(x, (ir.Union, ir.UnionDefaults, ir.Intersection)):
+        return has_pattern_of(x.x, slot) and has_pattern_of(x.y, slot)
+    if isinstance(x, (ir.Cast, ir.Apply, ir.ApplyIndex, ir.ApplyLeft, ir.ApplyRight)):
+        return has_pattern_of(x.x, slot)
+    return False
+
+
 # --- faults -------------------------------------------------------------------------------------
 
 LITTLE = 1 << 20
@@ -378,7 +392,7 @@ def may_fault(x: ir.Instruction) -> bool:
     """Return whether an instruction may end the program."""
     if isinstance(x, (ir.Fault, ir.ReadElement, ir.Scatter, ir.SetElement, ir.DeleteElement)):
         return True
-    if isinstance(x, (ir.Pop, ir.Peek)) or gathers(x):
+    if isinstance(x, (ir.Pop, ir.Peek)) or gathers(x) or has_misfit(x):
         return True
     if isinstance(x, ir.Reduce) and x.monoid.type is UINT64:
         return True
@@ -395,6 +409,39 @@ def has_fault(x: Any) -> bool:
         return False
     is_math = x.function.startswith("math.") and x.function not in TOTAL
     return is_math or x.function in FAULTING
+
+
+def has_misfit(x: Any) -> bool:
+    """Return whether a scalar in x may not fit into the dtype to which it is converted."""
+    return any(not fits(*each) for node in nodes(x) for each in _conversions(node))
+
+
+def _conversions(x: Any) -> Iterator[tuple[ir.Scalar, DataType]]:
+    """Yield the scalars that a node of an expression converts, with the dtypes."""
+    if isinstance(x, ir.Full):
+        yield x.value, x.dtype
+    elif isinstance(x, (ir.ApplyIndex, ir.Select)):
+        yield x.thunk, x.op.thunk_type
+    elif isinstance(x, ir.ApplyLeft) and x.op.reads_x:
+        yield x.scalar, x.op.type
+    elif isinstance(x, ir.ApplyRight) and x.op.reads_y:
+        yield x.scalar, x.op.type2
+    elif isinstance(x, ir.UnionDefaults):
+        if x.op.reads_x:
+            yield x.left, x.op.type
+        if x.op.reads_y:
+            yield x.right, x.op.type2
+
+
+def fits(x: ir.Scalar, dtype: DataType) -> bool:
+    """Return whether a scalar certainly fits into a dtype."""
+    if x.dtype in (BOOL, dtype) or dtype in (BOOL, FP64):
+        return True
+    if isinstance(x, ir.Constant) and dtype.is_integer:
+        limits = np.iinfo(dtype.np_type)
+        is_number = isinstance(x.value, int) or math.isfinite(x.value)
+        return is_number and limits.min <= int(x.value) <= limits.max
+    return x.dtype is not FP64 and dtype.is_float
 
 
 def _is_little_step(x: ir.Call | ir.Element) -> bool:
@@ -794,6 +841,8 @@ def _counts_of(part: Store, full: Full, over: ir.Slot | None) -> str:
     if part.into != target:
         return "all"
     is_kept = write.mask is None or not write.replace
+    if is_kept and has_pattern_of(write.source, target):
+        return "same"
     if is_kept and write.accum is not None and target in within(write.source):
         return "same"
     if is_kept and target in required(write.mask) and is_full(write.source, full):
@@ -965,6 +1014,8 @@ def _find_place(steps: list[Step], sweep: Sweep) -> Sweep | None:
     """Return the sweep that a later sweep of one part can join, or None."""
     (part,) = sweep.parts
     ours, used = accesses(sweep), variables(_scalars_of(part))
+    if _may_end(sweep):
+        return None
     for step in reversed(steps):
         if isinstance(step, Sweep) and (isinstance(part, Check) or not _has_check(step)):
             domain = _joint_domain(step, sweep)
@@ -974,6 +1025,14 @@ def _find_place(steps: list[Step], sweep: Sweep) -> Sweep | None:
         if not _may_pass(step, ours, used):
             return None
     return None
+
+
+def _may_end(sweep: Sweep) -> bool:
+    """Return whether a scalar of the sweep may end the program before the sweep begins."""
+    scalars = [_scalars_of(part) for part in sweep.parts]
+    return any(map(has_misfit, scalars)) or any(
+        has_fault(x) for each in scalars for x in nodes(each)
+    )
 
 
 def _has_check(sweep: Sweep) -> bool:
@@ -1029,7 +1088,7 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
         return not may_exceed and used.isdisjoint(results(step.source))
     if isinstance(step, (Save, Load, Element, ScatterInto)):
         return False
-    if isinstance(step, Sweep) and _has_check(step):
+    if isinstance(step, Sweep) and (_has_check(step) or _may_end(step)):
         return False
     return _are_apart(accesses(step), ours)
 

@@ -48,6 +48,7 @@ def load(layout: Layout, name: str) -> Any:
     settings: Any = config
     before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
     try:
+        exec(compile(layout.library, "library", "exec"), names)
         exec(compile(layout.source, name, "exec"), names)
     finally:
         settings.DISABLE_JIT = before

@@ -6,7 +6,6 @@ Most tests run the printed module as Python (`plain_numba`). A few compile it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
 cpu = pytest.importorskip("graphla.program.cpu")
 pytestmark = pytest.mark.cpu
 
-TINY = {"wide": 0, "grain": 1, "listed": 0, "room": 1, "items": 1, "apart": 1}
+TINY = {"near": 0, "wide": 0, "grain": 1, "listed": 0, "room": 1, "items": 1, "apart": 1}
 TUNINGS = [
     ProgramTuning(),
     ProgramTuning(sparse=0, **TINY),
@@ -41,15 +40,20 @@ def run_plainly(program: Any, arguments: Any) -> Any:
     return cpu.run(program, arguments, plain_numba.load)
 
 
+class Plain:
+    """The engine that runs the printed module as Python."""
+
+    run = staticmethod(run_plainly)
+
+
 @pytest.fixture(params=["lists", "parts"])
 def engine(request: pytest.FixtureRequest) -> Iterator[None]:
     """Run the printed module as Python by two threads, with limits that reach all branches."""
     tuning = TUNINGS[1 if request.param == "lists" else 2]
-    engine: Any = SimpleNamespace(run=run_plainly)
     with (
         using(tuning, PartsTuning(parallel=0, parts=3, grain=2)),
         gl.config.set(device="cpu", threads=2),
-        running.use(engine),
+        running.use(Plain()),
     ):
         yield
 
@@ -222,7 +226,7 @@ def test_deterministic_sums_have_the_same_bits_with_any_number_of_threads():
         with (
             gl.config.set(device="cpu", threads=threads, deterministic=True),
             using(TUNINGS[2], PartsTuning(parallel=0, parts=3, grain=2)),
-            running.use(SimpleNamespace(run=run_plainly)),  # pyright: ignore[reportArgumentType]
+            running.use(Plain()),
         ):
             ranks.append(gl.jit(pagerank)(*arguments("pagerank"))[0].to_dense())
     assert ranks[0].tobytes() == ranks[1].tobytes()

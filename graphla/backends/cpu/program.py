@@ -50,6 +50,7 @@ class Layout:
     """A printed program, and the places of its state in the arrays of integers and of floats."""
 
     source: str = ""
+    library: str = ""  # the module whose names the source needs
     size: int = 0  # number of integers
     floats: int = 0  # number of floats
     constants: dict[int, int] = field(default_factory=dict)  # the values of constant words
@@ -76,6 +77,7 @@ class ProgramTuning:
 
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
+    near: int = 1 << 17  # or if there are lists of at most this many entries
     wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
@@ -164,6 +166,7 @@ class Machine:
         w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
         if given.threads == 1:
             w[words.WIDE] = tuning.grain
+        w[words.NEAR] = tuning.near
         w[words.FIXED], w[words.FORCED] = given.is_fixed, given.forced
         w[words.TRACED] = given.is_traced
         w[layout.dims : layout.dims + len(given.dims)] = given.dims
@@ -360,8 +363,8 @@ class Machine:
         """Make room for the counts and the lists of the parts of a region."""
         w = self.w
         counts = self.alive.get(int(w[words.COUNTS]))
-        if counts is None or counts.size < 2 * parts:
-            w[words.COUNTS] = self.keep(np.empty(2 * parts, np.int64))
+        if counts is None or counts.size < words.WIDTH * parts:
+            w[words.COUNTS] = self.keep(np.empty(words.WIDTH * parts, np.int64))
             w[words.REST] = self.keep(np.empty(parts * int(words.ROW), np.int32))
 
     def make_form(self) -> None:
@@ -432,6 +435,8 @@ class Machine:
             value = (_OF_FLOATS if is_float else _OF_INTS)[code](x, y)
         except (ArithmeticError, ValueError) as error:
             return type(error).__name__, str(error), line
+        if isinstance(value, complex):
+            return "ValueError", "a power in a compiled loop is a complex number", line
         return "OverflowError", f"{value} does not fit INT64", line
 
 
@@ -446,7 +451,7 @@ def _entries(vector: AnyVector) -> tuple[Array, Array]:
 
 def load(layout: Layout, name: str) -> Loop:
     """Compile a program, or take it from the cache."""
-    return load_program(name, layout.source)
+    return load_program(name, layout.source, layout.library)
 
 
 # --- faults ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ enum ScalarFault {
   POP_FROM_EMPTY_LIST = 10,
   LIST_INDEX_OUT_OF_RANGE = 11,
   COMPLEX_POWER = 12,
+  DOES_NOT_FIT = 13,
   SCALAR_FAULTS = 16  // numbers from here on are faults that the program itself lists
 };
 
@@ -141,6 +142,33 @@ template <class T> DEVICE auto python_number(T x, u32 &fault) {
     return x >> 63 ? refuse(fault, EXCEEDS_64_BITS) : i64(x);
   } else {
     return i64(x);
+  }
+}
+
+/// Converts a Python number to the type of an entry, into which it must fit.
+template <class T, class X> DEVICE T fit(X x, u32 &fault) {
+  if constexpr (is_same<T, bool>::value || is_same<X, bool>::value) {
+    return convert<T>(x);
+  } else if constexpr (is_float<T>::value) {
+    const T value = T(x);
+    if constexpr (is_float<X>::value) {
+      if (semirings::is_inf(value) && !semirings::is_inf(x)) refuse(fault, DOES_NOT_FIT);
+    }
+    return value;
+  } else {
+    // The bounds 2^63 and 2^64 are floats, the greatest integers are not.
+    constexpr bool has_sign = T(-1) < T(0);
+    constexpr int bits = 8 * sizeof(T) - has_sign;
+    if constexpr (is_float<X>::value) {
+      const double end = bits == 64 ? 18446744073709551616.0 : double(u64(1) << (bits & 63));
+      const double whole = trunc(x);
+      if (!(whole < end && whole >= (has_sign ? -end : 0.0))) return T(refuse(fault, DOES_NOT_FIT));
+      return T(whole);
+    } else {
+      const T value = T(x);
+      if (i64(value) != x || (!has_sign && x < 0)) refuse(fault, DOES_NOT_FIT);
+      return value;
+    }
   }
 }
 
