@@ -52,7 +52,7 @@ _TAKEN = frozenset((*dir(words), *keyword.kwlist, *dir(builtins)))
 _LOCAL = re.compile(
     r"^([a-z]\d*|(has|list|op|fold|loop|result|flags)_.*|.*_new|np|math|view|types"
     r"|njit|from_dtype|inlined|merged|compiled|carray|intrinsic|cgutils"
-    r"|run|region|launch|at|status|first|last|part|added|removed|found|total|dense|length_0)$"
+    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end)\d*|found|total|dense|length_0)$"
 )
 """Names with a meaning in the module, which the user's names must not have."""
 
@@ -147,6 +147,9 @@ class _Operators:
         return known
 
 
+MOST_UPDATES = 8
+"""The largest number of updates that run as one region."""
+
 # --- the program ----------------------------------------------------------------------------------
 
 _INFIX = {
@@ -210,9 +213,17 @@ class _Printer:
         for number, block in enumerate(program.blocks):
             self.labels[f"block{number}"] = len(self.segments)
             self.segments.append([])
-            for instruction in block.instructions:
-                self.say(self.comment(instruction.line))
-                getattr(self, f"do_{type(instruction).__name__}")(instruction)
+            instructions = list(block.instructions)
+            while instructions:
+                updates = self.join_updates(instructions)
+                for x in updates or instructions[:1]:
+                    self.say(self.comment(x.line))
+                if updates:
+                    self.update(*updates)
+                else:
+                    x = instructions[0]
+                    getattr(self, f"do_{type(x).__name__}")(x)
+                del instructions[: max(len(updates), 1)]
             self.end(block.end)
         text.source, text.library = self.module(), library()
         text.size, text.floats = self.size, self.floats
@@ -532,6 +543,9 @@ class _Printer:
         self.read_item(x, "-1")
         self.say(f"remove_item(w, {self.stack(x.stack)}, item_new)")
 
+    def do_ClearStack(self, x: ir.ClearStack) -> None:
+        self.say(f"remove_item(w, {self.stack(x.stack)}, np.int64(0))")
+
     def do_Peek(self, x: ir.Peek) -> None:
         (index,) = self.scalars([x.index], x.line)
         self.read_item(x, index)
@@ -657,7 +671,7 @@ def fold_{number}(w):
             self.check_fault(x.line)
             if x.accum is None:
                 source = _Choose(flags, out, target, target.dtype)
-        self.update(target, x.mask, x.accum, x.replace, source, x.line)
+        self.update(_Update(target, x.mask, x.accum, x.replace, source, x.line))
 
     def do_Write(self, x: ir.Write) -> None:
         target, source = x.target, x.source
@@ -674,7 +688,7 @@ def fold_{number}(w):
                 self.say(f"exchange(w, {self.place(target)}, {self.place(out)})")
                 return
             source = ir.Entry(out)
-        self.update(target, x.mask, x.accum, x.replace, source, x.line)
+        self.update(_Update(target, x.mask, x.accum, x.replace, source, x.line))
 
     # --- regions ----------------------------------------------------------------------------------
 
@@ -688,43 +702,41 @@ def fold_{number}(w):
         for gather in _gathers(source):
             self.check_indices(gather.indices, gather.slot.dim, line)
 
-    def update(
-        self,
-        target: ir.Slot,
-        mask: ir.Mask | None,
-        accum: Any,
-        replace: bool,
-        source: Any,
-        line: int,
-    ) -> None:
-        """Write an expression into a slot in place. It reads the slot at its own element only."""
-        self.text.written.add(target.index)
-        if isinstance(source, ir.Empty) and mask is None and accum is None:
-            self.say(f"clear(w, {self.place(target)}, {self.dim(target.dim)})")
+    def update(self, *writes: _Update) -> None:
+        """Write expressions into slots in place, one after another at each index.
+
+        The expressions and masks read all slots at their own element only.
+        """
+        first = writes[0]
+        for x in writes:
+            self.text.written.add(x.target.index)
+            self.check_gathers(x.source, x.line)
+        if len(writes) == 1 and isinstance(first.source, ir.Empty) and first.mask is first.accum:
+            self.say(f"clear(w, {self.place(first.target)}, {self.dim(first.target.dim)})")
             return
-        self.check_gathers(source, line)
-        own = [frozenset((target.index,))]
-        allowed = None if mask is None else _cover_of_mask(mask)
+        cover = _covers_of_updates(writes) or []
+        name = "_".join(dict.fromkeys(self.slots[x.target.index] for x in writes))
+        region = _Region(self, name, first.line, first.target.dim, cover)
+        region.comments = [self.comment(x.line) for x in writes]
+        region.targets = list({x.target.index: x.target for x in writes}.values())
+        for x in writes:
+            region.body += self.update_lines(region, x, region.targets.index(x.target))
+        region.run()
+        for k, target in enumerate(region.targets):
+            self.say(f"finish_update(w, {self.place(target)}, np.int64({2 * k}))")
 
-        def within(cover: list[frozenset[int]]) -> list[frozenset[int]]:
-            return cover if allowed is None else cover + allowed
-
-        cover = within(_cover(source))
-        if accum is None:
-            cover = _join(cover, within(own))
-        if replace and mask is not None:
-            cover = _join(cover, own)
-        region = _Region(self, self.slots[target.index], line, target.dim, cover)
-        region.target = target
+    def update_lines(self, region: _Region, x: _Update, k: int) -> list[str]:
+        """Return the lines of an update of the target number k of a region."""
+        source, target, accum = x.source, x.target, x.accum
         values, present = region.values(target), region.present(target)
         has, value = region.emit(source)
         new = self.operators.cast(value, source.dtype, target.dtype)
         adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
         if region.cover:
-            adds += ["if grows:", f"    {region.list(target)}[end] = np.int32(i)"]
-            adds += ["    end += np.uint64(is_new)"]
-        adds.append("added += np.int64(is_new)")
-        removes = [f"if {present}[i]:", f"    {present}[i] = False", "    removed += 1"]
+            adds += [f"if grows{k}:", f"    {region.list(target)}[end{k}] = np.int32(i)"]
+            adds += [f"    end{k} += np.uint64(is_new)"]
+        adds.append(f"added{k} += np.int64(is_new)")
+        removes = [f"if {present}[i]:", f"    {present}[i] = False", f"    removed{k} += 1"]
         if accum is None:
             lines = region.guard(has, adds)
             if has != "True":
@@ -735,13 +747,44 @@ def fold_{number}(w):
             joined = self.operators.cast(joined, accum.return_type, target.dtype)
             lines = [f"if {present}[i]:", f"    {values}[i] = {joined}", "else:", *_indent(adds)]
             lines = region.guard(has, lines)
-        if mask is not None:
-            lines = [f"if {region.mask(mask, 'i')}:", *_indent(lines or ["pass"])]
-            if replace:
+        if x.mask is not None:
+            lines = [f"if {region.mask(x.mask, 'i')}:", *_indent(lines or ["pass"])]
+            if x.replace:
                 lines += ["else:", *_indent(removes)]
-        region.body += lines
-        region.run()
-        self.say(f"finish_update(w, {self.place(target)})")
+        return lines
+
+    def join_updates(self, instructions: list[ir.Instruction]) -> list[_Update]:
+        """Return the first instructions that can run as one region: see `update`.
+
+        The result is empty if the first instruction is not an update. An operand that may be a
+        fault is evaluated before the region, so only the first update may have one.
+        """
+        writes: list[_Update] = []
+        for x in instructions[:MOST_UPDATES]:
+            if not isinstance(x, ir.Write) or isinstance(
+                x.source, (ir.Product, ir.MatrixReduction, ir.Empty)
+            ):
+                break
+            update = _Update(x.target, x.mask, x.accum, x.replace, x.source, x.line)
+            if _gathers(x.source):
+                break
+            if writes and (x.target.dim != writes[0].target.dim or self.has_fault(x.source)):
+                break
+            if writes:
+                before, own = _covers_of_updates(writes), _covers_of_updates([update])
+                joined = _covers_of_updates([*writes, update])
+                # Do not visit all indices for a statement that needs only some.
+                if joined is None or bool(joined) != bool(before) or bool(joined) != bool(own):
+                    break
+            writes.append(update)
+        return writes
+
+    def has_fault(self, x: Any) -> bool:
+        """Return whether an operand of an expression may be a fault."""
+        self.may_fail = False
+        for scalar, dtype in _operands(x):
+            self.fit(scalar, dtype)
+        return self.may_fail
 
     def evaluate(self, source: Any, out: ir.Slot, mask: ir.Mask | None, line: int) -> None:
         """Write an expression into a temporary slot, where the mask allows it."""
@@ -1147,6 +1190,18 @@ class _Choose:
     dtype: DataType
 
 
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """A write that reads all slots at its own element only: see `ir.Write`."""
+
+    target: ir.Slot
+    mask: ir.Mask | None
+    accum: Any
+    replace: bool
+    source: Any
+    line: int
+
+
 class _Region:
     """A function that runs the same lines for each index of a domain."""
 
@@ -1168,7 +1223,8 @@ class _Region:
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
         self.before: list[str] = []  # what the program does before it runs the region
-        self.target: ir.Slot | None = None  # the slot that the region changes in place
+        self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.comments = [self.comment]
         self.totals: tuple[DataType, str] | None = None
         self.work = "np.int64(0)"
         self.form = self.u = -1
@@ -1389,17 +1445,17 @@ class _Region:
         whole = self.whole_body is not None
         if self.cover:
             pairs = []
-            target = None if self.target is None else self.target.index
+            targets = {slot.index for slot in self.targets}
             for slots in self.cover:
-                # The target comes second: see `lines`.
-                ordered = sorted(slots, key=lambda index: (index == target, index))
+                # A target comes second, because the flags of the first slot must not change.
+                ordered = sorted(slots, key=lambda index: (index in targets, index))
                 places = [printer.text.slots[index] for index in ordered]
                 pairs += [*places, -1, -1][:2]
             options = printer.constant(pairs)
             count = len(self.cover)
             printer.say(f"choose_domain(w, {size}, np.int64({options}), np.int64({count}))")
-            if self.target is not None:
-                printer.say(f"prepare(w, {printer.place(self.target)}, {size})")
+            for target in self.targets:
+                printer.say(f"prepare(w, {printer.place(target)}, {size})")
         else:
             printer.say("w[DOMAIN] = ALL")
         work = self.work
@@ -1412,7 +1468,8 @@ class _Region:
         if number is None:
             number = printer.known[text] = len(printer.calls)
             name = f"loop_{number}_{self.name}"
-            head = f"@kept\ndef {name}(first, last, part, w, r):\n    {self.comment}"
+            comments = "\n".join(_indent(dict.fromkeys(self.comments)))
+            head = f"@kept\ndef {name}(first, last, part, w, r):\n{comments}"
             printer.calls.append((number, name))
             printer.functions.append(f"{head}\n{text}\n")
             printer.text.regions[number] = Region(self.kind, self.form, self.u)
@@ -1420,7 +1477,7 @@ class _Region:
         return number
 
     def lines(self) -> list[str]:
-        size, target = self.printer.dim(self.dim), self.target
+        size = self.printer.dim(self.dim)
         head = [f"n = {size}", *self.head]
         head += ["added, removed = np.int64(0), np.int64(0)"]
         if self.whole_body is not None:
@@ -1435,13 +1492,15 @@ class _Region:
                 "        i = np.uint64(rest[t])",
                 *_indent(_indent(self.body)),
             ]
-        if self.cover and target is not None:
-            place = self.printer.place(target)
-            head += [
-                f"grows = is_listed and w[{place} + LISTED] == EXACT",
-                f"end = np.uint64(w[{place} + LENGTH])",
-            ]
-            loop += ["if grows:", f"    w[{place} + LENGTH] = end"]
+        for k, target in enumerate(self.targets):
+            head.append(f"added{k}, removed{k} = np.int64(0), np.int64(0)")
+            if self.cover:
+                place = self.printer.place(target)
+                head += [
+                    f"grows{k} = is_listed and w[{place} + LISTED] == EXACT",
+                    f"end{k} = np.uint64(w[{place} + LENGTH])",
+                ]
+                loop += [f"if grows{k}:", f"    w[{place} + LENGTH] = end{k}"]
         if self.totals is None:
             return [*head, *loop, *self.counts()]
         dtype, start = self.totals
@@ -1461,10 +1520,12 @@ class _Region:
         return head
 
     def counts(self) -> list[str]:
-        return [
-            "counts = view(w[COUNTS], 2 * (part + 1), np.int64)",
-            "counts[2 * part], counts[2 * part + 1] = added, removed",
-        ]
+        lines = ["counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)"]
+        for k in range(max(len(self.targets), 1)):
+            own = str(k) if self.targets else ""
+            lines.append(f"counts[WIDTH * part + {2 * k}] = added{own}")
+            lines.append(f"counts[WIDTH * part + {2 * k + 1}] = removed{own}")
+        return lines
 
 
 # --- covers ---------------------------------------------------------------------------------------
@@ -1489,6 +1550,48 @@ def _cover(x: Any) -> list[frozenset[int]]:
     if isinstance(x, _Choose):
         return [frozenset((x.flags.index, x.other.index))]
     return _cover(x.x)
+
+
+def _covers_of_updates(writes: Iterable[_Update]) -> list[frozenset[int]] | None:
+    """Return the covers of the indices at which updates change their targets.
+
+    The result is None if there are covers, but each has two slots that are targets.
+    """
+    covers: list[frozenset[int]] | None = None
+    targets = set()
+    for x in writes:
+        own = [frozenset((x.target.index,))]
+        targets.add(x.target.index)
+        allowed = [] if x.mask is None else _cover_of_mask(x.mask)
+        cover = _cover(x.source) + allowed
+        if x.accum is None:
+            cover = _join(cover, own + allowed)
+        if x.replace and x.mask is not None:
+            cover = _join(cover, own)
+        joined = cover if covers is None else _join(covers, cover)
+        if covers and cover and not joined:
+            return None
+        covers = joined
+    usable = [cover for cover in covers or [] if len(cover & targets) < 2]
+    return None if covers and not usable else usable
+
+
+def _operands(x: Any) -> list[tuple[ir.Scalar, DataType]]:
+    """Return the scalars in an expression, and the dtypes to which they are cast."""
+    found = [
+        pair for name in ("x", "y") if hasattr(x, name) for pair in _operands(getattr(x, name))
+    ]
+    if isinstance(x, ir.Full):
+        found.append((x.value, x.dtype))
+    elif isinstance(x, (ir.ApplyIndex, ir.Select)):
+        found.append((x.thunk, x.op.thunk_type))
+    elif isinstance(x, ir.ApplyLeft):
+        found.append((x.scalar, x.op.type))
+    elif isinstance(x, ir.ApplyRight):
+        found.append((x.scalar, x.op.type2))
+    elif isinstance(x, ir.UnionDefaults):
+        found += [(x.left, x.op.type), (x.right, x.op.type2)]
+    return found
 
 
 def _cover_of_mask(mask: ir.Mask) -> list[frozenset[int]]:

@@ -363,8 +363,8 @@ class Machine:
         """Make room for the counts and the lists of the parts of a region."""
         w = self.w
         counts = self.alive.get(int(w[words.COUNTS]))
-        if counts is None or counts.size < 2 * parts:
-            w[words.COUNTS] = self.keep(np.empty(2 * parts, np.int64))
+        if counts is None or counts.size < words.WIDTH * parts:
+            w[words.COUNTS] = self.keep(np.empty(words.WIDTH * parts, np.int64))
             w[words.REST] = self.keep(np.empty(parts * int(words.ROW), np.int32))
 
     def make_form(self) -> None:
@@ -435,6 +435,8 @@ class Machine:
             value = (_OF_FLOATS if is_float else _OF_INTS)[code](x, y)
         except (ArithmeticError, ValueError) as error:
             return type(error).__name__, str(error), line
+        if isinstance(value, complex):
+            return "ValueError", "a power in a compiled loop is a complex number", line
         return "OverflowError", f"{value} does not fit INT64", line
 
 

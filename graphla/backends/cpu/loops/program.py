@@ -37,6 +37,7 @@ EXACT, LOOSE = 1, 2
 # The indices that a statement visits: those in lists, those with an entry, or all.
 IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
 BLOCK = np.uint64(1024)  # number of indices that are listed at a time
+WIDTH = 16  # length of the counts of a part
 ROW = np.int64(1032)  # length of the list of a part
 
 # The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each
@@ -256,23 +257,23 @@ def prepare(w, target, n):
             list_entries(w, target, n)
 
 
-def finish_update(w, target):
+def finish_update(w, target, column):
     """Count the entries of a slot after a statement has changed it in place."""
-    counts = view(w[COUNTS], 2 * w[PARTS], np.int64)
+    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     adds, removes = np.int64(0), np.int64(0)
     for part in range(w[PARTS]):
-        adds += counts[2 * part]
-        removes += counts[2 * part + 1]
+        adds += counts[WIDTH * part + column]
+        removes += counts[WIDTH * part + column + 1]
     w[target + NVALS] += adds - removes
     settle(w, target, w[DOMAIN] == IN_LISTS, adds > 0, removes > 0)
 
 
 def finish_result(w, out):
     """Count the entries of a slot after a statement has written all of it."""
-    counts = view(w[COUNTS], 2 * w[PARTS], np.int64)
+    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     total = np.int64(0)
     for part in range(w[PARTS]):
-        total += counts[2 * part]
+        total += counts[WIDTH * part]
     w[out + NVALS], w[out + LENGTH] = total, total
     w[out + LISTED] = EXACT if total == 0 or w[DOMAIN] == IN_LISTS else 0
 
@@ -285,27 +286,27 @@ def finish_scatter(w, out, which):
 
 def count_parts(w):
     """Return the sum of the first counts of all parts."""
-    counts = view(w[COUNTS], 2 * w[PARTS], np.int64)
+    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     total = np.int64(0)
     for part in range(w[PARTS]):
-        total += counts[2 * part]
+        total += counts[WIDTH * part]
     return total
 
 
 def finish_push(w, out, n):
     """Join the lists that the parts of a push have made.
 
-    Part k has written its list from position counts[2k + 1], its first output.
+    Part k has written its list from position counts[WIDTH * k + 1], its first output.
     """
-    counts = view(w[COUNTS], 2 * w[PARTS], np.int64)
+    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     listed = view(w[out + LIST], n + 1, np.int32)
     end = np.uint64(0)
     for part in range(w[PARTS]):
-        begin = np.uint64(counts[2 * part + 1])
+        begin = np.uint64(counts[WIDTH * part + 1])
         if begin == end:
-            end += np.uint64(counts[2 * part])
+            end += np.uint64(counts[WIDTH * part])
         else:
-            for t in range(begin, begin + np.uint64(counts[2 * part])):
+            for t in range(begin, begin + np.uint64(counts[WIDTH * part])):
                 listed[end] = listed[t]
                 end += ONE
     w[out + NVALS], w[out + LENGTH], w[out + LISTED] = np.int64(end), np.int64(end), EXACT
@@ -424,7 +425,7 @@ def find_item(w, stack, index):
 
 
 def remove_item(w, stack, item):
-    """Remove the last item of a stack."""
+    """Remove an item of a stack and all items after it."""
     w[stack + STACK_COUNT] = item
     w[stack + LOWEST] = item if item < w[stack + LOWEST] else w[stack + LOWEST]
 
