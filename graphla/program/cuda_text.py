@@ -934,7 +934,8 @@ class _SweepPrinter:
         if how in ("all", "change"):
             out(f"i64 found_{name} = 0;")
         if how == "change":
-            out(f"keep_count({name}, old_{name});")
+            keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
+            out(f"{keep}({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 
@@ -1146,7 +1147,7 @@ class _SweepPrinter:
         write, full, printer = part.write, part.full, self.printer
         target, into = write.target, printer.name(part.into)
         is_in_place = part.into == target
-        if write.mask is None and write.accum is None:
+        if write.accum is None and (write.mask is None or write.replace):
             self._overwrite(part, into)
             return
         accum = write.accum
@@ -1193,6 +1194,8 @@ class _SweepPrinter:
         write, run = part.write, self.run
         there, source = self.expression(write.source, part.full)
         kind = part.into.dtype
+        if write.mask is not None:
+            there = both(self.mask(write.mask, part.full), there)
         there = self.keep(BOOL, there)
         if there == "false":
             run(f"{into}.present[i] = false;")

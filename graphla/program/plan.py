@@ -57,6 +57,7 @@ class Store:
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
+    is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,6 +483,7 @@ class _Lowering:
             program.slots,
             (each for block in program.blocks for each in block.instructions),
         )
+        self._listed = {self._groups[slot] for slot in _listed_slots(program)}
         self._steps: list[Step] = []
         self._checked: set[tuple[ir.Slot, ir.Dim]] = set()
         self._waiting: list[Combine] = []
@@ -554,10 +556,24 @@ class _Lowering:
         into = x.target
         if any(each.slot == x.target for each in gathers(x.source)):
             into = self._spare("next", x.target.dtype, x.target.dim, ("next", x.target))
-        self._sweep(x.target.dim, Store(x, into))
+        is_sparse = into == x.target and self._may_be_sparse(x)
+        if is_sparse:
+            into = self._spare("product", x.target.dtype, x.target.dim, self._groups[x.target])
+        self._sweep(x.target.dim, Store(x, into, is_sparse=is_sparse))
         if into != x.target:
             self._steps.append(Exchange((x.target, into), (into, x.target), x.line))
+        if is_sparse:
+            self._sweep(into.dim, Erase(into, x.line))
         self._change(x.target)
+
+    def _may_be_sparse(self, x: ir.Write) -> bool:
+        """Return whether a write replaces its target by entries at the positions in a queue.
+
+        The write then goes to an empty slot, and needs to visit only these positions.
+        """
+        if x.accum is not None or x.mask is None or not x.replace:
+            return False
+        return any(self._groups[slot] in self._listed for slot in required(x.mask) - {x.target})
 
     def _check(self, x: Any, line: int) -> None:
         """Check the indices of all gathers in x, unless their slots have not changed since."""
@@ -672,6 +688,18 @@ _lower: dict[type, Any] = {
     ir.Pop: _Lowering.load,
     ir.Peek: _Lowering.load,
 }
+
+
+def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:
+    """Yield slots whose entries products or stacks list in queues."""
+    for block in program.blocks:
+        for each in block.instructions:
+            if isinstance(each, (ir.Pop, ir.Peek)):
+                yield each.slot
+            elif isinstance(each, ir.Write) and isinstance(each.source, ir.Product):
+                yield each.source.u
+                if each.accum is None and (each.mask is None or each.replace):
+                    yield each.target
 
 
 def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
@@ -814,6 +842,8 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
         part = replace(part, full=full)
     elif isinstance(part, Store):
         may = set() if part.into != part.write.target else _relevant(part.write)
+        if part.is_sparse:
+            may = required(part.write.mask) - {part.into}
     over = min((may & queued) - full, key=lambda slot: -slot.index, default=None)
     if isinstance(part, Store):
         part = replace(part, full=full, counts=_counts_of(part, full, over))
