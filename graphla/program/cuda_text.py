@@ -37,6 +37,7 @@ from graphla.program.plan import (
     Uniform,
     fits,
     has_fault,
+    is_replaced,
     nodes,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
@@ -924,7 +925,7 @@ class _SweepPrinter:
         return {
             slot: each[-1]
             if len(each) == 1 or each[-1] in ("none", "full")
-            else ("all" if is_dense else "change")
+            else ("all" if is_dense or each[0] == "all" else "change")
             for slot, each in kinds.items()
         }
 
@@ -1147,7 +1148,7 @@ class _SweepPrinter:
         write, full, printer = part.write, part.full, self.printer
         target, into = write.target, printer.name(part.into)
         is_in_place = part.into == target
-        if write.accum is None and (write.mask is None or write.replace):
+        if is_replaced(write):
             self._overwrite(part, into)
             return
         accum = write.accum
