@@ -824,14 +824,27 @@ class _SweepPrinter:
         self._print_row(out)
         for slot, how in counted.items():
             self._open_count(slot, how)
+            if self._is_listed(slot, how):
+                name, n = printer.name(slot), printer.size(slot.dim)
+                out(f"Listed listed_{name}(old_{name}, {n});")
         out.begin(f"sweep<Row, {self._ahead()}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
             out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")
         out("[&](i64 i, Row &row) {")
         shift = out.depth + 1 - 3
         out.add("  " * shift + line for line in self.run.lines)
-        out("});")
+        listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
+        news = [f"u32({self.known[slot][0]}) << {k}" for k, slot in enumerate(listed)]
+        out(f"  return {' | '.join(news) or '0u'};")
+        out("},")
+        calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
+        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});")
         out.depth -= 1
+        for slot in listed:
+            name = printer.name(slot)
+            if slot in printer.plan.pushing:
+                edges = f"listed_{name}.edges"
+                out(f"if (takes_part(span)) machine.add(&{name}.counts->edges, {edges});")
         for slot, how in counted.items():
             if how in ("all", "change"):
                 name = printer.name(slot)
@@ -924,6 +937,19 @@ class _SweepPrinter:
             out(f"keep_count({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
+
+    def _is_listed(self, slot: ir.Slot, how: str) -> bool:
+        """Return whether the sweep lists the entries of a slot that it counts."""
+        return how == "all" and slot in self.printer.plan.queued
+
+    def _append(self, slot: ir.Slot, bit: int) -> str:
+        """Return the C++ statement that lists position i."""
+        name, degree = self.printer.name(slot), "0"
+        if slot in self.printer.plan.pushing:
+            indptr = self.printer.pushed_indptr(slot)
+            degree = f"i64({indptr}[j + 1] - {indptr}[j])"
+        lane = f"[&](i32 j) {{ return i64({degree}); }}"
+        return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
 
     def _count(self, slot: ir.Slot, how: str) -> None:
         name = self.printer.name(slot)
@@ -1283,7 +1309,6 @@ PLAIN = {
     "min": "python_min",
     "max": "python_max",
 }
-MAY_EXCEED = ("math.exp", "math.sinh", "math.cosh")
 
 
 def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
@@ -1316,6 +1341,5 @@ def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
     if function == "abs" and is_float:
         return f"fabs({given})"
     if function.startswith("math."):
-        name, may_exceed = function[5:], "true" if function in MAY_EXCEED else "false"
-        return f"math_result({name}({given}), {arguments[0]}, {may_exceed}, machine.fault)"
+        return f"math_{function[5:]}({given}, machine.fault)"
     return f"{function}_{'float' if is_float else 'int'}({given}, machine.fault)"

@@ -211,21 +211,22 @@ DEVICE bool takes_part(const Span &span) {
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. Two sweeps over the same span divide the positions in the same way.
-template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run>
-DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run) {
+/// and then `run`. `run` returns bits that are passed to `list`, which all lanes of a warp call
+/// together; the bits of a lane without a position are 0. Two sweeps over the same span divide the
+/// positions in the same way.
+template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
+DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
   const u32 share = share_of(span);
   const i64 step = i64(warps_in_grid()) * share;
-  i64 first = i64(spread_warp()) * share + lane();
-  if (u32(lane()) >= share) first = span.count;
+  const bool is_idle = u32(lane()) >= share;
 #pragma unroll 1
-  for (; first < span.count; first += AHEAD * step) {
+  for (i64 base = i64(spread_warp()) * share; base < span.count; base += AHEAD * step) {
     Row rows[AHEAD];
     i32 at[AHEAD];
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
       // Beyond the end, the loads repeat the last position, so that no branch separates them.
-      const i64 place = least(first + k * step, span.count - 1);
+      const i64 place = least(base + k * step + lane(), span.count - 1);
       at[k] = span.list ? span.list[place] : i32(place);
     }
 #pragma unroll
@@ -235,10 +236,39 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) gather(at[k], rows[k]);
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k)
-      if (first + k * step < span.count) run(at[k], rows[k]);
+    for (int k = 0; k < AHEAD; ++k) {
+      u32 bits = 0;
+      if (!is_idle && base + k * step + lane() < span.count) bits = run(at[k], rows[k]);
+      list(at[k], bits);
+    }
   }
 }
+
+/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not valid.
+constexpr u32 MOST_LISTED = 128;
+
+/// The entries that a warp has listed in the queue of a vector, and the sum of their degrees.
+struct Listed {
+  u32 entries;
+  i64 edges = 0;
+
+  /// If the vector had many entries before, it probably has many again, and none is listed. `old`
+  /// may still change; if only some warps list their entries, the queue is not valid.
+  DEVICE Listed(const Counts *old, i64 n)
+      : entries(i64(old->entries) * SHORT_QUEUE <= n ? 0 : MOST_LISTED + 1) {}
+
+  /// Lists i if `is_new` is true. All lanes of the warp must call this.
+  template <class T, class Degree>
+  DEVICE void add(const Vector<T> &v, i32 i, bool is_new, Degree degree) {
+    const u32 all = __ballot_sync(ALL_LANES, is_new);
+    entries += u32(__popc(all));
+    if (!all || entries > MOST_LISTED) return;
+    u64 place = 0;
+    if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
+    place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
+    if (is_new) v.queue[place] = i, edges += degree(i);
+  }
+};
 
 // --- folds --------------------------------------------------------------------------------------
 
