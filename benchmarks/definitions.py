@@ -53,7 +53,7 @@ from semirings.dtypes import INT32
 
 LIMIT = 1.3
 # Both versions of a row are called up to CALLS times, but not again after ENOUGH seconds.
-CALLS, ENOUGH = 9, 1.0
+CALLS, ENOUGH = 9, 0.4
 SMALL = 12  # the scale of the graphs for definitions that are known to contain products of matrices
 CUDA = Path(gl.__file__).parent / "backends" / "cuda"
 
@@ -441,11 +441,11 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
             warnings.simplefilter("error", UserWarning)
             compiled: Any = gl.jit(pair.definition)
             start = perf_counter()
-            text = compiled.explain(*pair.arguments, **options)
+            found = compiled(*pair.arguments, **options)
             figures.first = 1e3 * (perf_counter() - start)
+            text = compiled.explain(*pair.arguments, **options)
             if "runs as Python" in text:
                 raise RuntimeError(text)
-            found = compiled(*pair.arguments, **options)
             figures.note = compare(case, A, found, wanted)
             times: dict[Callable[[], Any], list[float]] = {
                 pair.by_hand: [],
@@ -472,10 +472,13 @@ def summarize(figures: list[Figures]) -> None:
     for files in dict.fromkeys(each.case.files for each in figures):
         rows = [each for each in figures if each.case.files == files]
         ratios = [each.ratio for each in rows if each.ratio is not None]
+        count = sum(len(case.graphs) for case in CASES if case.files == files)
         if len(ratios) < len(rows):
             verdict = "no: a row has no ratio"
+        elif max(ratios) > LIMIT:
+            verdict = "no"
         else:
-            verdict = "yes" if max(ratios) <= LIMIT else "no"
+            verdict = "yes" if len(rows) == count else f"open: {len(rows)} of {count} rows ran"
         names = ", ".join(dict.fromkeys(each.case.name for each in rows))
         largest = cell(max(ratios, default=None))
         print(f"| {names} | {len(rows)} | {largest} | {verdict} | {lines_of(files):,} |")

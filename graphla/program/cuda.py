@@ -83,7 +83,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
     for variable, value in zip(program.scalars, arguments.scalars, strict=True):
         work.state[words.variables[variable]] = _bits(value, variable.dtype)
     is_fault = work.launch() == FAULT
-    return _outcome(program, arguments.device, text, work, is_fault)
+    return _outcome(program, arguments, text, work, is_fault)
 
 
 def show(
@@ -251,7 +251,7 @@ def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
 
 
 def _outcome(
-    program: ir.Program, device: str, text: Text, work: machine.Run, is_fault: bool
+    program: ir.Program, arguments: Arguments, text: Text, work: machine.Run, is_fault: bool
 ) -> Outcome:
     number, fault = work.state[machine.State.STATE_EXIT], None
     if is_fault:
@@ -261,7 +261,7 @@ def _outcome(
         names = list(program.exits[number].names.values())
 
     def store(x: ir.Slot | ir.Stack, storage: Any) -> VectorStore:
-        return VectorStore(device, x.dtype, storage)
+        return VectorStore(arguments.device, x.dtype, storage)
 
     words, state = text.words, work.state
     slots, stacks = list(words.slots), list(words.stacks)
@@ -279,7 +279,10 @@ def _outcome(
             if isinstance(each, ir.Slot)
         },
         {
-            each.index: [store(each, v) for v in work.stack(stacks.index(each))]
+            each.index: [
+                arguments.stacks[each.index][k] if v is None else store(each, v)
+                for k, v in enumerate(work.stack(stacks.index(each)))
+            ]
             for each in names
             if isinstance(each, ir.Stack)
         },

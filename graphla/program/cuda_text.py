@@ -57,7 +57,7 @@ HEADER = 8
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
 INPUT = ("indices", "present", "values", "step", "count")
-STACK = ("indices", "values", "ends", "room", "items", "length", "top")
+STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
 
 
 @dataclass

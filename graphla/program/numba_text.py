@@ -543,6 +543,9 @@ class _Printer:
         self.read_item(x, "-1")
         self.say(f"remove_item(w, {self.stack(x.stack)}, item_new)")
 
+    def do_ClearStack(self, x: ir.ClearStack) -> None:
+        self.say(f"remove_item(w, {self.stack(x.stack)}, np.int64(0))")
+
     def do_Peek(self, x: ir.Peek) -> None:
         (index,) = self.scalars([x.index], x.line)
         self.read_item(x, index)

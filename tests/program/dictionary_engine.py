@@ -372,6 +372,9 @@ class _Machine:
     def Peek(self, x: ir.Peek) -> None:
         self.slots[x.slot.index] = self.item(x.stack, self.scalar(x.index))
 
+    def ClearStack(self, x: ir.ClearStack) -> None:
+        self.stacks[x.stack.index] = []
+
     def Length(self, x: ir.Length) -> None:
         self.variables[x.variable.name] = len(self.stacks[x.stack.index])
 

@@ -757,9 +757,11 @@ class _Maker:
         (stack,) = self.stacks
         kind = _Kind(stack.dtype, stack.dim)
         slot = self.pick([slot for slot in self.slots if self.kind(slot) == kind])
-        form = self.pick(["append", "append", "pop", "peek", "length"])
+        form = self.pick(["append", "append", "append", "pop", "peek", "length", "clear"])
         if form == "append":
             self.add(ir.Append, stack, slot)
+        elif form == "clear":
+            self.add(ir.ClearStack, stack)
         elif form == "length":
             self.add(ir.Length, self.variable(INT64), stack)
         elif "faults" in self.features:

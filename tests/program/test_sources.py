@@ -1,11 +1,17 @@
-"""A drawn function computes the same when it runs plainly and when its loops are programs."""
+"""A drawn function computes the same when it runs plainly and when its loops are programs.
+
+Most drawn functions run by the interpreter, or by the text printed for Numba, which Python then
+executes. A few are compiled.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from sources import PARAMETERS, Source, call, compare, has_large_number, sources
 
@@ -15,7 +21,11 @@ from graphla.program.checking import check
 from graphla.program.ir import Program
 from graphla.program.running import Arguments, Engine, Outcome
 
-REFUSALS = re.compile("changes a vector that a list contains|in too many combinations")
+pytestmark = pytest.mark.cpu
+
+REFUSALS = re.compile(
+    "changes a vector that a list contains|in too many combinations|uses in a way other than append"
+)
 """The reasons for which a drawn loop may run as Python."""
 
 
@@ -99,3 +109,34 @@ for j in range(2):
 @given(sources())
 def test_a_function_computes_the_same_plainly_and_by_the_interpreter(source: Source):
     check_source(source, Checked(interpreter))
+
+
+@given(sources())
+def test_a_function_computes_the_same_for_other_arguments_of_the_same_types(source: Source):
+    function = gl.jit(source.function(), fallback=True)
+    for each in (source, source.again(), source):
+        expected = call(each, source.function())
+        if has_large_number(expected):
+            return
+        with warnings.catch_warnings(), running.use(Checked(interpreter)):
+            warnings.simplefilter("ignore")
+            found = call(each, function)
+        compare(found, expected)
+
+
+@given(sources())
+def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: Source):
+    plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
+    from graphla.program import cpu
+
+    load = plain_numba.load
+    engine: Any = SimpleNamespace(run=lambda program, given: cpu.run(program, given, load))
+    with gl.config.set(threads=2):
+        check_source(source, Checked(engine))
+
+
+@given(sources(statements=3))
+def test_a_function_computes_the_same_plainly_and_compiled_by_numba(source: Source):
+    cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)
+    with gl.config.set(threads=2):
+        check_source(source, Checked(cpu))

@@ -435,6 +435,8 @@ class Machine:
             value = (_OF_FLOATS if is_float else _OF_INTS)[code](x, y)
         except (ArithmeticError, ValueError) as error:
             return type(error).__name__, str(error), line
+        if isinstance(value, complex):
+            return "ValueError", "a power in a compiled loop is a complex number", line
         return "OverflowError", f"{value} does not fit INT64", line
 
 

@@ -485,7 +485,7 @@ DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indp
 // --- stacks -------------------------------------------------------------------------------------
 
 /// A list of vectors. Item k has the entries from ends[k - 1] to ends[k] - 1 of two arrays, and
-/// ends[-1] stands for 0. All threads have the same length and the same top.
+/// ends[-1] stands for 0. All threads have the same length, top and lowest.
 template <class T> struct Stack {
   i32 *indices;
   T *values;
@@ -494,6 +494,7 @@ template <class T> struct Stack {
   i64 items;   // number of vectors that the array `ends` can hold
   i64 length;  // number of vectors
   i64 top;     // number of entries
+  i64 lowest;  // the least `length` so far; the items before it are those of the start
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
   DEVICE i64 begin_of(i64 item) const { return item ? load_relaxed(&ends[item - 1]) : 0; }
@@ -538,12 +539,13 @@ template <class T> struct Stack {
     machine.add(&v.counts->edges, edges);
   }
 
-  DEVICE void clear() { length = top = 0; }
+  DEVICE void clear() { length = top = lowest = 0; }
 
   /// Removes the last item, which has `count` entries.
   DEVICE void drop(i64 count) {
     --length;
     top -= count;
+    lowest = length < lowest ? length : lowest;
   }
 };
 
@@ -575,7 +577,7 @@ template <class T> DEVICE Input<T> input_at(const u64 *words) {
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
   return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
-          i64(words[4]),   i64(words[5]), i64(words[6])};
+          i64(words[4]),   i64(words[5]), i64(words[6]), i64(words[7])};
 }
 template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
   words[0] = u64(stack.indices);
@@ -585,6 +587,7 @@ template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
   words[4] = u64(stack.items);
   words[5] = u64(stack.length);
   words[6] = u64(stack.top);
+  words[7] = u64(stack.lowest);
 }
 
 }  // namespace graphla

@@ -297,7 +297,7 @@ class Run:
         memory.ends[:length] = xp.asarray(ends[1:])
         self.stacks.append(memory)
         self._set_stack(place, memory)
-        self.state[place.at + 5 : place.at + 7] = [length, top]
+        self.state[place.at + 5 : place.at + 8] = [length, top, length]
 
     def _set_stack(self, place: StackPlace, memory: _StackMemory) -> None:
         self.state[place.at : place.at + 5] = (
@@ -379,14 +379,16 @@ class Run:
         present = xp.ndarray((n,), np.bool_, self.flags + (flags - self.flags.ptr))
         return BitmapVector(n, present, values, entries)
 
-    def stack(self, number: int) -> list[SparseVector]:
-        """Return the vectors of a stack."""
+    def stack(self, number: int) -> list[SparseVector | None]:
+        """Return the vectors of a stack; None stands for an item that it had from the start."""
         place, memory = self.layout.stacks[number], self.stacks[number]
-        n, length = self.dims[place.dim], self.state[place.at + 5]
+        n, (length, _, lowest) = self.dims[place.dim], self.state[place.at + 5 : place.at + 8]
         ends = [0, *memory.ends[:length].tolist()]
         return [
-            SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False)
-            for begin, end in pairwise(ends)
+            None
+            if k < lowest
+            else SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False)
+            for k, (begin, end) in enumerate(pairwise(ends))
         ]
 
     def levels(self) -> list[Level]:

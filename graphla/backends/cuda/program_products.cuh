@@ -252,16 +252,17 @@ template <class Queueing, class Z> struct Outputs {
 
 // --- push --------------------------------------------------------------------------------------
 
-/// What a push does with the terms. CLAIM: claim outputs and, depending on the monoid, set their
-/// values to the first term or to the identity. FOLD: fold terms into the outputs that an earlier
-/// pass has claimed. CLAIM_AND_FOLD: both at once; all values are the identity before.
-enum PushPass { CLAIM = 0, FOLD = 1, CLAIM_AND_FOLD = 2 };
+/// What a push does with the terms. TAKE_FIRST: an output keeps the term that claims it. PRESET:
+/// outputs are claimed, and terms folded, in one pass; all values are the identity before.
+/// TWO_PASSES: a first pass claims outputs and sets their values to the identity, and a second one
+/// folds the terms.
+enum PushWay { TAKE_FIRST = 0, PRESET = 1, TWO_PASSES = 2 };
 
-template <class Op, int KEPT_A, int KEPT_U, class Offset, class A, class U, class Allowed,
+template <class Op, int KEPT_A, int KEPT_U, int WAY, class Offset, class A, class U, class Allowed,
           class Queueing>
 struct Push {
   typedef typename Op::Z Z;
-  static constexpr int SLOTS = 4;  // number of entries that a lane reads at once
+  static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
   // Maximum number of entries of a line that one warp reads because the queue is short.
   static constexpr u32 EVEN = 1024;
   const ProductForm<Offset, A> &a;
@@ -269,6 +270,7 @@ struct Push {
   const Vector<Z> out;
   const Allowed &allowed;
   Outputs<Queueing, Z> outputs;
+  bool is_second = false;  // whether this is the second pass
 
   DEVICE typename Op::U value_of_u(i32 k) const {
     if constexpr (KEPT_U == UNREAD) return typename Op::U(0);
@@ -277,98 +279,97 @@ struct Push {
   DEVICE bool has_entry(i32 k) const { return !u.present || u.present[k]; }
 
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
-  /// line k of each lane. The edges are divided evenly among the lanes. Every lane must call this.
-  template <int PASS> DEVICE void read_lines(i32 k, Offset begin, u32 length) {
-    typename Op::U x = typename Op::U(0);
-    if (length) x = value_of_u(k);
-    const u32 through = warp_inclusive_sum(length), ahead = through - length;
-    const u32 total = shuffle(through, WARP - 1);
-#pragma unroll 1
-    for (u32 first = 0; first < total; first += SLOTS * WARP)
-      read_batch<PASS, SLOTS, false>(first, total, ahead, k, begin, x);
-  }
-
-  /// Processes the edges from number `first` on, COUNT of them per lane. In each lane, k, `begin`
-  /// and x are a column, its first entry and the value u(k), and `ahead` is the number of edges in
-  /// the columns of earlier lanes. If IS_SINGLE, there is only one column, which all lanes have.
-  template <int PASS, int COUNT, bool IS_SINGLE>
-  DEVICE void read_batch(u32 first, u32 total, u32 ahead, i32 k, Offset begin, typename Op::U x) {
+  /// line k of each lane. The edges are divided evenly among the lanes. If `is_single` is true, all
+  /// lanes have the same line. Every lane must call this.
+  DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
-    i32 o[COUNT], from[COUNT];
-    Offset place[COUNT];
-    u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
+    typename Op::U x = typename Op::U(0);
+    if (length) x = value_of_u(k);
+    u32 ahead = 0, total = length;
+    if (!is_single) {
+      const u32 through = warp_inclusive_sum(length);
+      ahead = through - length, total = shuffle(through, WARP - 1);
+    }
+#pragma unroll 1
+    for (u32 first = 0; first < total; first += SLOTS * WARP) {
+      i32 o[SLOTS];
+      int from[SLOTS];
+      Offset place[SLOTS];
+      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      const u32 mine = first + u32(i * WARP + lane());
-      from[i] = 0;
-      if constexpr (IS_SINGLE) {
+      for (int i = 0; i < SLOTS; ++i) {
+        const u32 mine = first + u32(i * WARP + lane());
+        from[i] = lane();
         place[i] = begin + Offset(mine);
-      } else {
+        if (!is_single) {
+          from[i] = 0;
 #pragma unroll
-        for (int step = WARP / 2; step; step /= 2) {
-          if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+          for (int step = WARP / 2; step; step /= 2) {
+            if (shuffle(ahead, from[i] + step) <= mine) from[i] += step;
+          }
+          place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
         }
-        place[i] = shuffle(begin, from[i]) + Offset(mine - shuffle(ahead, from[i]));
+        o[i] = 0;
+        if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
       }
-      o[i] = 0;
-      if (mine < total) o[i] = indices[place[i]], open |= 1u << i;
-    }
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      if (!(open >> i & 1)) continue;
-      const bool is_claimed = load_relaxed(&out.present[o[i]]);
-      bool is_open = true;
-      if constexpr (PASS == FOLD) is_open = is_claimed;
-      else if constexpr (PASS == CLAIM) is_open = !is_claimed & allowed(o[i]);
-      else is_open = allowed(o[i]);
-      if (!is_open) open &= ~(1u << i);
-      else if (PASS != FOLD && !is_claimed) fresh |= 1u << i;
-    }
-    u32 is_new = 0, degrees[COUNT];
-    if constexpr (PASS != FOLD) {
+      for (int i = 0; i < SLOTS; ++i) {
+        if (!(open >> i & 1)) continue;
+        const bool is_claimed = load_relaxed(&out.present[o[i]]);
+        bool is_open = is_claimed;
+        if (WAY != TWO_PASSES || !is_second) {
+          is_open = allowed(o[i]);
+          if (WAY != PRESET) is_open = is_open & !is_claimed;
+          if (is_open && !is_claimed) fresh |= 1u << i;
+        }
+        if (!is_open) open &= ~(1u << i);
+      }
+      u32 is_new = 0, degrees[SLOTS];
 #pragma unroll
-      for (int i = 0; i < COUNT; ++i) {
+      for (int i = 0; i < SLOTS; ++i) {
         degrees[i] = 0;
         if (!(fresh >> i & 1)) continue;
         if (claim_output(out.present, o[i])) is_new |= 1u << i;
         degrees[i] = outputs.degree(o[i]);
       }
-    }
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-      typename Op::U its_x = x;
-      i32 its_k = k;
-      if constexpr (!IS_SINGLE) {
+      for (int i = 0; i < SLOTS; ++i) {
+        typename Op::U its_x = x;
         if constexpr (KEPT_U != UNREAD) its_x = shuffle(x, from[i]);
-        its_k = shuffle(k, from[i]);
+        const i32 its_k = shuffle(k, from[i]);
+        const bool is_mine = is_new >> i & 1;
+        if (is_mine) ++outputs.entries, outputs.edges += degrees[i];
+        if (WAY == TWO_PASSES && is_mine) out.values[o[i]] = Op::identity();
+        bool needs_term = is_mine;
+        if (WAY == PRESET) needs_term = open >> i & 1;
+        if (WAY == TWO_PASSES) needs_term = is_second && (open >> i & 1);
+        if (!needs_term) continue;
+        const Z term = Op::term(a_values[place[i]], its_x, o[i], its_k);
+        if constexpr (WAY == TAKE_FIRST) out.values[o[i]] = term;
+        else atomic_fold<Op>(&out.values[o[i]], term);
       }
-      const auto term = [&] { return Op::term(a_values[place[i]], its_x, o[i], its_k); };
-      if constexpr (PASS != CLAIM) {
-        if (open >> i & 1) atomic_fold<Op>(&out.values[o[i]], term());
-      }
-      if constexpr (PASS != FOLD) {
-        if (!(is_new >> i & 1)) continue;
-        if constexpr (PASS == CLAIM)
-          out.values[o[i]] = NEEDS_IDENTITY<Op> ? Op::identity() : term();
-        ++outputs.entries, outputs.edges += degrees[i];
-      }
+      if (WAY != TWO_PASSES || !is_second) outputs.append(is_new, o);
     }
-    if constexpr (PASS != FOLD) outputs.append(is_new, o);
   }
 
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
-  /// there is no queue, each warp lists entries of u before it processes them.
-  template <int PASS> DEVICE void run(i32 *list, const Counts &counts) {
+  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
+  /// short, the chunks are not tested: instead, one or several warps process each line.
+  DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
-    const u64 entries = counts.entries;
-    const bool is_listed = u.queue && counts.queued == entries;
+    const bool is_listed = u.queue && counts.queued == counts.entries;
     const bool is_direct = is_listed || !u.present;
-    const u32 count = is_listed ? u32(entries) : u32(a.lines);
-    if (is_listed && read_short_queue<PASS>(count, counts.edges)) return;
-    const u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
-    u32 chunk = warp, at = warp * each;
+    const u32 count = is_listed ? u32(counts.entries) : u32(a.lines);
+    const u32 pieces = is_listed ? pieces_of(count, counts.edges) : 0;
+    u32 each = share_of(count, is_direct ? u32(a.group) : 1, is_direct ? WARP : 4 * WARP);
+    u32 chunk = warp, at = warp * each, piece = 0;
+    if (pieces) {
+      chunk = u32(a.chunks);
+      piece = warp / count, at = warp - piece * count, each = 1;
+      if (piece >= pieces) return;
+    }
     int listed = 0;
     while (true) {
       i32 k = 0;
@@ -387,10 +388,10 @@ struct Push {
       } else {
         if (is_direct) {
           if (at >= count) break;
-          const u32 mine = at + u32(lane());
-          is_active = u32(lane()) < each && mine < count;
+          const u32 mine = pieces ? at : at + u32(lane());
+          is_active = pieces || (u32(lane()) < each && mine < count);
           if (is_active) k = is_listed ? u.queue[mine] : i32(mine);
-          at += warps * each;
+          at = pieces ? count : at + warps * each;
         } else {
           for (; listed < WARP && at < count; at += warps * each)
             list_entries(list, listed, at, least(at + each, count));
@@ -404,35 +405,30 @@ struct Push {
         if (is_active) {
           begin = a.indptr[k];
           length = a.indptr[k + 1] - begin;
-          if (a.is_long(length)) length = 0;
+          if (pieces) {
+            const Offset part = (length / Offset(pieces) / WARP + 1) * WARP,
+                         skipped = Offset(least(i64(length), i64(part) * piece));
+            begin += skipped;
+            length = least(length - skipped, part);
+          } else if (a.is_long(length)) {
+            length = 0;
+          }
         }
       }
-      read_lines<PASS>(k, begin, u32(length));
+      read_lines(k, begin, u32(length), pieces);
     }
   }
 
-  /// If there are at most as many entries as warps, and no line is very long: processes all edges,
-  /// with one or several warps for each entry. Returns whether it did.
-  template <int PASS> DEVICE bool read_short_queue(u32 count, u64 edges) {
-    const u32 warps = warps_in_grid(), warp = spread_warp();
-    if (count > warps) return false;
-    if (!count) return true;
+  /// Returns the number of warps that share each line if there are `count` lines with `edges`
+  /// entries together, or 0 if the lines must not be divided in this way because there are too many
+  /// or one may be very long.
+  DEVICE u32 pieces_of(u32 count, u64 edges) const {
+    const u32 warps = warps_in_grid();
+    if (!count || count > warps) return 0;
     // A line of eight times the mean length is shared by enough warps that each reads 32 entries.
     const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
     // If each line has an entry, none has more than edges - count + 1 entries.
-    if (a.chunks && edges > count + u64(pieces) * EVEN) return false;
-    const u32 piece = warp / count;
-    if (piece >= pieces) return true;
-    const i32 k = u.queue[warp - piece * count];
-    const Offset begin = a.indptr[k], length = a.indptr[k + 1] - begin;
-    const Offset part = (length / Offset(pieces) / WARP + 1) * WARP,
-                 skipped = Offset(least(i64(length), i64(part) * piece));
-    const u32 total = u32(least(length - skipped, part));
-    const typename Op::U x = value_of_u(k);
-#pragma unroll 1
-    for (u32 first = 0; first < total; first += 2 * WARP)
-      read_batch<PASS, 2, true>(first, total, 0, k, begin + skipped, x);
-    return true;
+    return a.chunks && edges > count + u64(pieces) * EVEN ? 0 : pieces;
   }
 
   /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
@@ -467,17 +463,15 @@ template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class 
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work, const Counts &known) {
+  constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
   i32 *const list = work.room.lists[warp_in_block()];
-  Push<Op, KEPT_A, KEPT_U, Offset, A, U, Allowed, Queueing> push{
+  Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (!NEEDS_IDENTITY<Op>) {
-    push.template run<CLAIM>(list, known);
-  } else if constexpr (IS_PRESET) {
-    push.template run<CLAIM_AND_FOLD>(list, known);
-  } else {
-    push.template run<CLAIM>(list, known);
-    work.grid.meet();
-    push.template run<FOLD>(list, known);
+#pragma unroll 1
+  for (int pass = 0; pass < (WAY == TWO_PASSES ? 2 : 1); ++pass) {
+    if (pass) work.grid.meet();
+    push.is_second = pass;
+    push.run(list, known);
   }
   push.outputs.finish();
 }
@@ -519,53 +513,83 @@ struct Pull {
     outputs.add(is_row && fold.has, o);
   }
 
-  // --- chunks of long rows -----------------------------------------------------------------------
+  // --- sums --------------------------------------------------------------------------------------
 
-  /// Reads the chunks of the long rows that the mask allows. Consecutive chunks are read by
-  /// different warps.
-  DEVICE void read_chunks() {
-    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
-    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
-      const u32 mine = base + u32(lane()) * warps;
-      const i32 line = mine < chunks ? a.chunk_lines[mine] : 0;
-      bool is_open = mine < chunks && allowed(line);
-      if constexpr (Op::IS_ANY) is_open = is_open && !load_relaxed(&out.present[line]);
-      for (u32 active = __ballot_sync(ALL_LANES, is_open); active; active &= active - 1) {
-        const int owner = __ffs(int(active)) - 1;
-        const u32 chunk = base + u32(owner) * warps;
-        if constexpr (Op::IS_ANY) search_chunk(chunk, shuffle(line, owner));
-        else fold_chunk(chunk, shuffle(line, owner));
+  /// Folds all rows that the mask allows, or only the long ones. First the warps of the whole grid
+  /// fold the chunks of the long rows; consecutive chunks are folded by different warps. Then they
+  /// fold the other rows, and mark the outputs that the mask forbids as missing. If there are long
+  /// rows, the lengths of rows vary much. Then each warp repeatedly takes the next rows that no
+  /// warp has taken yet. The number of its next turn is requested early.
+  template <bool ONLY_LONG> DEVICE void fold_rows() {
+    const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
+    const bool is_taken = a.chunks && warps * each < lines;
+    u32 chunk = spread_warp(), turn = spread_warp(), next = 0, part = 0;
+    while (true) {
+      const bool is_chunk = chunk < u32(a.chunks);
+      bool is_row = false;
+      i32 row = 0;
+      Offset begin = 0, end = 0;
+      u32 mine = 0, left = 0;
+      Fold<Op> fold;
+      if (is_chunk) {
+        mine = chunk + u32(lane()) * warps;
+        chunk += warps * WARP;
+        if (mine < u32(a.chunks)) {
+          row = a.chunk_lines[mine];
+          is_row = allowed(row);
+        }
+        if (is_row) find_chunk(mine, row, begin, end);
+        left = __ballot_sync(ALL_LANES, is_row);
+      } else {
+        if (ONLY_LONG || u64(turn) * each >= lines) break;
+        if (part == 0) next = is_taken ? next_turn() : turn + warps;
+        mine = part + u32(lane());
+        row = i32(turn * each + mine);
+        is_row = mine < each && u32(row) < lines;
+        if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
+        if (a.is_long(end - begin)) is_row = false, end = begin;
+        left = fold_short(fold, begin, end, row);
+        part += WARP;
+        if (part >= each) part = 0, turn = next;
       }
+      for (; left; left &= left - 1) {
+        const int owner = __ffs(int(left)) - 1;
+        const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
+        const i32 its_row = shuffle(row, owner);
+        const Fold<Op> more = rows.fold_by_warp(from, int(to - from), its_row);
+        if (is_chunk) join_chunk(shuffle(mine, owner), its_row, more);
+        else if (lane() == owner) fold.append(more);
+      }
+      if (!is_chunk) store(is_row, row, fold);
     }
   }
 
-  DEVICE Fold<Op> fold_of_chunk(i64 number, i64 begin, i64 end, i32 row) const {
-    const i64 from = begin + number * a.longest;
-    return rows.fold_by_warp(Offset(from), int(least(end - from, i64(a.longest))), row);
+  /// Returns the number of a turn that no warp has taken yet.
+  DEVICE u32 next_turn() const {
+    u32 taken = 0;
+    if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;
+    return warps_in_grid() + shuffle(taken, 0);
   }
 
-  /// Looks for a term in a chunk, unless the row has one already.
-  DEVICE void search_chunk(u32 chunk, i32 row) {
-    if (shuffle(load_relaxed(&out.present[row]), 0)) return;
-    const Fold<Op> fold =
-        fold_of_chunk(a.chunk_numbers[chunk], i64(a.indptr[row]), i64(a.indptr[row + 1]), row);
-    const bool is_new = fold.has && lane() == 0 && claim_output(out.present, row);
-    if (is_new) out.values[row] = fold.sum;
-    outputs.add(is_new, row);
+  /// Finds the entries of a chunk. There are none to fold if the result of the row is settled.
+  DEVICE void find_chunk(u32 chunk, i32 row, Offset &begin, Offset &end) const {
+    const i32 number = a.chunk_numbers[chunk];
+    begin = a.indptr[row] + Offset(number) * Offset(a.longest);
+    end = begin + least(a.indptr[row + 1] - begin, Offset(a.longest));
+    if constexpr (Rows::MAY_SETTLE && !Op::IS_ANY) {
+      if (load_relaxed(&work.arrays.arrived[chunk - u32(number)]) & SETTLED) end = begin;
+    }
   }
 
-  /// Folds a chunk. If it is the last one of its row to be folded, stores the result of the row.
-  DEVICE void fold_chunk(u32 chunk, i32 row) {
-    const i64 number = a.chunk_numbers[chunk], begin = i64(a.indptr[row]),
-              end = i64(a.indptr[row + 1]);
-    const u32 head = chunk - u32(number), count = u32((end - begin + a.longest - 1) / a.longest);
+  /// Stores the fold of a chunk. If it is the last one of its row to be folded, stores the result
+  /// of the row. Every lane must call this.
+  DEVICE void join_chunk(u32 chunk, i32 row, const Fold<Op> &fold) {
+    const i64 length = i64(a.indptr[row + 1] - a.indptr[row]);
+    const u32 head = chunk - u32(a.chunk_numbers[chunk]),
+              count = u32((length + a.longest - 1) / a.longest);
     Z *const sums = (Z *)work.arrays.sums;
     bool *const has = work.arrays.has;
     u32 *const arrivals = &work.arrays.arrived[head];
-    Fold<Op> fold;
-    bool is_settled = false;
-    if constexpr (Rows::MAY_SETTLE) is_settled = shuffle(load_relaxed(arrivals), 0) & SETTLED;
-    if (!is_settled) fold = fold_of_chunk(number, begin, end, row);
     u32 arrived = 0;
     if (lane() == 0) {
       store_relaxed(&sums[chunk], fold.sum);
@@ -577,6 +601,7 @@ struct Pull {
     }
     if (shuffle(arrived, 0) < count) return;
     Fold<Op> whole;
+#pragma unroll 1
     for (u32 first = head; first < head + count; first += WARP) {
       const u32 mine = first + u32(lane());
       Fold<Op> part;
@@ -587,57 +612,44 @@ struct Pull {
     store(lane() == 0, row, whole);
   }
 
-  // --- sums of rows ------------------------------------------------------------------------------
-
-  /// Folds the rows that are not long, and marks the outputs that the mask forbids as missing. If
-  /// there are long rows, the lengths of rows vary much. Then each warp repeatedly takes the next
-  /// rows that no warp has taken yet. The number of its next turn is requested early.
-  DEVICE void fold_rows() {
-    const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
-    const bool is_taken = a.chunks && warps * each < lines;
-    const auto next_turn = [&] {
-      u32 taken = 0;
-      if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;
-      return warps + shuffle(taken, 0);
-    };
-    u32 turn = spread_warp();
-    while (turn * each < lines) {
-      const u32 next = is_taken ? next_turn() : turn + warps;
-#pragma unroll 1
-      for (u32 part = 0; part < each; part += WARP) {
-        const u32 mine = part + u32(lane()), row = turn * each + mine;
-        fold_row(mine < each && row < lines, i32(row));
-      }
-      turn = next;
-    }
-  }
-
-  /// Folds a row for each lane whose `is_row` is true.
-  DEVICE void fold_row(bool is_row, i32 row) {
-    Offset begin = 0, end = 0;
-    if (is_row && allowed(row)) begin = a.indptr[row], end = a.indptr[row + 1];
-    if (a.is_long(end - begin)) is_row = false, end = begin;
-    Fold<Op> fold;
+  /// Folds the rows that are short, one for each lane, and the first entries of the other rows if
+  /// these may settle them. Advances `begin` to the first entry that has not been read. Returns the
+  /// bits of the lanes whose rows the warp must still fold. Every lane must call this.
+  DEVICE u32 fold_short(Fold<Op> &fold, Offset &begin, Offset end, i32 row) const {
     int few = int(least(end - begin, Offset(FEW)));
-    if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
+    if (!Rows::MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
     rows.fold_few(fold, begin, few, row);
     begin += Offset(few);
-    u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-    if constexpr (!Rows::MAY_SETTLE) {
-      const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
-      rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
-      left &= ~shorter;
-    }
-    for (; left; left &= left - 1) {
-      const int owner = __ffs(int(left)) - 1;
-      const Offset from = shuffle(begin, owner), to = shuffle(end, owner);
-      const Fold<Op> more = rows.fold_by_warp(from, int(to - from), shuffle(row, owner));
-      if (lane() == owner) fold.append(more);
-    }
-    store(is_row, row, fold);
+    const u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
+    if constexpr (Rows::MAY_SETTLE) return left;
+    const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
+    rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
+    return left & ~shorter;
   }
 
   // --- searches ----------------------------------------------------------------------------------
+
+  /// For the monoid ANY: looks for a term in each chunk of the long rows that the mask allows and
+  /// that have no result yet.
+  DEVICE void search_chunks() {
+    const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
+    for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
+      const u32 mine = base + u32(lane()) * warps;
+      const i32 line = mine < chunks ? a.chunk_lines[mine] : 0;
+      const bool is_open = mine < chunks && allowed(line) && !load_relaxed(&out.present[line]);
+      for (u32 active = __ballot_sync(ALL_LANES, is_open); active; active &= active - 1) {
+        const int owner = __ffs(int(active)) - 1;
+        const i32 row = shuffle(line, owner);
+        if (shuffle(load_relaxed(&out.present[row]), 0)) continue;
+        Offset begin, end;
+        find_chunk(base + u32(owner) * warps, row, begin, end);
+        const Fold<Op> fold = rows.fold_by_warp(begin, int(end - begin), row);
+        const bool is_new = fold.has && lane() == 0 && claim_output(out.present, row);
+        if (is_new) out.values[row] = fold.sum;
+        outputs.add(is_new, row);
+      }
+    }
+  }
 
   static constexpr int NEAR = 4;  // number of entries of a row that a lane reads at once
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
@@ -908,12 +920,12 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                work,
                typename Pulling::Rows(operands),
                Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
-  if constexpr (IS_SEARCH<Op>) {
-    pull.search_rows();
-    pull.read_chunks();
+  if constexpr (!IS_SEARCH<Op>) {
+    pull.template fold_rows<false>();
   } else {
-    pull.read_chunks();
-    pull.fold_rows();
+    pull.search_rows();
+    if constexpr (Op::IS_ANY) pull.search_chunks();
+    else pull.template fold_rows<true>();
   }
   pull.outputs.finish();
 }

@@ -80,10 +80,10 @@ def pull_form(
     entry, pass the CSC of the matrix as `columns`: the pull is then faster.
     """
     chunk = current(TUNING).pull_chunk
-    if columns is not None:
-        return _form(a, values, chunk, peeks=_peeks_of(a, columns, chunk))
-    is_large = hubs is None and a.nvals >= current(TUNING).check
-    return _form(a, values, chunk, hubs=hubs, used=_used_columns(a) if is_large else None)
+    peeks = None if columns is None else _peeks_of(a, columns, chunk)
+    is_checked = hubs is None and columns is None and a.nvals >= current(TUNING).check
+    used = _used_columns(a) if is_checked else None
+    return _form(a, values, chunk, hubs=hubs, peeks=peeks, used=used)
 
 
 def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:

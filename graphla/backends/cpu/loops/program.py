@@ -425,7 +425,7 @@ def find_item(w, stack, index):
 
 
 def remove_item(w, stack, item):
-    """Remove the last item of a stack."""
+    """Remove an item of a stack and all items after it."""
     w[stack + STACK_COUNT] = item
     w[stack + LOWEST] = item if item < w[stack + LOWEST] else w[stack + LOWEST]
 

@@ -1,0 +1,30 @@
+"""A drawn function computes the same plainly and as one kernel per loop, which one launch runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from devices import has_cuda, use_cuda
+from hypothesis import given
+
+if not has_cuda():
+    pytest.skip("neither a card nor g++", allow_module_level=True)
+use_cuda()
+
+from sources import Source, sources  # noqa: E402
+from test_sources import Checked, check_source  # noqa: E402
+
+import graphla as gl  # noqa: E402
+from graphla.backends.tuning import using  # noqa: E402
+from graphla.program import cuda  # noqa: E402
+
+SMALL = cuda.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
+"""Small blocks, because a block of the simulator has one fiber per thread."""
+
+
+@given(sources(statements=8))
+def test_a_function_computes_the_same_plainly_and_as_kernels(source: Source):
+    engine: Any = cuda
+    with gl.config.set(device="cuda"), using(SMALL):
+        check_source(source, Checked(engine))
