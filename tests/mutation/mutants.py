@@ -303,10 +303,10 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "cores",
-            "k may decrease from one round to the next",
-            "dropped condition",
-            "k = max(k, int(left.reduce(monoid.min).get(0)))",
-            "k = int(left.reduce(monoid.min).get(0))",
+            "a vertex whose degree falls to k is removed later",
+            "swapped comparison",
+            'gone << gone.select("<=", k)',
+            'gone << gone.select("<", k)',
         ),
         one(
             "cores",
