@@ -303,10 +303,10 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "cores",
-            "a vertex whose degree falls to k is removed later",
-            "swapped comparison",
-            'gone << gone.select("<=", k)',
-            'gone << gone.select("<", k)',
+            "the degrees of the remaining vertices are not updated",
+            "dropped line",
+            "left(gone.S) << gone",
+            "pass",
         ),
         one(
             "cores",
