@@ -77,7 +77,9 @@ def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
     return csr.indptr.dtype.name, csc.indptr.dtype.name  # pyright: ignore[reportOptionalMemberAccess]
 
 
-def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.Matrix:
+def _matrix(
+    store: MatrixStore, held: tuple[Csr | None, Csr | None], is_iso: bool
+) -> machine.Matrix:
     def make(which: int) -> Csr:
         return store.csc if which else store.csr
 
@@ -88,7 +90,7 @@ def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.
                 return plan.first
         return first_of_rows(form, config.threads)
 
-    return machine.Matrix(store.nvals, held, make, firsts)
+    return machine.Matrix(store.nvals, is_iso, held, make, firsts)
 
 
 def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
@@ -105,7 +107,10 @@ def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machin
 def _input(
     program: ir.Program, arguments: Arguments, forms: list[tuple[Csr | None, Csr | None]]
 ) -> machine.Input:
-    matrices = [_matrix(store, held) for store, held in zip(arguments.matrices, forms, strict=True)]
+    matrices = [
+        _matrix(store, held, matrix.is_iso)
+        for matrix, store, held in zip(program.matrices, arguments.matrices, forms, strict=True)
+    ]
     return machine.Input(
         dims=arguments.dims,
         matrices=matrices,

@@ -95,6 +95,7 @@ class Matrix:
     """A matrix that a program reads. Form 0 is the CSR, form 1 the CSC."""
 
     nvals: int
+    is_iso: bool  # whether the program was printed for a matrix whose entries are all equal
     held: tuple[Csr | None, Csr | None]  # the forms that exist
     make: Callable[[int], Csr]  # return a form, which is made if necessary
     firsts: Callable[[int, Csr], Array]  # return a column of each row, or -1 for an empty row
@@ -244,10 +245,13 @@ class Machine:
 
     def release(self) -> None:
         """Let the next program use the arrays that no result refers to."""
+        w, layout = self.w, self.layout
+        places = [*layout.slots.values()]
+        empty = {int(w[place + words.PRESENT]) for place in places if not w[place + words.NVALS]}
         arrays = []
         for address in self.own:
             array = self.alive[address]
-            if array.dtype == _flag:
+            if array.dtype == _flag and address not in empty:
                 array[:] = False
             arrays.append(array)
         _pool.give(arrays)
@@ -261,7 +265,9 @@ class Machine:
             self.w[place + words.FIRSTS] = self.keep(firsts)
         self.w[place + words.INDPTR] = self.keep(form.indptr)
         self.w[place + words.INDICES] = self.keep(form.indices)
-        self.w[place + words.WEIGHTS] = self.keep(values_of(form.values)[0])
+        is_iso = self.given.matrices[number].is_iso
+        weights = values_of(form.values)[0] if is_iso else np.ascontiguousarray(form.values)
+        self.w[place + words.WEIGHTS] = self.keep(weights)
         self.w[place + words.HELD] = 1
 
     def make_stack(self, place: int, dtype: DataType, vectors: list[AnyVector]) -> None:
