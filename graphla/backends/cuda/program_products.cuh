@@ -97,7 +97,7 @@ constexpr u32 SETTLED = 1u << 31;
 
 enum ProductShape {
   QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
-  LIST_ROOM = 192     // number of rows that a warp lists
+  LIST_ROOM = 6144    // number of rows that all warps of a block list
 };
 
 /// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
@@ -107,7 +107,12 @@ struct ProductRoom {
   u32 entries[WARP];
   u32 buffered;
   i32 buffer[QUEUE_ROOM];
-  i32 lists[WARP][LIST_ROOM];
+  i32 lists[LIST_ROOM];
+
+  /// Returns the number of rows that a warp may list.
+  static DEVICE int list_room() { return LIST_ROOM / (int(blockDim.x) / WARP); }
+  /// Returns the list of this warp.
+  DEVICE i32 *list() { return lists + warp_in_block() * list_room(); }
 };
 
 /// What the products of a kernel share.
@@ -464,7 +469,7 @@ DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
-  i32 *const list = work.room.lists[warp_in_block()];
+  i32 *const list = work.room.list();
   Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
 #pragma unroll 1
@@ -492,10 +497,12 @@ struct Pull {
   typedef typename Op::Z Z;
   static constexpr int ENDS = Op::IS_ANY ? AT_FIRST : AT_LAST;
   static constexpr int FEW = 8;    // number of entries that one thread reads
-  static constexpr int SOME = 32;  // maximum length of a row that a group of lanes reads
   static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
   static constexpr int STORED = HELD == IN_BITMAP && !IS_SEARCH<Op> ? int(MAYBE_FULL) : HELD;
-  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS> Rows;
+  static constexpr int BATCH =
+      IS_SEARCH<Op> ? 4 : 8;              // number of entries that a lane loads at once
+  static constexpr int SOME = 8 * BATCH;  // maximum length of a row that a group of lanes reads
+  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS, BATCH> Rows;
 
   const ProductForm<Offset, A> &a;
   const Vector<Z> out;
@@ -651,7 +658,7 @@ struct Pull {
     }
   }
 
-  static constexpr int NEAR = 4;  // number of entries of a row that a lane reads at once
+  static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at once
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
 
   /// Returns what the entry at `place`, in column k, contributes to its row: nothing, a term, or a
@@ -693,12 +700,13 @@ struct Pull {
   /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
   /// also looks at one or a few entries of each long row.
   DEVICE void search_rows() {
-    i32 *const list = work.room.lists[warp_in_block()];
+    i32 *const list = work.room.list();
     const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
+    const int room = work.room.list_room();
     int listed = 0;
     for (u32 turn = spread_warp();; turn += step) {
       const bool is_over = u64(turn) * each >= u64(a.lines);
-      if (is_over || listed + int(each) > int(LIST_ROOM)) {
+      if (is_over || listed + int(each) > room) {
         read_listed(list, listed);
         listed = 0;
       }
