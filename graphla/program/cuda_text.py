@@ -49,6 +49,13 @@ LARGE = 32
 
 KERNEL = "run_loop"
 
+MANY_STEPS = 60
+"""A kernel with more steps, or with several products, calls barriers, folds and products.
+
+Other kernels contain a copy of their code at each call. The calls halve the time of the
+compilation, but a short round takes about a third longer.
+"""
+
 # --- the state of a program ---------------------------------------------------------------------
 
 HEADER = 8
@@ -122,6 +129,7 @@ class Options:
     is_deterministic: bool
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
+    cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
 
 
 @dataclass
@@ -314,13 +322,15 @@ class _Printer:
             kind = self.options.forms[key]
             parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
         signature = ", ".join(parameters)
+        cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
+            *self._defines(),
             '#include "program.cuh"',
             "namespace graphla {",
             *self.operators.texts,
             f"/// The loop in {self.program.name}.",
             "template <int>",
-            f"__global__ void __launch_bounds__({self.options.block}, 1)",
+            f"__global__ void {cluster}__launch_bounds__({self.options.block}, 1)",
             f"{KERNEL}({signature}) {{",
             *head.lines,
             *body.lines,
@@ -331,6 +341,16 @@ class _Printer:
         ]
         return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
 
+    def _defines(self) -> list[str]:
+        """Return the macros that the files of the kernel read."""
+        lines = []
+        if self.options.cluster > 1:
+            lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
+        steps = [step for block in self.plan.blocks for step in block.steps]
+        if len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1:
+            lines.append("#define GRAPHLA_OUTLINED")
+        return lines
+
     def _print_head(self, out: _Lines) -> None:
         words, program = self.words, self.program
         out("SHARED(u64, scratch, 2 * (WARP + 1));")
@@ -338,7 +358,8 @@ class _Printer:
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
         out("  words[k] = given.words[k];")
         out("__syncthreads();")
-        out("Machine machine(launch, frame, scratch);")
+        out("SHARED_BYTES(votes);")
+        out("Machine machine(launch, frame, scratch, (u32 *)votes);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
             out("Work work(machine.grid, frame.arrays(), room);")
@@ -824,14 +845,27 @@ class _SweepPrinter:
         self._print_row(out)
         for slot, how in counted.items():
             self._open_count(slot, how)
+            if self._is_listed(slot, how):
+                name, n = printer.name(slot), printer.size(slot.dim)
+                out(f"Listed listed_{name}(old_{name}, {n});")
         out.begin(f"sweep<Row, {self._ahead()}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
             out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")
         out("[&](i64 i, Row &row) {")
         shift = out.depth + 1 - 3
         out.add("  " * shift + line for line in self.run.lines)
-        out("});")
+        listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
+        news = [f"u32({self.known[slot][0]}) << {k}" for k, slot in enumerate(listed)]
+        out(f"  return {' | '.join(news) or '0u'};")
+        out("},")
+        calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
+        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});")
         out.depth -= 1
+        for slot in listed:
+            name = printer.name(slot)
+            if slot in printer.plan.pushing:
+                edges = f"listed_{name}.edges"
+                out(f"if (takes_part(span)) machine.add(&{name}.counts->edges, {edges});")
         for slot, how in counted.items():
             if how in ("all", "change"):
                 name = printer.name(slot)
@@ -924,6 +958,19 @@ class _SweepPrinter:
             out(f"keep_count({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
+
+    def _is_listed(self, slot: ir.Slot, how: str) -> bool:
+        """Return whether the sweep lists the entries of a slot that it counts."""
+        return how == "all" and slot in self.printer.plan.queued
+
+    def _append(self, slot: ir.Slot, bit: int) -> str:
+        """Return the C++ statement that lists position i."""
+        name, degree = self.printer.name(slot), "0"
+        if slot in self.printer.plan.pushing:
+            indptr = self.printer.pushed_indptr(slot)
+            degree = f"i64({indptr}[j + 1] - {indptr}[j])"
+        lane = f"[&](i32 j) {{ return i64({degree}); }}"
+        return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
 
     def _count(self, slot: ir.Slot, how: str) -> None:
         name = self.printer.name(slot)
@@ -1283,7 +1330,6 @@ PLAIN = {
     "min": "python_min",
     "max": "python_max",
 }
-MAY_EXCEED = ("math.exp", "math.sinh", "math.cosh")
 
 
 def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
@@ -1316,6 +1362,5 @@ def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
     if function == "abs" and is_float:
         return f"fabs({given})"
     if function.startswith("math."):
-        name, may_exceed = function[5:], "true" if function in MAY_EXCEED else "false"
-        return f"math_result({name}({given}), {arguments[0]}, {may_exceed}, machine.fault)"
+        return f"math_{function[5:]}({given}, machine.fault)"
     return f"{function}_{'float' if is_float else 'int'}({given}, machine.fault)"

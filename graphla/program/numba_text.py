@@ -1058,7 +1058,7 @@ def fold_{number}(w):
             "added, removed = np.int64(end) - first, first",
         ]
         self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
-        region.work = f"{self.dim(out.dim)} + {region.work}"
+        region.kind, region.work = "indices", self.dim(out.dim)
         region.run()
         self.say(f"finish_push(w, {self.place(out)}, {self.dim(out.dim)})")
 

@@ -77,8 +77,8 @@ class ProgramTuning:
 
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
-    near: int = 1 << 17  # or if there are lists of at most this many entries
-    wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
+    near: int = 1 << 18  # or if there are lists of at most this many entries
+    wide: int = 1 << 17  # work of more indices and entries than this is divided among threads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
@@ -348,7 +348,7 @@ class Machine:
             cuts = even_parts(-(-size // stretch), size, threads)
             parts = [(first * stretch, min(last * stretch, size)) for first, last in cuts]
         else:
-            count = max(threads, -(-size // current(TUNING).grain))
+            count = max(2 * threads, -(-size // current(TUNING).grain))
             parts = between([size * part // count for part in range(count + 1)])
         parts = parts or between([0, size]) or [(0, 0)]
         self.make_room(len(parts))

@@ -465,9 +465,9 @@ struct Push {
 /// *u.counts.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
-DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                         const Vector<typename Op::Z> &out, const Allowed &allowed,
-                         const Queueing &queueing, Work &work, const Counts &known) {
+OUTLINED void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                           const Vector<typename Op::Z> &out, const Allowed &allowed,
+                           const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
   i32 *const list = work.room.list();
   Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
@@ -910,9 +910,9 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
 /// holds values of u.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
-DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                         const Vector<typename Op::Z> &out, const Allowed &allowed,
-                         const Queueing &queueing, Work &work) {
+OUTLINED void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                           const Vector<typename Op::Z> &out, const Allowed &allowed,
+                           const Queueing &queueing, Work &work) {
   ++work.pulls;
   // The next pull uses the other counter.
   if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);

@@ -6,6 +6,13 @@
 #define GRAPHLA_PROGRAM_SCALARS
 #include "device.cuh"
 
+// A scalar function that the compiler does not inline, because it is long and seldom called.
+#ifdef GRAPHLA_SIMULATOR
+#define SCALAR_FUNCTION inline
+#else
+#define SCALAR_FUNCTION __device__ __noinline__
+#endif
+
 namespace graphla {
 
 /// The faults of scalars. `FAULTS` in program.py lists their exceptions.
@@ -44,23 +51,23 @@ DEVICE i64 sub_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) - u64(y));
   return ((x ^ y) & (x ^ z)) < 0 ? refuse(fault, EXCEEDS_64_BITS) : z;
 }
-DEVICE i64 mul_int(i64 x, i64 y, u32 &fault) {
+SCALAR_FUNCTION i64 mul_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) * u64(y));
   const bool is_wrong = (x == -1 && y == LEAST_INT) || (y == -1 && x == LEAST_INT) ||
                         (x != 0 && x != -1 && z / x != y);
   return is_wrong ? refuse(fault, EXCEEDS_64_BITS) : z;
 }
-DEVICE i64 floordiv_int(i64 x, i64 y, u32 &fault) {
+SCALAR_FUNCTION i64 floordiv_int(i64 x, i64 y, u32 &fault) {
   if (y == 0) return refuse(fault, DIVIDES_BY_ZERO);
   if (x == LEAST_INT && y == -1) return refuse(fault, EXCEEDS_64_BITS);
   return semirings::floordiv_int<i64>(x, y);
 }
-DEVICE i64 mod_int(i64 x, i64 y, u32 &fault) {
+SCALAR_FUNCTION i64 mod_int(i64 x, i64 y, u32 &fault) {
   return y == 0 ? refuse(fault, DIVIDES_BY_ZERO) : semirings::mod_int<i64>(x, y);
 }
 DEVICE i64 neg_int(i64 x, u32 &fault) { return sub_int(0, x, fault); }
 DEVICE i64 abs_int(i64 x, u32 &fault) { return x < 0 ? neg_int(x, fault) : x; }
-DEVICE i64 pow_int(i64 x, i64 y, u32 &fault) {
+SCALAR_FUNCTION i64 pow_int(i64 x, i64 y, u32 &fault) {
   if (y < 0) return refuse(fault, OUT_OF_DOMAIN);
   i64 power = 1;
   while (true) {
@@ -89,10 +96,10 @@ DEVICE i64 rshift_int(i64 x, i64 y, u32 &fault) {
 DEVICE double truediv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : x / y;
 }
-DEVICE double floordiv_float(double x, double y, u32 &fault) {
+SCALAR_FUNCTION double floordiv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::floordiv_float(x, y);
 }
-DEVICE double mod_float(double x, double y, u32 &fault) {
+SCALAR_FUNCTION double mod_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::mod_float(x, y);
 }
 
@@ -104,7 +111,7 @@ DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) 
     refuse(fault, may_exceed ? OUT_OF_RANGE : OUT_OF_DOMAIN);
   return result;
 }
-DEVICE double pow_float(double x, double y, u32 &fault) {
+SCALAR_FUNCTION double pow_float(double x, double y, u32 &fault) {
   if (x == 0 && y < 0) return double(refuse(fault, ZERO_TO_NEGATIVE_POWER));
   if (x < 0 && semirings::is_finite(x) && semirings::is_finite(y) && y != floor(y))
     return double(refuse(fault, COMPLEX_POWER));
@@ -113,6 +120,26 @@ DEVICE double pow_float(double x, double y, u32 &fault) {
   if (semirings::is_inf(z) && !is_exact) refuse(fault, OUT_OF_RANGE);
   return z;
 }
+
+#define MATH_FUNCTION(name, may_exceed)                                                           \
+  SCALAR_FUNCTION double math_##name(double x, u32 &fault) {                                             \
+    return math_result(name(x), x, may_exceed, fault);                                            \
+  }
+MATH_FUNCTION(sqrt, false)
+MATH_FUNCTION(exp, true)
+MATH_FUNCTION(log, false)
+MATH_FUNCTION(log2, false)
+MATH_FUNCTION(log10, false)
+MATH_FUNCTION(sin, false)
+MATH_FUNCTION(cos, false)
+MATH_FUNCTION(tan, false)
+MATH_FUNCTION(asin, false)
+MATH_FUNCTION(acos, false)
+MATH_FUNCTION(atan, false)
+MATH_FUNCTION(sinh, true)
+MATH_FUNCTION(cosh, true)
+MATH_FUNCTION(tanh, false)
+#undef MATH_FUNCTION
 
 /// Returns a float without fraction as an int.
 DEVICE i64 whole_to_int(double x, u32 &fault) {
