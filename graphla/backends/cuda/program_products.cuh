@@ -34,7 +34,7 @@ namespace graphla {
 struct Counts {
   u64 entries;  // number of entries
   u64 queued;   // length of the queue; the queue is valid if this equals `entries`
-  u64 edges;    // if `queued` is not zero: sum of the degrees of all entries; see `WithQueue`
+  u64 edges;  // sum of the degrees of all entries; less if the queue is not valid; see `WithQueue`
 };
 
 /// A vector in device memory. If position i has no entry, values[i] may be anything.
@@ -885,9 +885,10 @@ struct Pull {
 
 /// Returns whether u has an entry in each column of the matrix that has an entry. Such a vector can
 /// be read like a full one. All threads of all blocks must call this. The result is exact if the
-/// form has `used`; otherwise it is false.
+/// form has `used`; otherwise it is false unless u has no presence flags.
 template <class Offset, class A, class U>
 DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, Work &work) {
+  if (!u.present) return true;
   if (!a.used || u.counts->entries < u64(a.in_use)) return false;
   u32 *const flag = &work.arrays.turns[work.pulls & 1];
   const u32 *const used = (const u32 *)a.used, *const present = (const u32 *)u.present;
@@ -949,10 +950,12 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
                         i64 left, const Counts &known) {
   constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
-  const u64 entries = known.entries, queued = known.queued;
-  const bool is_listed = u.queue && queued == entries;
+  const u64 entries = known.entries;
+  const bool is_listed = u.queue && known.queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  const float edges = queued ? float(known.edges) : float(entries) * all / lines;
+  // If the queue is not valid, the degrees of some entries may not have been added.
+  const float mean = float(entries) * all / lines, counted = float(known.edges);
+  const float edges = is_listed ? counted : greatest(counted, mean);
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
                      (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
   // About as large a share of the rows is empty as of the columns.
