@@ -104,7 +104,7 @@ def typed(name: str) -> Any:
 
 
 @cache
-def kernel_for(name: str, semiring: Any, side: str, *types: Any) -> Kernel:
+def kernel_for(name: str, semiring: Any, side: Any, *types: Any) -> Kernel:
     struct = cuda_ops.matrix_vector(semiring, side)
     text = f'#include "atomics.cuh"\nnamespace graphla {{\n{struct}\n}}\n{KERNEL}'
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
@@ -142,7 +142,7 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: Any, o
     order = np.lexsort((columns, rows))
     indptr = np.searchsorted(rows[order], np.arange(shape[0] + 1)).astype(offset)
     values = values if values.size and values.strides[0] == 0 else values[order]
-    return Csr(*shape, indptr, columns[order].astype(np.int32), values)
+    return Csr(shape[0], shape[1], indptr, columns[order].astype(np.int32), values)
 
 
 def terms_of(case: Case) -> dict[int, list[Any]]:
