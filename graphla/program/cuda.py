@@ -11,8 +11,8 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
+from graphla.backends.cuda import persistent, program_products
 from graphla.backends.cuda import program as machine
-from graphla.backends.cuda import program_products
 from graphla.backends.cuda.hot_columns import Hubs
 from graphla.backends.cuda.launch import EACH, ISO, UNREAD
 from graphla.backends.cuda.persistent import FAULT
@@ -82,7 +82,11 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
     words = text.words
     for variable, value in zip(program.scalars, arguments.scalars, strict=True):
         work.state[words.variables[variable]] = _bits(value, variable.dtype)
-    is_fault = work.launch() == FAULT
+    try:
+        is_fault = work.launch() == FAULT
+    except persistent.Refused:
+        machine.refuse_clusters()
+        return run(program, arguments)
     return _outcome(program, arguments, text, work, is_fault)
 
 
@@ -141,12 +145,13 @@ class _Planned:
         stream = xp.cuda.get_current_stream().ptr if self.full else 0
         tunings = current(machine.TUNING), current(program_products.TUNING)
         device = xp.cuda.runtime.getDevice()
-        key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction())
+        cluster = machine.cluster_for(csrs)
+        key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), cluster)
         known = self._loops.get(key)
         if known is None:
             text, forms = self.print(matrices)
             what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
-            loop = machine.Loop(text.text, entry, what, text.block, self.layout, forms)
+            loop = machine.Loop(text.text, entry, what, text.block, cluster, self.layout, forms)
             known = self._loops[key] = text, loop, tunings  # the key has their ids
 
             def drop(_: Any) -> None:
@@ -162,9 +167,11 @@ class _Planned:
         kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
         found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
         hubs = {key: each for key, each in found if each is not None}
-        block = current(machine.TUNING).block
-        options = Options(kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs))
-        known = (tuple(kinds.items()), options.direction, block, options.hubs)
+        block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
+        options = Options(
+            kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster
+        )
+        known = (tuple(kinds.items()), options.direction, block, options.hubs, cluster)
         if known not in self._texts:
             self._texts[known] = print_kernel(self.plan, options)
         text = self._texts[known]

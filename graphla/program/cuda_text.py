@@ -50,6 +50,13 @@ LARGE = 32
 
 KERNEL = "run_loop"
 
+MANY_STEPS = 60
+"""A kernel with more steps, or with several products, calls barriers, folds and products.
+
+Other kernels contain a copy of their code at each call. The calls halve the time of the
+compilation, but a short round takes about a third longer.
+"""
+
 # --- the state of a program ---------------------------------------------------------------------
 
 HEADER = 8
@@ -123,6 +130,7 @@ class Options:
     is_deterministic: bool
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
+    cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
 
 
 @dataclass
@@ -315,13 +323,15 @@ class _Printer:
             kind = self.options.forms[key]
             parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
         signature = ", ".join(parameters)
+        cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
+            *self._defines(),
             '#include "program.cuh"',
             "namespace graphla {",
             *self.operators.texts,
             f"/// The loop in {self.program.name}.",
             "template <int>",
-            f"__global__ void __launch_bounds__({self.options.block}, 1)",
+            f"__global__ void {cluster}__launch_bounds__({self.options.block}, 1)",
             f"{KERNEL}({signature}) {{",
             *head.lines,
             *body.lines,
@@ -332,6 +342,16 @@ class _Printer:
         ]
         return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
 
+    def _defines(self) -> list[str]:
+        """Return the macros that the files of the kernel read."""
+        lines = []
+        if self.options.cluster > 1:
+            lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
+        steps = [step for block in self.plan.blocks for step in block.steps]
+        if len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1:
+            lines.append("#define GRAPHLA_OUTLINED")
+        return lines
+
     def _print_head(self, out: _Lines) -> None:
         words, program = self.words, self.program
         out("SHARED(u64, scratch, 2 * (WARP + 1));")
@@ -339,7 +359,8 @@ class _Printer:
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
         out("  words[k] = given.words[k];")
         out("__syncthreads();")
-        out("Machine machine(launch, frame, scratch);")
+        out("SHARED_BYTES(votes);")
+        out("Machine machine(launch, frame, scratch, (u32 *)votes);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
             out("Work work(machine.grid, frame.arrays(), room);")

@@ -1117,13 +1117,14 @@ def _is_data(value: Any) -> bool:
 
 
 def read_names(node: ast.AST | None) -> frozenset[str]:
-    """Return the names whose values a part of the syntax tree reads."""
+    """Return the names that must have a value: those that a part of the syntax tree reads, and
+    those that it deletes."""
     if node is None:
         return frozenset()
     own: set[str] = set()
     names: set[str] = set()
     for each in ast.walk(node):
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load):
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
             names.add(each.id)
         elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
             names.add(each.target.id)

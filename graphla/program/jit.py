@@ -590,7 +590,15 @@ class _Case:
             ),
         )
 
-    def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    def is_repeated_after(self, kind: str) -> bool:
+        """Return whether Python runs the loop again, from the start, after a fault.
+
+        The function may handle the exception and go on with the values that its variables have at
+        that time. An OverflowError may be one that Python does not raise.
+        """
+        return self.shape.owner.site.is_guarded and kind != "OverflowError"
+
+    def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Run the program and write the results back."""
         self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
@@ -611,6 +619,8 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = engine.run(self.program, arguments)
+        if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
+            return None
         for k, stack in enumerate(self.program.stacks):
             _write_list(lists[k], arguments.stacks[k], outcome.stacks[stack.index])
         if outcome.fault is not None:

@@ -71,6 +71,8 @@ class Site:
         outputs: the local variables that it may assign and that Python may read afterwards.
         statements: the statements in the loop at which it may be left: `return`, `raise`, `assert`.
         after: what Python may read after the loop.
+        is_guarded: whether the loop is inside a `try` or `with` statement of the function, which
+            may handle its exceptions.
     """
 
     node: ast.For | ast.While
@@ -79,6 +81,7 @@ class Site:
     outputs: tuple[str, ...]
     statements: tuple[ast.stmt, ...]
     after: After
+    is_guarded: bool
 
 
 def find_sites(function: FunctionType) -> list[Site]:
@@ -141,6 +144,7 @@ def _site(
         outputs=tuple(sorted(stored & (read_later | live if outer >= 0 else read_later))),
         statements=statements,
         after=after,
+        is_guarded=is_guarded,
     )
 
 

@@ -63,9 +63,8 @@ def written(body: str) -> Source:
     )
 
 
-def test_a_variable_that_only_dead_code_assigns_keeps_its_value():
-    check_source(
-        written("""
+WRITTEN = {
+    "a variable that only dead code assigns": """
 g = f
 for i in range(3):
     while True:
@@ -74,36 +73,62 @@ for i in range(3):
             break
     else:
         f = g
-"""),
-        Checked(interpreter),
-    )
-
-
-def test_two_loops_may_use_the_same_name_for_a_number_of_an_array():
-    check_source(
-        written("""
+""",
+    "a number of an array in two loops": """
 xs = np.array([3, 1])
 for e in xs:
     u[0] = int(e)
 for e in xs:
     v[0] = int(e)
-"""),
-        Checked(interpreter),
-    )
-
-
-def test_two_loops_may_use_the_same_name_for_a_mask_and_for_an_expression():
-    check_source(
-        written("""
+""",
+    "a mask and an expression in two loops": """
 for i in range(2):
     view, late = ~v.S, u + v
     u(view) << late
 for j in range(2):
     view, late = u.S, u @ A
     v(view) << late
-"""),
-        Checked(interpreter),
-    )
+""",
+    "a deleted variable": """
+for i in range(3):
+    late = u + v
+    u << late
+    del late
+""",
+    "an exception that the function handles": """
+try:
+    for i in range(5):
+        k = i
+        u, v = v, u
+        levels.append(u.dup())
+        u[0] = i
+        if i == 3:
+            u[99] = 1
+            k = 77
+except IndexError:
+    j = 5
+""",
+    "an exception that a with statement handles": """
+with contextlib.suppress(ZeroDivisionError):
+    while True:
+        k -= 1
+        u << v + 1
+        x = 1 / (k + 5)
+        v = Vector(int, u.size)
+""",
+    "vectors that are exchanged before an exception": """
+for i in range(4):
+    u, v = v, u
+    u[0] = i
+    f[2 - i] = 1.0
+    del v[i - 9]
+""",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_written_function_computes_the_same_plainly_and_by_the_interpreter(name: str):
+    check_source(written(WRITTEN[name]), Checked(interpreter))
 
 
 @given(sources())

@@ -16,6 +16,14 @@
 #define DEVICE inline
 #endif
 
+// A function that is compiled once and called, if a kernel is so large that it would take long to
+// compile.
+#if defined(GRAPHLA_OUTLINED) && !defined(GRAPHLA_SIMULATOR)
+#define OUTLINED __device__ __noinline__
+#else
+#define OUTLINED DEVICE
+#endif
+
 namespace graphla {
 
 typedef signed char i8;

@@ -89,6 +89,7 @@ struct Grid {
 
   DEVICE explicit Grid(u64 *control) : word(control), due(0), turn(0) {}
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
+  DEVICE Grid(const Launch &launch, u32 *) : Grid(launch) {}
 
   /// Stores the value of the ticket counter at the launch. All threads must call this before the
   /// first barrier.

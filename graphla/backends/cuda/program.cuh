@@ -83,20 +83,21 @@ struct Machine {
   const Frame &frame;
   Grid grid;
   StopFlag stop;
-  u64 *scratch;      // shared memory: 2 * (WARP + 1) elements
-  u32 turns = 0;     // number of checks of vectors so far
-  u32 products = 0;  // number of products so far
-  u32 idle = 0;      // number of jumps back so far
-  u32 fault = 0;     // the fault of a scalar function: 0, or a `ScalarFault`
-  u32 line = 0;      // the line at which the fault occurred
+  u64 *scratch;         // shared memory: 2 * (WARP + 1) elements
+  u32 turns = 0;        // number of checks of vectors so far
+  u32 products = 0;     // number of products so far
+  u32 idle = 0;         // number of jumps back so far
+  u32 fault = 0;        // the fault of a scalar function: 0, or a `ScalarFault`
+  u32 line = 0;         // the line at which the fault occurred
   bool is_bad = false;  // whether this thread has found a fault in a vector since the last barrier
 
-  DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared)
-      : launch(of), frame(memory), grid(of), stop(of), scratch(shared) {}
+  /// `votes` are two words of dynamic shared memory.
+  DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared, u32 *votes)
+      : launch(of), frame(memory), grid(of, votes), stop(of), scratch(shared) {}
 
   /// Waits for all threads. Returns whether the program must end: the host asks for it, or a thread
   /// has found a fault in a vector.
-  DEVICE bool meet() {
+  OUTLINED bool meet() {
     bool leaves = is_bad;
     if (thread_in_grid() == 0) leaves = leaves || stop.is_up();
     is_bad = false;
@@ -114,7 +115,7 @@ struct Machine {
   }
 
   /// Adds the sum of `found` over all blocks to a counter. Every thread must call this.
-  DEVICE void add(u64 *counter, i64 found) { block_add(counter, u64(found), scratch); }
+  OUTLINED void add(u64 *counter, i64 found) { block_add(counter, u64(found), scratch); }
 
   /// Adds a record of a product to the trace.
   template <class T> DEVICE void note(bool pushes, const Vector<T> &u, u64 entries) {
@@ -151,7 +152,7 @@ DEVICE u32 next_place(u32 place) {
 
 /// Moves on to the next record of counts, which is zero. Returns the old record. All threads must
 /// call this.
-template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
+template <class T> OUTLINED const Counts *renew(Vector<T> &v, u32 &place) {
   const Counts *old = v.counts;
   v.counts = following(old);
   place = next_place(place);
@@ -215,9 +216,7 @@ DEVICE u32 share_of(const Span &span) {
 }
 
 /// Returns whether this block visits any position.
-DEVICE bool takes_part(const Span &span) {
-  return i64(blockIdx.x) * share_of(span) < span.count;
-}
+DEVICE bool takes_part(const Span &span) { return i64(blockIdx.x) * share_of(span) < span.count; }
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
@@ -296,7 +295,7 @@ DEVICE u64 *partials_of(const Frame &frame, int number, u32 turn) {
 }
 
 /// Stores the fold of the values of this block's threads. Every thread must call this.
-template <class Op> DEVICE void put_fold(Machine &machine, int number, u32 turn, Fold<Op> fold) {
+template <class Op> OUTLINED void put_fold(Machine &machine, int number, u32 turn, Fold<Op> fold) {
   fold = warp_fold(fold);
   u64 *const sums = machine.scratch, *const has = sums + WARP + 1;
   __syncthreads();  // threads may still be reading `scratch` in the previous collective
@@ -318,7 +317,7 @@ template <class Op> DEVICE void put_fold(Machine &machine, int number, u32 turn,
 }
 
 /// Returns the fold of all blocks' values, in the order of the blocks, to every thread.
-template <class Op> DEVICE Fold<Op> get_fold(Machine &machine, int number, u32 turn) {
+template <class Op> OUTLINED Fold<Op> get_fold(Machine &machine, int number, u32 turn) {
   u64 *const shared = machine.scratch;
   __syncthreads();  // threads may still be reading `scratch` in the previous collective
   if (threadIdx.x < WARP) {
@@ -347,7 +346,7 @@ template <class Op> DEVICE Fold<Op> get_fold(Machine &machine, int number, u32 t
 /// Sets v(i) = update(has, old), where `has` is whether there is an entry, and `old` its value.
 /// Appends i to the queue if the queue is valid; degree() is then the degree of i.
 template <class T, class Update, class Degree>
-DEVICE void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
+OUTLINED void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
   const Counts *const old = renew(v, place);
   if (thread_in_grid() != 0) return;
   const bool has = v.present[i];
@@ -377,7 +376,7 @@ template <class T> DEVICE void delete_element(Vector<T> &v, u32 &place, i64 i) {
 }
 
 /// Lists the entries of v in its queue. The number of entries does not change.
-template <class T> DEVICE void list_entries(Vector<T> &v, u32 &place, i64 n) {
+template <class T> OUTLINED void list_entries(Vector<T> &v, u32 &place, i64 n) {
   const Counts *const old = renew(v, place);
   keep_count(v, old);
   const i64 step = threads_in_grid();
@@ -408,8 +407,8 @@ template <class Index> DEVICE i32 place_in(Index index, i64 n) {
 /// Scatters into different positions: if a position occurs twice, reports fault `number`. Each
 /// position place(i) gets an entry in `addressed`, if that is not null.
 template <class Place, class Has, class Value, class T>
-DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value,
-                         Vector<T> &out, Vector<bool> *addressed, u32 number) {
+DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value, Vector<T> &out,
+                         Vector<bool> *addressed, u32 number) {
   i64 found = 0, all = 0;
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
     const i32 at = place(i);
@@ -429,8 +428,7 @@ DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value va
 /// Marks the positions that `fold_positions` is about to fold into, and sets their values to the
 /// identity. Ends with a barrier; returns whether the program must end.
 template <class Op, class Place, class Has, class Value, class T>
-DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value,
-                           Vector<T> &out) {
+DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value, Vector<T> &out) {
   i64 found = 0;
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
     const i32 at = place(i);
@@ -444,8 +442,7 @@ DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value,
 
 /// Folds the values. If IS_ORDERED, one thread folds all of them, in order.
 template <class Op, bool IS_ORDERED, class Place, class Has, class Value, class T>
-DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value,
-                           Vector<T> &out) {
+DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, Vector<T> &out) {
   if constexpr (IS_ORDERED) {
     if (thread_in_grid() != 0) return;
     for (i64 i = 0; i < n; ++i) {
@@ -486,7 +483,7 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
 
 /// Copies an input to a vector whose flags are all false, and counts its entries.
 template <class T>
-DEVICE void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
+OUTLINED void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
   i64 found = 0;
   if (from.indices) {
     for (i64 k = thread_in_grid(); k < from.count; k += threads_in_grid()) {
@@ -617,7 +614,7 @@ template <class T> DEVICE Input<T> input_at(const u64 *words) {
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
   return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
-          i64(words[4]),   i64(words[5]), i64(words[6]), i64(words[7])};
+          i64(words[4]),   i64(words[5]), i64(words[6]),   i64(words[7])};
 }
 template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
   words[0] = u64(stack.indices);

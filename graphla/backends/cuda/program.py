@@ -10,7 +10,7 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import local
@@ -22,7 +22,7 @@ from cupy.cuda.function import CPointer
 
 from graphla.backends.cuda import persistent, program_products
 from graphla.backends.cuda.hot_columns import Hubs
-from graphla.backends.cuda.launch import EACH, NULL, UNREAD
+from graphla.backends.cuda.launch import EACH, NULL, UNREAD, card
 from graphla.backends.cuda.program_products import (
     number_of_chunks,
     pull_form,
@@ -51,6 +51,11 @@ class ProgramTuning:
     # Threads per block; one block runs on each multiprocessor. A thread has 128 registers. With
     # 64, a sweep stores what it loads in local memory, and so it waits for one load at a time.
     block: int = 512
+    # If all matrices have at most this many rows and columns, and this many entries, the grid is
+    # one cluster of `cluster` blocks, because the barrier of a cluster is fast.
+    cluster_rows: int = 1 << 13
+    cluster_entries: int = 1 << 17
+    cluster: int = 16
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
@@ -63,6 +68,26 @@ LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
 COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
 State = enumeration("program.cuh", "StateWord")
 SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
+
+VOTES_BYTES = 8
+"""The number of bytes of shared memory for the votes of the blocks of a cluster."""
+
+_refusing: set[int] = set()
+"""The devices that could not launch a cluster of `ProgramTuning.cluster` blocks."""
+
+
+def cluster_for(forms: Iterable[Csr]) -> int:
+    """Return the number of blocks of the cluster that runs a loop, or 1 if it needs the grid."""
+    tuning, sizes = current(TUNING), [(max(a.nrows, a.ncols), a.nvals) for a in forms]
+    is_small = all(n <= tuning.cluster_rows and m <= tuning.cluster_entries for n, m in sizes)
+    may_launch = card().has_clusters and xp.cuda.runtime.getDevice() not in _refusing
+    return tuning.cluster if sizes and is_small and may_launch else 1
+
+
+def refuse_clusters() -> None:
+    """Record that the current GPU cannot launch clusters of this size."""
+    _refusing.add(xp.cuda.runtime.getDevice())
+
 
 ALIGNMENT = 128
 """The alignment in bytes of presence flags, queues and the counts of a vector."""
@@ -180,16 +205,25 @@ class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
     `text` is the program with the kernel `entry`; `what` describes it. `block` is the number of
-    threads per block.
+    threads per block. If `cluster` is above 1, the grid is one cluster of this many blocks.
     """
 
     def __init__(
-        self, text: str, entry: str, what: str, block: int, layout: Layout, forms: Sequence[Form]
+        self,
+        text: str,
+        entry: str,
+        what: str,
+        block: int,
+        cluster: int,
+        layout: Layout,
+        forms: Sequence[Form],
     ) -> None:
-        self.layout, self.block = layout, block
+        self.layout, self.block, self.cluster = layout, block, cluster
         self.kernel = load_text(text, entry, what)
-        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=0)
-        self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
+        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
+        self.blocks = cluster
+        if cluster == 1:
+            self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
         self._places: dict[tuple[int, ...], _Places] = {}
@@ -337,6 +371,7 @@ class Run:
                 *loop.packed,
                 results=0,
                 shared=loop.shared,
+                cluster=loop.cluster,
                 as_struct=True,
             )
             before, self.state = self.state, words.tolist()
