@@ -33,6 +33,7 @@ EXAMPLES = {
     "gpu/test_searching.py::test_a_search_finds_correct_levels_and_parents": 12,
     "gpu/test_writing.py": 100,
     "ladder/": 25,
+    "program/test_cpu_engine.py": 20,
     "program/test_sources.py": 40,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,
     "program/test_sources_on_cuda.py": 20,
