@@ -76,10 +76,10 @@ class Fork(Exception):
 class Emitter:
     """Emits the instructions for each statement, and makes slots and variables.
 
-    A statement whose meaning depends on the type of a value that the program computes forks: `decide`
-    raises `Fork`, and the caller executes the statement once more in each of two blocks, with the
-    decision. The instructions before the fork are not emitted again, so a statement must emit the
-    same instructions each time.
+    A statement forks if its meaning depends on the type of a value that the program computes:
+    `decide` raises `Fork`, and the caller executes the statement again in each of two blocks, with
+    the decision. The instructions before the fork are not emitted again, so a statement must emit
+    the same instructions each time.
     """
 
     def __init__(self) -> None:
@@ -122,12 +122,12 @@ class Emitter:
             self.emit(ir.Fault(condition, kind, text, self.line))
 
     def fails(self, node: Any, kind: str, text: str) -> NoReturn:
-        """Refuse a statement that raises an exception when it runs."""
+        """Reject a statement that raises an exception when it runs."""
         refuse(Reason.FAILS, node, kind=kind, text=text)
 
     @contextmanager
     def checks(self, node: Any) -> Iterator[None]:
-        """Refuse the statement if the library refuses it."""
+        """Reject the statement if the library raises an error for it inside the `with` block."""
         try:
             yield
         except (GraphblasException, TypeError, ValueError, ArithmeticError, LookupError) as error:

@@ -221,7 +221,7 @@ class Entry(Notation):
             self.paths["dims"].append(path)
 
     def on_device(self, value: Any, name: str) -> None:
-        """Refuse operands on different devices."""
+        """Reject operands on different devices."""
         if self.device is None:
             self.device = value.device
         elif self.device != value.device:

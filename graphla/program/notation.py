@@ -70,8 +70,7 @@ INTERSECTIONS = {
 
 
 class Stand:
-    """A stand-in for the storage of a vector or a matrix, from which the library builds expressions.
-    """
+    """A stand-in for the storage of a vector or a matrix. The library builds expressions on it."""
 
     __slots__ = ("device", "dtype", "shape", "term")
 
@@ -302,12 +301,12 @@ class Notation(Emitter):
         return Pending(ir.Product(slot, matrix, is_transposed, args[2], side, dtype), dim)
 
     def refuse_matrix(self, node: Any, *values: Any) -> None:
-        """Refuse an operation whose result is a matrix."""
+        """Reject an operation whose result is a matrix."""
         if any(isinstance(x, View) for x in values):
             refuse(Reason.MATRIX_RESULT, node)
 
     def require_vectors(self, node: Any, name: str, *values: Any) -> None:
-        """Refuse operands that are not vectors, with the error of the library."""
+        """Reject operands that are not vectors, with the error of the library."""
         self.refuse_matrix(node, *values)
         for x in values:
             if not isinstance(x, VECTORS):

@@ -81,7 +81,7 @@ class Reason(Enum):
         "use the list as a stack of vectors of one dtype and size",
     )
     SHARED = (
-        "this statement changes a vector that is an item of a list",
+        "this statement changes a vector that a list contains",
         "append a copy, as in `frontiers.append(frontier.dup())`, or make a copy of the item",
     )
     TOO_LARGE = (

@@ -198,7 +198,10 @@ def absolute(x: ir.Scalar) -> ir.Scalar:
 
 
 def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return `x symbol y`, for a comparison such as "<". An int and a float are compared exactly."""
+    """Return `x symbol y`, for a comparison such as "<".
+
+    The comparison of an int and a float is exact.
+    """
     function = COMPARISONS[symbol]
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)

@@ -47,7 +47,7 @@ from graphla.program.values import (
 from semirings.dtypes import FP64, DataType
 
 VARIANTS = 24
-"""The maximum number of copies of one step. A loop that needs more is refused."""
+"""The maximum number of copies of one step. A loop that needs more is rejected."""
 
 
 def trace(loop: flow.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Binding]:
@@ -370,7 +370,7 @@ class Tracer(Caller):
             instructions.append(ir.Let(into_all, out_all, self.line))
 
     def refuse_variants(self, step: int, variants: list[Variant]) -> None:
-        """Refuse a loop with too many states, and name a variable that changes its dtype."""
+        """Reject a loop with too many states, and name a variable that changes its dtype."""
         kinds: dict[str, list[str]] = {}
         for variant in variants:
             for name, value in variant.state.names.items():
