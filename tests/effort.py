@@ -34,6 +34,7 @@ EXAMPLES = {
     "gpu/test_writing.py": 100,
     "ladder/": 25,
     "program/test_sources.py": 40,
+    "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 20,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,
     "program/test_sources_on_cuda.py": 20,
     "simulator/test_intrinsics.py": 30,
