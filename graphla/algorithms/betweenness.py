@@ -271,8 +271,8 @@ def define_from_one(A: Matrix, source: int) -> DependencySums:
     # Paths do not count for the source, so the loop ends before its level.
     while len(levels) > 2:
         # W⟨levels[d], r⟩ = 1 / σ + shares
-        W(levels[-1].S, replace) << binary.plus(one & shares)
-        levels.pop()
+        level = levels.pop()
+        W(level.S, replace) << binary.plus(one & shares)
         # shares⟨levels[d - 1]⟩ = shares + A plus.second W
         shares(levels[-1].S, binary.plus) << plus_second(A @ W)
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)

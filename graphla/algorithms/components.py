@@ -19,6 +19,7 @@ from functools import partial
 
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.membership import vertex_numbers
+from graphla.graph.cached_properties import is_symmetric
 from graphla.operations.accelerate import Components, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, indexunary
@@ -126,14 +127,16 @@ def is_connected(A: Matrix) -> bool:
 
 def definition(A: Matrix) -> Vector:
     """Compute the labels by FastSV, in rounds of matrix-vector products."""
-    parent = vertex_numbers(A)
+    parent, symmetric = vertex_numbers(A), is_symmetric(A)
     grandparent, before, least = parent.dup(), parent.dup(), parent.dup()
     is_stable = False
     while not is_stable:
         # u = u min (A min.second g) min (g min.first A), where u is `least` and g is `grandparent`:
-        # the smallest grandparent of the neighbors in this round and in earlier rounds
+        # the smallest grandparent of the neighbors in this round and in earlier rounds. If A is
+        # symmetric, both products are equal.
         least(binary.min) << min_second(A @ grandparent)
-        least(binary.min) << min_first(grandparent @ A)
+        if not symmetric:
+            least(binary.min) << min_first(grandparent @ A)
         # f(f(i)) = f(f(i)) min u(i), where f is `parent`: hook the root of each shallow tree onto
         # another tree
         parent(binary.min)[parent] << least

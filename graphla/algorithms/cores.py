@@ -4,10 +4,11 @@ S. Seidman (1983) introduced cores. The CPU removes vertices in order of degree 
 Zaversnik, 2003); a GPU removes them in rounds within one kernel launch. `definition` uses rounds of
 matrix products.
 
-Invariants of `definition`, at the start of each round:
+Invariants of `definition`, at the start of each round of the outer loop:
 - left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
-- core(i), for each removed vertex i, is its core number;
-- k is the largest core number of the removed vertices.
+- core(i), for each removed vertex i, is its core number.
+The inner loop removes the vertices with core number k. At the start of each of its rounds, `gone`
+has the remaining vertices with at most k edges to remaining vertices.
 """
 
 from __future__ import annotations
@@ -15,10 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-import numpy as np
-
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.expression import replace
 from graphla.graph.cached_properties import is_symmetric, loops, self_loops
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import CoreNumbers, accelerated
@@ -130,25 +130,30 @@ def k_core(
 def definition(A: Matrix, *, directed: bool | None = None) -> Vector:
     """Compute the core numbers in rounds of matrix products."""
     directed = _check_directed(A, directed)
-    n, k = A.nrows, 0
-    core, ones = Vector("INT64", n), Vector.from_dense(np.ones(n, np.int64))
+    n = A.nrows
+    core, gone, lost = Vector("INT64", n), Vector("INT64", n), Vector("INT64", n)
     # d = A plus.pair 1, the out-degrees. If the graph is directed, the in-degrees 1 plus.pair A are
     # added.
-    left = Vector.from_dense(np.zeros(n, np.int64))
+    ones, left = power_iteration.full(1, n, "INT64"), power_iteration.full(0, n, "INT64")
     left(binary.plus) << plus_pair["INT64"](A @ ones)
     if directed:
         left(binary.plus) << plus_pair["INT64"](ones @ A)
     while left.nvals:
-        # k = max(k, min d); g = d⟨d <= k⟩: the vertices to remove
-        k = max(k, int(left.reduce(monoid.min).get(0)))
-        gone = left.select("<=", k).new()
-        # core⟨g⟩ = k; d⟨¬g, r⟩ = d
-        core(gone.S) << k
-        left(~gone.S, replace=True) << left
-        # d⟨d⟩ = d - (A plus.pair g): subtract the number of removed edges
-        left(left.S, binary.minus) << plus_pair["INT64"](A @ gone)
-        if directed:
-            left(left.S, binary.minus) << plus_pair["INT64"](gone @ A)
+        # k = min d; g = d⟨d <= k⟩: the vertices to remove
+        k = left.reduce(monoid.min).get(0)
+        gone << left.select("<=", k)
+        while gone.nvals:
+            core(gone.S) << k
+            # l⟨¬core, r⟩ = A plus.pair g: the number of removed edges
+            lost(~core.S, replace) << plus_pair["INT64"](A @ gone)
+            if directed:
+                lost(~core.S, binary.plus) << plus_pair["INT64"](gone @ A)
+            # g = d - l; d⟨g⟩ = g; g = g⟨g <= k⟩: the vertices whose degrees have fallen to k
+            gone << binary.minus(left & lost)
+            left(gone.S) << gone
+            gone << gone.select("<=", k)
+        # d⟨¬core, r⟩ = d
+        left(~core.S, replace) << left
     return core
 
 

@@ -143,8 +143,8 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
         # r' = r' + (1 - α)·jump + (α - Σ r')·fall. The product above has passed on Σ r' along the
         # edges. The rest of α, which is the share of the dangling vertices, is passed on by `fall`.
         left = max(0.0, alpha - following.reduce(monoid.plus).get(0.0))
-        following(binary.plus) << binary.times(jump, 1 - alpha)
-        following(binary.plus) << binary.times(fall, left)
+        jumps = binary.plus(binary.times(jump, 1 - alpha) & binary.times(fall, left))
+        following(binary.plus) << jumps
         # Σ |r' - r|
         change = power_iteration.distance(following, rank)
         rank, following = following, rank

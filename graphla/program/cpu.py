@@ -5,18 +5,23 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
+from graphla import memory
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.spmv import first_of_rows
 from graphla.formats import Csr
 from graphla.program import ir
 from graphla.program.numba_text import print_program
+from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import config, current, forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
 
 MOST_PROGRAMS = 256
 """Number of programs whose text is kept."""
+
+BYTES_OF_ENTRY = 5
+"""Bytes of a slot for each index, in addition to the value: a flag and an element of the list."""
 
 _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
@@ -25,13 +30,14 @@ _FORCED = {"push": words.PUSH, "pull": words.PULL}
 def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> Outcome:
     """Run the program. If this raises an exception, the arguments are intact.
 
-    Raise NotCompilable if an operator cannot be translated for Numba. `load` compiles the printed
-    program.
+    Raise NotCompilable if an operator cannot be translated for Numba, or if there is too little
+    memory. `load` compiles the printed program.
     """
     forms = [
         _forms(matrix, store) for matrix, store in _pairs(program.matrices, arguments.matrices)
     ]
     layout = _layout(program, tuple(_offsets(held) for held in forms))
+    _check_memory(program, layout, arguments.dims)
     loop = load(layout, program.name)
     work = machine.Machine(layout, _input(program, arguments, forms), loop)
     began = perf_counter()
@@ -41,6 +47,17 @@ def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> 
     outcome = _outcome(program, arguments, layout, work)
     work.release()
     return outcome
+
+
+def _check_memory(program: ir.Program, layout: machine.Layout, dims: tuple[int, ...]) -> None:
+    """Raise NotCompilable if the arrays of the slots do not fit in memory."""
+    kinds = [(slot.dtype, slot.dim.index) for slot in program.slots]
+    kinds += [(dtype, dim) for _, dtype, dim in layout.temporaries]
+    size = sum(dims[dim] * (dtype.np_type.itemsize + BYTES_OF_ENTRY) for dtype, dim in kinds)
+    if size >= memory.SMALL:
+        limit = memory.available()
+        if limit is not None and size > limit:
+            refuse(Reason.TOO_LARGE, None, size=f"{size:,}", limit=f"{limit:,}")
 
 
 def _pairs(names: Any, values: Any) -> Any:
@@ -60,7 +77,9 @@ def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
     return csr.indptr.dtype.name, csc.indptr.dtype.name  # pyright: ignore[reportOptionalMemberAccess]
 
 
-def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.Matrix:
+def _matrix(
+    store: MatrixStore, held: tuple[Csr | None, Csr | None], is_iso: bool
+) -> machine.Matrix:
     def make(which: int) -> Csr:
         return store.csc if which else store.csr
 
@@ -71,7 +90,7 @@ def _matrix(store: MatrixStore, held: tuple[Csr | None, Csr | None]) -> machine.
                 return plan.first
         return first_of_rows(form, config.threads)
 
-    return machine.Matrix(store.nvals, held, make, firsts)
+    return machine.Matrix(store.nvals, is_iso, held, make, firsts)
 
 
 def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
@@ -88,7 +107,10 @@ def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machin
 def _input(
     program: ir.Program, arguments: Arguments, forms: list[tuple[Csr | None, Csr | None]]
 ) -> machine.Input:
-    matrices = [_matrix(store, held) for store, held in zip(arguments.matrices, forms, strict=True)]
+    matrices = [
+        _matrix(store, held, matrix.is_iso)
+        for matrix, store, held in zip(program.matrices, arguments.matrices, forms, strict=True)
+    ]
     return machine.Input(
         dims=arguments.dims,
         matrices=matrices,

@@ -37,6 +37,7 @@ from graphla.program.plan import (
     Uniform,
     fits,
     has_fault,
+    is_replaced,
     nodes,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
@@ -945,7 +946,7 @@ class _SweepPrinter:
         return {
             slot: each[-1]
             if len(each) == 1 or each[-1] in ("none", "full")
-            else ("all" if is_dense else "change")
+            else ("all" if is_dense or each[0] == "all" else "change")
             for slot, each in kinds.items()
         }
 
@@ -955,7 +956,8 @@ class _SweepPrinter:
         if how in ("all", "change"):
             out(f"i64 found_{name} = 0;")
         if how == "change":
-            out(f"keep_count({name}, old_{name});")
+            keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
+            out(f"{keep}({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 
@@ -1167,7 +1169,7 @@ class _SweepPrinter:
         write, full, printer = part.write, part.full, self.printer
         target, into = write.target, printer.name(part.into)
         is_in_place = part.into == target
-        if write.mask is None and write.accum is None:
+        if is_replaced(write):
             self._overwrite(part, into)
             return
         accum = write.accum
@@ -1214,6 +1216,8 @@ class _SweepPrinter:
         write, run = part.write, self.run
         there, source = self.expression(write.source, part.full)
         kind = part.into.dtype
+        if write.mask is not None:
+            there = both(self.mask(write.mask, part.full), there)
         there = self.keep(BOOL, there)
         if there == "false":
             run(f"{into}.present[i] = false;")

@@ -961,7 +961,8 @@ def fold_{number}(w):
             *_indent(_indent(lines)),
             "added, removed = np.int64(end) - first, first",
         ]
-        self.say(f"list_entries(w, {self.place(u)}, {self.dim(u.dim)})")
+        listing = "list_in_order" if dtype.is_float else "list_entries"
+        self.say(f"{listing}(w, {self.place(u)}, {self.dim(u.dim)})")
         self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
         region.work = "w[EDGES]"
         region.run()
@@ -1058,7 +1059,7 @@ def fold_{number}(w):
             "added, removed = np.int64(end) - first, first",
         ]
         self.say(f"clear(w, {self.place(out)}, {self.dim(out.dim)})")
-        region.work = f"{self.dim(out.dim)} + {region.work}"
+        region.kind, region.work = "indices", self.dim(out.dim)
         region.run()
         self.say(f"finish_push(w, {self.place(out)}, {self.dim(out.dim)})")
 
@@ -1454,6 +1455,8 @@ class _Region:
             options = printer.constant(pairs)
             count = len(self.cover)
             printer.say(f"choose_domain(w, {size}, np.int64({options}), np.int64({count}))")
+            if self.totals is not None and self.totals[0].is_float:
+                printer.say(f"visit_in_order(w, {size})")
             for target in self.targets:
                 printer.say(f"prepare(w, {printer.place(target)}, {size})")
         else:

@@ -57,6 +57,7 @@ class Store:
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
+    is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +379,11 @@ def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
     return False
 
 
+def is_replaced(x: ir.Write) -> bool:
+    """Return whether the entries of the target before a write do not matter."""
+    return x.accum is None and (x.mask is None or x.replace)
+
+
 # --- faults -------------------------------------------------------------------------------------
 
 LITTLE = 1 << 20
@@ -482,6 +488,7 @@ class _Lowering:
             program.slots,
             (each for block in program.blocks for each in block.instructions),
         )
+        self._listed = {self._groups[slot] for slot in _listed_slots(program)}
         self._steps: list[Step] = []
         self._checked: set[tuple[ir.Slot, ir.Dim]] = set()
         self._waiting: list[Combine] = []
@@ -536,8 +543,7 @@ class _Lowering:
         return self.reductions[x]
 
     def _product(self, x: ir.Write, product: ir.Product) -> None:
-        is_whole = x.accum is None and (x.mask is None or x.replace)
-        is_whole = is_whole and product.dtype is x.target.dtype
+        is_whole = is_replaced(x) and product.dtype is x.target.dtype
         purpose = self._groups[x.target] if is_whole else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
@@ -554,10 +560,24 @@ class _Lowering:
         into = x.target
         if any(each.slot == x.target for each in gathers(x.source)):
             into = self._spare("next", x.target.dtype, x.target.dim, ("next", x.target))
-        self._sweep(x.target.dim, Store(x, into))
+        is_sparse = into == x.target and self._may_be_sparse(x)
+        if is_sparse:
+            into = self._spare("product", x.target.dtype, x.target.dim, self._groups[x.target])
+        self._sweep(x.target.dim, Store(x, into, is_sparse=is_sparse))
         if into != x.target:
             self._steps.append(Exchange((x.target, into), (into, x.target), x.line))
+        if is_sparse:
+            self._sweep(into.dim, Erase(into, x.line))
         self._change(x.target)
+
+    def _may_be_sparse(self, x: ir.Write) -> bool:
+        """Return whether a write replaces its target by entries at the positions in a queue.
+
+        The write then goes to an empty slot, and needs to visit only these positions.
+        """
+        if x.mask is None or not is_replaced(x):
+            return False
+        return any(self._groups[slot] in self._listed for slot in required(x.mask) - {x.target})
 
     def _check(self, x: Any, line: int) -> None:
         """Check the indices of all gathers in x, unless their slots have not changed since."""
@@ -672,6 +692,18 @@ _lower: dict[type, Any] = {
     ir.Pop: _Lowering.load,
     ir.Peek: _Lowering.load,
 }
+
+
+def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:
+    """Yield slots whose entries products or stacks list in queues."""
+    for block in program.blocks:
+        for each in block.instructions:
+            if isinstance(each, (ir.Pop, ir.Peek)):
+                yield each.slot
+            if not isinstance(each, ir.Write):
+                continue
+            if isinstance(each.source, ir.Product) and is_replaced(each):
+                yield each.target
 
 
 def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
@@ -814,6 +846,8 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
         part = replace(part, full=full)
     elif isinstance(part, Store):
         may = set() if part.into != part.write.target else _relevant(part.write)
+        if part.is_sparse:
+            may = required(part.write.mask) - {part.into}
     over = min((may & queued) - full, key=lambda slot: -slot.index, default=None)
     if isinstance(part, Store):
         part = replace(part, full=full, counts=_counts_of(part, full, over))
@@ -896,7 +930,8 @@ def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
     if isinstance(part, Store):
         write, target = part.write, part.write.target
         line, reads = write.line, (write.source, write.mask)
-        yield Access(("elements", target), False, mapping, line)
+        if not is_replaced(write):
+            yield Access(("elements", target), False, mapping, line)
         yield Access(("elements", part.into), True, mapping, line)
         if part.counts != "same":
             yield Access(("counts", part.into), True, None, line)
@@ -1004,27 +1039,46 @@ def _fuse(steps: list[Step]) -> list[Step]:
         if isinstance(step, Sweep):
             place = _find_place(fused, step)
             if place is not None:
-                place.parts += step.parts
+                place[0].parts.append(place[1])
                 continue
         fused.append(step)
     return fused
 
 
-def _find_place(steps: list[Step], sweep: Sweep) -> Sweep | None:
-    """Return the sweep that a later sweep of one part can join, or None."""
-    (part,) = sweep.parts
-    ours, used = accesses(sweep), variables(_scalars_of(part))
+def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
+    """Return the sweep that a later sweep of one part can join, and the part, or None.
+
+    Before an exchange of slots, the part has to use the other names.
+    """
     if _may_end(sweep):
         return None
+    used = variables(_scalars_of(sweep.parts[0]))
     for step in reversed(steps):
+        (part,) = sweep.parts
         if isinstance(step, Sweep) and (isinstance(part, Check) or not _has_check(step)):
             domain = _joint_domain(step, sweep)
             if domain is not None:
                 step.domain = domain
-                return step
-        if not _may_pass(step, ours, used):
+                return step, part
+        if isinstance(step, Exchange):
+            names = dict(zip(step.targets, step.sources, strict=True))
+            over = sweep.domain.over
+            domain = Domain(sweep.domain.dim, over and names.get(over, over))
+            sweep = Sweep(domain, [_rename(part, names)])
+        elif not _may_pass(step, accesses(sweep), used):
             return None
     return None
+
+
+def _rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
+    """Return a part, an expression or a mask with other slots."""
+    if isinstance(x, ir.Slot):
+        return names.get(x, x)
+    if isinstance(x, (tuple, frozenset)):
+        return type(x)(_rename(each, names) for each in x)
+    if type(x).__module__ not in (ir.__name__, __name__) or isinstance(x, ir.Var):
+        return x
+    return replace(x, **{name: _rename(getattr(x, name), names) for name in x.__dataclass_fields__})
 
 
 def _may_end(sweep: Sweep) -> bool:
@@ -1050,6 +1104,9 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
     domain, there = sweep.domain, other.domain
     if domain.dim != there.dim:
         return None
+    stores = (part for part in sweep.parts if isinstance(part, Store))
+    if any(part.is_sparse and part.into == there.over for part in stores):
+        there = domain  # all entries of this slot are written by the sweep
     if domain != there:
         # A sweep over all positions is better than a barrier.
         is_dense = domain.over is None or there.over is None
@@ -1071,9 +1128,6 @@ def _is_harmless(a: Access, b: Access) -> bool:
 
 def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
     """Return whether a sweep with these accesses and variables may run before an earlier step."""
-    slots = {each.resource[1] for each in ours}
-    if isinstance(step, Exchange):
-        return slots.isdisjoint(step.targets)
     if isinstance(step, Uniform):
         each = step.instruction
         if isinstance(each, (ir.Fault, ir.ReadElement)) or may_fault(each):

@@ -303,10 +303,10 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "cores",
-            "k may decrease from one round to the next",
-            "dropped condition",
-            "k = max(k, int(left.reduce(monoid.min).get(0)))",
-            "k = int(left.reduce(monoid.min).get(0))",
+            "the degrees of the remaining vertices are not updated",
+            "dropped line",
+            "left(gone.S) << gone",
+            "pass",
         ),
         one(
             "cores",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from threading import Lock
 from types import FunctionType
 from typing import Any
 
@@ -42,16 +43,20 @@ def _on_numbers(function: Any) -> Any:
     return call
 
 
+_lock = Lock()  # `config` belongs to the whole process
+
+
 def load(layout: Layout, name: str) -> Any:
     """Return the entry of a program as a Python function."""
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config
-    before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
-    try:
-        exec(compile(layout.library, "library", "exec"), names)
-        exec(compile(layout.source, name, "exec"), names)
-    finally:
-        settings.DISABLE_JIT = before
+    with _lock:
+        before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
+        try:
+            exec(compile(layout.library, "library", "exec"), names)
+            exec(compile(layout.source, name, "exec"), names)
+        finally:
+            settings.DISABLE_JIT = before
     names["view"], names["math"] = view, _Math()
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):

@@ -5,7 +5,10 @@ Most tests run the printed module as Python (`plain_numba`). A few compile it.
 
 from __future__ import annotations
 
+import _thread
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from hypothesis import given
 from programs import Case, assume_outcome, cases
 
 import graphla as gl
-from graphla import Matrix, Vector, binary, monoid, replace
+from graphla import Matrix, Vector, binary, memory, monoid, replace
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.program import ProgramTuning
 from graphla.backends.tuning import using
@@ -251,3 +254,39 @@ def test_the_operands_of_a_program_stay_intact(engine: None):
     before = share.dup(), A.dup()
     gl.jit(pagerank)(A, share, *rest)
     assert share.isequal(before[0]) and A.isequal(before[1])
+
+
+def test_an_interrupt_ends_a_program_and_leaves_the_operands_intact(engine: None):
+    def climb(u: Vector, rounds: int) -> Vector:
+        k = 0
+        while k < rounds:
+            u << u + 1
+            k += 1
+        return u
+
+    u = Vector.from_dense([1, 2, 3])
+    timer = threading.Timer(0.2, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        gl.jit(climb)(u, 1 << 40)
+    assert u.to_dense().tolist() == [1, 2, 3]
+
+
+def test_vectors_that_do_not_fit_in_memory_are_refused(engine: None, monkeypatch: Any):
+    A = graph()
+    monkeypatch.setattr(memory, "SMALL", 0)
+    monkeypatch.setattr(memory, "available", lambda: 1000)
+    with pytest.raises(NotCompilable, match="and 1,000 are available"):
+        gl.jit(search)(A, 3)
+
+
+def test_several_python_threads_run_programs_at_the_same_time():
+    compiled, A = gl.jit(search), graph()
+    expected = search(A, 3)
+
+    def call(_: int) -> bool:
+        with gl.config.set(device="cpu"), running.use(Plain()), using(TUNINGS[2]):
+            return all(same(compiled(A, 3), expected) for _ in range(3))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(call, range(4)))

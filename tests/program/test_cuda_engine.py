@@ -20,9 +20,12 @@ from programs import Case, assume_outcome, cases  # noqa: E402
 import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.program import cuda as engine  # noqa: E402
-from graphla.program import interpreter  # noqa: E402
-from graphla.program.running import Arguments  # noqa: E402
+from graphla.program import interpreter, ir  # noqa: E402
+from graphla.program.plan import plan  # noqa: E402
+from graphla.program.running import Arguments, Outcome  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
+from semirings import binary, unary  # noqa: E402
+from semirings.dtypes import INT64  # noqa: E402
 
 SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
@@ -104,6 +107,113 @@ def test_pagerank_is_that_of_the_interpreter():
     assert outcome.scalars["rounds"] == expected.scalars["rounds"] > 5
     assert outcome.scalars["change"] == pytest.approx(expected.scalars["change"])
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
+
+
+def loop_of(
+    *instructions: ir.Instruction, slots: tuple[ir.Slot, ...], stacks: tuple[ir.Stack, ...] = ()
+) -> ir.Program:
+    """Return a program that runs the instructions for each i below `rounds`."""
+    i, rounds = ir.Var("i", INT64), ir.Var("rounds", INT64)
+    step = ir.Let((i,), (handmade.call("add", i, handmade.number(1), dtype=INT64),), 9)
+    blocks = [
+        ir.Block([], ir.Branch(handmade.call("lt", i, rounds), 1, 2)),
+        ir.Block([*instructions, step], ir.Jump(0)),
+        ir.Block([], ir.Exit(0)),
+    ]
+    names = {each.name: each for each in (*slots, *stacks, i)}
+    return ir.Program(
+        name="loop",
+        dims=1,
+        matrices=(),
+        arrays=(),
+        scalars=(i, rounds),
+        inputs=slots,
+        stacks=stacks,
+        slots=slots,
+        variables=(i, rounds),
+        blocks=blocks,
+        exits=[ir.Leaving(0, names)],
+    )
+
+
+U = ir.Slot(0, "u", INT64, handmade.N)
+
+
+def run_loop(program: ir.Program, rounds: int, values: dict[int, int], n: int) -> Outcome:
+    device = gl.Vector(int, 1).to("cuda").device
+    stacks = tuple(() for _ in program.stacks)
+    inputs = (vector_of(values, n, int),)
+    return engine.run(program, Arguments(device, (n,), (), (), (0, rounds), inputs, stacks))
+
+
+def test_a_stack_that_lacks_room_is_enlarged_and_the_loop_goes_on():
+    stack = ir.Stack(0, "items", INT64, handmade.N)
+    doubled = ir.Apply(unary.ainv["INT64"], ir.Entry(U), INT64)
+    program = loop_of(
+        ir.Append(stack, U, 1),
+        ir.Write(U, None, None, False, doubled, 2),
+        slots=(U,),
+        stacks=(stack,),
+    )
+    outcome = run_loop(program, 25, {1: 5, 4: -7}, 6)
+    assert [entries(each) for each in outcome.stacks[0]] == [{1: 5, 4: -7}, {1: -5, 4: 7}] * 12 + [
+        {1: 5, 4: -7}
+    ]
+    assert (outcome.scalars["i"], entries(outcome.slots[0])) == (25, {1: -5, 4: 7})
+
+
+def test_a_fault_leaves_the_vectors_as_the_statements_before_it_made_them():
+    index = handmade.call("sub", ir.Var("i", INT64), handmade.number(9), dtype=INT64)
+    add = ir.ApplyRight(binary.plus["INT64"], ir.Entry(U), handmade.number(1), INT64)
+    program = loop_of(
+        ir.Write(U, None, None, False, add, 1), ir.DeleteElement(U, index, 2), slots=(U,)
+    )
+    outcome = run_loop(program, 25, {0: 1, 5: 3}, 6)
+    assert outcome.fault is not None and outcome.fault[::2] == ("IndexOutOfBound", 2)
+    assert (outcome.exit, entries(outcome.slots[0])) == (-1, {0: 2, 5: 4})
+
+
+def test_a_trace_has_one_record_per_product():
+    n = 60
+    a = random_matrix(n, 150, 3)
+    given = arguments_of(a, [vector_of({5: 5}, n, int), vector_of({5: 5}, n, int)])
+    with gl.Recorder():
+        outcome = engine.run(handmade.bfs(), given)
+    levels = search(neighbors_of(a), 5)
+    sizes = [list(levels.values()).count(k) for k in range(max(levels.values()) + 1)]
+    assert [level.frontier for level in outcome.trace] == sizes
+    assert {level.direction for level in outcome.trace} <= {"push", "pull"}
+
+
+def test_float_sums_have_the_same_bits_in_each_deterministic_run():
+    n = 200
+    a = random_matrix(n, 900, 4)
+    degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
+    rank = vector_of({i: 1 / (i + 3) for i in range(n)}, n, float)
+    given = arguments_of(a, [rank, degree], 1e-9, 0.85, 0.15 / n, 0, 5)
+    with gl.config.set(deterministic=True):
+        one, other = (engine.run(handmade.pagerank(), given) for _ in range(2))
+    assert entries(one.slots[0]) == entries(other.slots[0])
+    assert one.scalars == other.scalars
+
+
+def test_an_argument_is_not_changed():
+    store = vector_of({1: 5}, 6, int)
+    add = ir.ApplyRight(binary.plus["INT64"], ir.Entry(U), handmade.number(1), INT64)
+    program = loop_of(ir.Write(U, None, None, False, add, 1), slots=(U,))
+    outcome = engine.run(program, Arguments(store.device, (6,), (), (), (0, 3), (store,), ()))
+    assert (entries(store), entries(outcome.slots[0])) == ({1: 5}, {1: 8})
+
+
+def test_the_kernel_has_the_lines_of_the_user_as_comments():
+    a = random_matrix(10, 30, 5)
+    text = engine.show(handmade.bfs(), (a._read(),))
+    assert "// 5: frontier(~parent.S, replace) << any_secondi(frontier @ A)" in text
+
+
+def test_a_plan_of_a_search_has_two_barriers_per_level():
+    barriers = [line for line in str(plan(handmade.bfs())).splitlines() if "barrier:" in line]
+    assert len(barriers) == 2
 
 
 @given(cases())

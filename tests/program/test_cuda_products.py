@@ -104,7 +104,7 @@ def typed(name: str) -> Any:
 
 
 @cache
-def kernel_for(name: str, semiring: Any, side: str, *types: Any) -> Kernel:
+def kernel_for(name: str, semiring: Any, side: Any, *types: Any) -> Kernel:
     struct = cuda_ops.matrix_vector(semiring, side)
     text = f'#include "atomics.cuh"\nnamespace graphla {{\n{struct}\n}}\n{KERNEL}'
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
@@ -142,7 +142,7 @@ def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: Any, o
     order = np.lexsort((columns, rows))
     indptr = np.searchsorted(rows[order], np.arange(shape[0] + 1)).astype(offset)
     values = values if values.size and values.strides[0] == 0 else values[order]
-    return Csr(*shape, indptr, columns[order].astype(np.int32), values)
+    return Csr(shape[0], shape[1], indptr, columns[order].astype(np.int32), values)
 
 
 def terms_of(case: Case) -> dict[int, list[Any]]:
@@ -346,10 +346,15 @@ def test_a_pull_of_floats_gives_the_same_bits_for_every_grid():
 
 @pytest.mark.parametrize("name", ["any_secondi INT64", "min_plus INT64"])
 @pytest.mark.parametrize(
-    ("entries", "edges", "left", "pushes"),
-    [(1, 10, 1000, True), (900, 9000, 1000, False), (900, 9000, 0, False)],
+    ("entries", "queued", "edges", "left", "pushes"),
+    [
+        (1, 1, 10, 1000, True),
+        (900, 900, 9000, 1000, False),
+        (900, 900, 9000, 0, False),
+        (900, 1, 10, 1000, False),  # the queue is not valid, and most edges are not counted
+    ],
 )
-def test_a_product_with_few_edges_pushes(name, entries, edges, left, pushes):
+def test_a_product_with_few_edges_pushes(name, entries, queued, edges, left, pushes):
     """The matrix has 1,000 lines with 10 entries each."""
     indptr, indices = np.arange(0, 10_001, 10), np.tile(np.arange(10), 1000)
     values, semiring = np.ones(10_000, bool), typed(name)
@@ -358,7 +363,7 @@ def test_a_product_with_few_edges_pushes(name, entries, edges, left, pushes):
         values=cupy.zeros(1000, np.int64),
         present=cupy.zeros(1000, bool),
         queue=cupy.zeros(1000, np.int32),
-        counts=cupy.asarray(np.array([entries, entries, edges], np.uint64)).view(np.uint8),
+        counts=cupy.asarray(np.array([entries, queued, edges], np.uint64)).view(np.uint8),
     )
     found = cupy.zeros(1, bool)
     kernel = kernel_for("choose", semiring, "vxm", indptr.dtype, a_read[1], np.dtype(np.int64))

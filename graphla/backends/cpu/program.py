@@ -77,8 +77,8 @@ class ProgramTuning:
 
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
-    near: int = 1 << 17  # or if there are lists of at most this many entries
-    wide: int = 1 << 18  # work of more indices and entries than this is divided among threads
+    near: int = 1 << 18  # or if there are lists of at most this many entries
+    wide: int = 1 << 17  # work of more indices and entries than this is divided among threads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
@@ -95,6 +95,7 @@ class Matrix:
     """A matrix that a program reads. Form 0 is the CSR, form 1 the CSC."""
 
     nvals: int
+    is_iso: bool  # whether the program was printed for a matrix whose entries are all equal
     held: tuple[Csr | None, Csr | None]  # the forms that exist
     make: Callable[[int], Csr]  # return a form, which is made if necessary
     firsts: Callable[[int, Csr], Array]  # return a column of each row, or -1 for an empty row
@@ -244,10 +245,13 @@ class Machine:
 
     def release(self) -> None:
         """Let the next program use the arrays that no result refers to."""
+        w, layout = self.w, self.layout
+        places = [*layout.slots.values()]
+        empty = {int(w[place + words.PRESENT]) for place in places if not w[place + words.NVALS]}
         arrays = []
         for address in self.own:
             array = self.alive[address]
-            if array.dtype == _flag:
+            if array.dtype == _flag and address not in empty:
                 array[:] = False
             arrays.append(array)
         _pool.give(arrays)
@@ -261,7 +265,9 @@ class Machine:
             self.w[place + words.FIRSTS] = self.keep(firsts)
         self.w[place + words.INDPTR] = self.keep(form.indptr)
         self.w[place + words.INDICES] = self.keep(form.indices)
-        self.w[place + words.WEIGHTS] = self.keep(values_of(form.values)[0])
+        is_iso = self.given.matrices[number].is_iso
+        weights = values_of(form.values)[0] if is_iso else np.ascontiguousarray(form.values)
+        self.w[place + words.WEIGHTS] = self.keep(weights)
         self.w[place + words.HELD] = 1
 
     def make_stack(self, place: int, dtype: DataType, vectors: list[AnyVector]) -> None:
@@ -348,7 +354,7 @@ class Machine:
             cuts = even_parts(-(-size // stretch), size, threads)
             parts = [(first * stretch, min(last * stretch, size)) for first, last in cuts]
         else:
-            count = max(threads, -(-size // current(TUNING).grain))
+            count = max(2 * threads, -(-size // current(TUNING).grain))
             parts = between([size * part // count for part in range(count + 1)])
         parts = parts or between([0, size]) or [(0, 0)]
         self.make_room(len(parts))

@@ -108,9 +108,11 @@ template <class A, class U> struct Operands {
 
 /// The rows of A and the vector u of a matrix-vector product. The member functions fold the terms
 /// of a row or of a segment of a row.
-template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS>
+///
+/// BATCH is the number of entries that a lane loads at once.
+template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, int HELD, int ENDS,
+          int BATCH = 4>
 struct Rows {
-  static constexpr int BATCH = 4;  // number of entries that a lane loads at once
   static constexpr bool MAY_SETTLE = ENDS != AT_LAST || Op::HAS_TERMINAL;
   static constexpr bool HAS_HUBS = HELD == WITH_HUBS;
   const i32 *__restrict__ columns;

@@ -167,6 +167,16 @@ template <class T> OUTLINED const Counts *renew(Vector<T> &v, u32 &place) {
 template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
 }
+/// Like `keep_count`, for a sweep over the entries of v, which may delete some of them. The queue
+/// stays valid if it is valid, and no entry is deleted.
+template <class T> DEVICE void keep_queue(Vector<T> &v, const Counts *old) {
+  if (thread_in_grid() != 0) return;
+  const u64 entries = load_relaxed(&old->entries), queued = load_relaxed(&old->queued);
+  atomicAdd(&v.counts->entries, entries);
+  if (queued != entries) return;
+  v.counts->queued = queued;
+  v.counts->edges = load_relaxed(&old->edges);
+}
 template <class T> DEVICE void set_count(Vector<T> &v, i64 entries) {
   if (thread_in_grid() == 0) v.counts->entries = u64(entries);
 }

@@ -34,7 +34,7 @@ namespace graphla {
 struct Counts {
   u64 entries;  // number of entries
   u64 queued;   // length of the queue; the queue is valid if this equals `entries`
-  u64 edges;    // if `queued` is not zero: sum of the degrees of all entries; see `WithQueue`
+  u64 edges;  // sum of the degrees of all entries; less if the queue is not valid; see `WithQueue`
 };
 
 /// A vector in device memory. If position i has no entry, values[i] may be anything.
@@ -97,7 +97,7 @@ constexpr u32 SETTLED = 1u << 31;
 
 enum ProductShape {
   QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
-  LIST_ROOM = 192     // number of rows that a warp lists
+  LIST_ROOM = 6144    // number of rows that all warps of a block list
 };
 
 /// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
@@ -107,7 +107,12 @@ struct ProductRoom {
   u32 entries[WARP];
   u32 buffered;
   i32 buffer[QUEUE_ROOM];
-  i32 lists[WARP][LIST_ROOM];
+  i32 lists[LIST_ROOM];
+
+  /// Returns the number of rows that a warp may list.
+  static DEVICE int list_room() { return LIST_ROOM / (int(blockDim.x) / WARP); }
+  /// Returns the list of this warp.
+  DEVICE i32 *list() { return lists + warp_in_block() * list_room(); }
 };
 
 /// What the products of a kernel share.
@@ -464,7 +469,7 @@ OUTLINED void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                            const Vector<typename Op::Z> &out, const Allowed &allowed,
                            const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
-  i32 *const list = work.room.lists[warp_in_block()];
+  i32 *const list = work.room.list();
   Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
 #pragma unroll 1
@@ -492,10 +497,12 @@ struct Pull {
   typedef typename Op::Z Z;
   static constexpr int ENDS = Op::IS_ANY ? AT_FIRST : AT_LAST;
   static constexpr int FEW = 8;    // number of entries that one thread reads
-  static constexpr int SOME = 32;  // maximum length of a row that a group of lanes reads
   static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
   static constexpr int STORED = HELD == IN_BITMAP && !IS_SEARCH<Op> ? int(MAYBE_FULL) : HELD;
-  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS> Rows;
+  static constexpr int BATCH =
+      IS_SEARCH<Op> ? 4 : 8;              // number of entries that a lane loads at once
+  static constexpr int SOME = 8 * BATCH;  // maximum length of a row that a group of lanes reads
+  typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS, BATCH> Rows;
 
   const ProductForm<Offset, A> &a;
   const Vector<Z> out;
@@ -651,7 +658,7 @@ struct Pull {
     }
   }
 
-  static constexpr int NEAR = 4;  // number of entries of a row that a lane reads at once
+  static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at once
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
 
   /// Returns what the entry at `place`, in column k, contributes to its row: nothing, a term, or a
@@ -693,12 +700,13 @@ struct Pull {
   /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
   /// also looks at one or a few entries of each long row.
   DEVICE void search_rows() {
-    i32 *const list = work.room.lists[warp_in_block()];
+    i32 *const list = work.room.list();
     const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
+    const int room = work.room.list_room();
     int listed = 0;
     for (u32 turn = spread_warp();; turn += step) {
       const bool is_over = u64(turn) * each >= u64(a.lines);
-      if (is_over || listed + int(each) > int(LIST_ROOM)) {
+      if (is_over || listed + int(each) > room) {
         read_listed(list, listed);
         listed = 0;
       }
@@ -877,9 +885,10 @@ struct Pull {
 
 /// Returns whether u has an entry in each column of the matrix that has an entry. Such a vector can
 /// be read like a full one. All threads of all blocks must call this. The result is exact if the
-/// form has `used`; otherwise it is false.
+/// form has `used`; otherwise it is false unless u has no presence flags.
 template <class Offset, class A, class U>
 DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, Work &work) {
+  if (!u.present) return true;
   if (!a.used || u.counts->entries < u64(a.in_use)) return false;
   u32 *const flag = &work.arrays.turns[work.pulls & 1];
   const u32 *const used = (const u32 *)a.used, *const present = (const u32 *)u.present;
@@ -941,10 +950,12 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
                         i64 left, const Counts &known) {
   constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
-  const u64 entries = known.entries, queued = known.queued;
-  const bool is_listed = u.queue && queued == entries;
+  const u64 entries = known.entries;
+  const bool is_listed = u.queue && known.queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  const float edges = queued ? float(known.edges) : float(entries) * all / lines;
+  // If the queue is not valid, the degrees of some entries may not have been added.
+  const float mean = float(entries) * all / lines, counted = float(known.edges);
+  const float edges = is_listed ? counted : greatest(counted, mean);
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
                      (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
   // About as large a share of the rows is empty as of the columns.

@@ -201,6 +201,19 @@ def divides(w, number, size, work):
     return w[DOMAIN] != IN_LISTS and work > w[WIDE]
 
 
+def visit_in_order(w, n):
+    """Visit the indices in order if sums must be the same at each run."""
+    if w[FIXED] and w[DOMAIN] == IN_LISTS:
+        w[DOMAIN], w[SIZE] = WITH_ENTRY if w[DOMAIN_0] >= 0 else ALL, n
+
+
+def list_in_order(w, slot, n):
+    """Make the list of a slot exact, and sort it if sums must be the same at each run."""
+    if w[FIXED]:
+        w[slot + LISTED] = 0
+    list_entries(w, slot, n)
+
+
 def rest_of(w, part):
     """Return the array in which a part of a statement lists indices."""
     return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
