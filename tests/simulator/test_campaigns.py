@@ -61,9 +61,3 @@ def test_bfs_passes_under_the_address_sanitizer():
 @pytest.mark.full
 def test_bfs_passes_under_the_thread_sanitizer():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("test", LOOPS)
-def test_compiled_loops_pass_under_the_thread_sanitizer(test):
-    run("tsan", 6, f"tests/{test}", "-k", "dictionaries or plainly")
