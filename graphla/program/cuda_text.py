@@ -54,8 +54,8 @@ KERNEL, LIBRARY = "run_loop", "program.cuh"
 MANY_STEPS = 60
 """A kernel with more steps, or with several products, calls barriers, folds and products.
 
-Other kernels contain a copy of their code at each call. The calls halve the time of the
-compilation, but a short round takes about a third longer.
+Other kernels contain a copy of their code at each call, and so do kernels for one cluster. The calls
+halve the time of the compilation, but a short round takes about a third longer.
 """
 
 # --- the state of a program ---------------------------------------------------------------------
@@ -364,7 +364,8 @@ class _Printer:
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
         steps = [step for block in self.plan.blocks for step in block.steps]
-        if len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1:
+        is_large = len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1
+        if is_large and self.options.cluster == 1:
             lines.append("#define GRAPHLA_OUTLINED")
         return lines
 
