@@ -208,8 +208,8 @@ template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
   return {nullptr, n};
 }
 
-/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors. Returns
-/// whether this block took part.
+/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
+/// Returns whether this block took part.
 template <class Visit> DEVICE bool spread(i64 count, Visit visit) {
   const u32 share = share_of(u32(least(count, i64(~0u >> 1))), 1, WARP);
   const i64 step = i64(warps_in_grid()) * share;
@@ -264,7 +264,8 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
   }
 }
 
-/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not valid.
+/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not
+/// valid.
 constexpr u32 MOST_LISTED = 128;
 
 /// The entries that a warp has listed in the queue of a vector, and the sum of their degrees.
