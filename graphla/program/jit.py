@@ -440,7 +440,8 @@ class _Shape:
         try:
             case = self.find(key, values)
             if explains:
-                self.owner.say("is compiled:\n" + printing.text(case.program))
+                steps = getattr(engine, "explain", lambda program: "")(case.program)
+                self.owner.say("is compiled:\n" + printing.text(case.program) + steps)
             self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
         except NotCompilable as error:

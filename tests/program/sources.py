@@ -212,7 +212,15 @@ class _Writer:
         while self.left > 0:
             if self.chance(3):
                 self.block(["write", "let", "rename"])
-            self.loop()
+            if self.chance(4):
+                self.line("try:")
+                self.indent += 1
+                self.loop()
+                self.indent -= 1
+                self.line("except (IndexError, ValueError, AssertionError) as error:")
+                self.line("    k = len(str(error))")
+            else:
+                self.loop()
         counters = [f"c{k + 1}" for k in range(self.rounds)]
         results = ", ".join((*RESULTS, *counters, "a", "len(stack)", "levels"))
         self.line(f"return {results}")

@@ -211,6 +211,12 @@ def test_the_kernel_has_the_lines_of_the_user_as_comments():
     assert "// 5: frontier(~parent.S, replace) << any_secondi(frontier @ A)" in text
 
 
+def test_explain_shows_the_steps_of_the_kernel_and_the_reasons_for_barriers():
+    text = engine.explain(handmade.bfs())
+    assert "frontier: INT64, a bitmap with a queue, because a product can push its entries" in text
+    assert "barrier: line 6 writes parent, line 5 reads it" in text
+
+
 def test_a_plan_of_a_search_has_two_barriers_per_level():
     barriers = [line for line in str(plan(handmade.bfs())).splitlines() if "barrier:" in line]
     assert len(barriers) == 2

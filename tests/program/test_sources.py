@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from devices import fewer
 from hypothesis import given
 from sources import PARAMETERS, Source, call, compare, has_large_number, sources
 
@@ -160,6 +161,7 @@ def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: S
         check_source(source, Checked(engine))
 
 
+@fewer(20)
 @given(sources(statements=3))
 def test_a_function_computes_the_same_plainly_and_compiled_by_numba(source: Source):
     cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)
