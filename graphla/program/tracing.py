@@ -26,14 +26,14 @@ from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
 from graphla.program.values import (
     FALSE,
-    TRUE,
-    Maybe,
     SCALARS,
+    TRUE,
     Held,
     Infix,
     Items,
     Iterator,
     List,
+    Maybe,
     Number,
     Pending,
     Perhaps,
