@@ -523,21 +523,25 @@ def fail_float(w, r, function, x, y):
     return 0.0
 
 
+# Compiled code may assume that sums and products of signed integers do not overflow, so a test
+# comes before the operation, or the operation is on unsigned integers.
+
+
 def add_int(w, x, y):
     """Return x + y."""
-    z = x + y
+    z = np.int64(np.uint64(x) + np.uint64(y))
     return fail(w, ADD, x, y) if ((x ^ z) & (y ^ z)) < 0 else z
 
 
 def sub_int(w, x, y):
     """Return x - y."""
-    z = x - y
+    z = np.int64(np.uint64(x) - np.uint64(y))
     return fail(w, SUB, x, y) if ((x ^ y) & (x ^ z)) < 0 else z
 
 
 def mul_int(w, x, y):
     """Return x * y."""
-    z = x * y
+    z = np.int64(np.uint64(x) * np.uint64(y))
     if -(1 << 31) <= x < 1 << 31 and -(1 << 31) <= y < 1 << 31:
         return z
     if x != 0 and ((x == -1 and y == LEAST) or (y == -1 and x == LEAST) or z // x != y):
@@ -588,12 +592,12 @@ def abs_int(w, x):
 
 def lshift_int(w, x, y):
     """Return x << y."""
-    if y < 0 or (y > 62 and x != 0):
-        return x if y == 63 and x == 0 else fail(w, LSHIFT, x, y)
-    if x == 0:
-        return x
-    z = x << y
-    return fail(w, LSHIFT, x, y) if z >> y != x else z
+    if y < 0:
+        return fail(w, LSHIFT, x, y)
+    if x == 0 or (x == -1 and y == 63):
+        return LEAST if x else x
+    z = x << y if y < 63 else np.int64(0)
+    return fail(w, LSHIFT, x, y) if y > 62 or z >> y != x else z
 
 
 def rshift_int(w, x, y):
