@@ -7,7 +7,18 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scalar_loops import LEAST, MOST, WHOLE, check_whole, whole, whole_numbers
+from scalar_loops import (
+    LEAST,
+    MOST,
+    REAL,
+    WHOLE,
+    check_real,
+    check_whole,
+    real,
+    real_numbers,
+    whole,
+    whole_numbers,
+)
 
 import graphla as gl
 from graphla.program import interpreter, running
@@ -15,6 +26,7 @@ from graphla.program import interpreter, running
 pytestmark = pytest.mark.cpu
 
 WHOLE_BY_INTERPRETER, WHOLE_BY_NUMBA = gl.jit(whole), gl.jit(whole)
+REAL_BY_INTERPRETER, REAL_BY_NUMBA = gl.jit(real), gl.jit(real)
 
 
 @pytest.fixture(autouse=True)
@@ -46,3 +58,15 @@ def test_the_interpreter_computes_ints_as_python_does(which: int, x: int, y: int
 def test_numba_computes_ints_as_python_does(which: int, x: int, y: int):
     pytest.importorskip("numba")
     check_whole(WHOLE_BY_NUMBA, which, x, y)
+
+
+@given(st.integers(0, REAL - 1), real_numbers, real_numbers)
+def test_the_interpreter_computes_floats_as_python_does(which: int, x: float, y: float):
+    with running.use(interpreter):
+        check_real(REAL_BY_INTERPRETER, which, x, y)
+
+
+@given(st.integers(0, REAL - 1), real_numbers, real_numbers)
+def test_numba_computes_floats_as_python_does(which: int, x: float, y: float):
+    pytest.importorskip("numba")
+    check_real(REAL_BY_NUMBA, which, x, y)

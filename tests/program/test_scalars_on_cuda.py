@@ -13,7 +13,17 @@ if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
 use_cuda()
 
-from scalar_loops import LEAST, WHOLE, check_whole, whole, whole_numbers  # noqa: E402
+from scalar_loops import (  # noqa: E402
+    LEAST,
+    REAL,
+    WHOLE,
+    check_real,
+    check_whole,
+    real,
+    real_numbers,
+    whole,
+    whole_numbers,
+)
 
 import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
@@ -22,7 +32,7 @@ from graphla.program import cuda  # noqa: E402
 SMALL = cuda.machine.ProgramTuning(block=64)
 """Small blocks, because a block of the simulator has one fiber per thread."""
 
-WHOLE_BY_CUDA = gl.jit(whole)
+WHOLE_BY_CUDA, REAL_BY_CUDA = gl.jit(whole), gl.jit(real)
 
 
 @pytest.fixture(autouse=True)
@@ -39,3 +49,8 @@ def small_blocks() -> Iterator[None]:
 @example(9, -2, 63)
 def test_a_kernel_computes_ints_as_python_does(which: int, x: int, y: int):
     check_whole(WHOLE_BY_CUDA, which, x, y)
+
+
+@given(st.integers(0, REAL - 1), real_numbers, real_numbers)
+def test_a_kernel_computes_floats_as_python_does(which: int, x: float, y: float):
+    check_real(REAL_BY_CUDA, which, x, y)

@@ -486,7 +486,11 @@ def read_item(w, stack, item, slot, n, values, stack_values):
     FLOORDIV_FLOAT,
     MOD_FLOAT,
     POW_FLOAT,
-) = [np.int64(_number) for _number in range(1, 23)]
+    GCD,
+    ISQRT,
+    COMB,
+    PERM,
+) = [np.int64(_number) for _number in range(1, 27)]
 MATH = 32  # number of the first function of module math, in the order of MATH_NAMES
 MATH_NAMES = (
     "sqrt",
@@ -505,6 +509,18 @@ MATH_NAMES = (
     "cosh",
     "tanh",
     "hypot",
+    "log1p",
+    "expm1",
+    "cbrt",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+    "asinh",
+    "acosh",
+    "atanh",
+    "fmod",
+    "remainder",
 )
 LEAST, MOST = np.int64(-(1 << 63)), np.int64((1 << 63) - 1)
 
@@ -565,6 +581,8 @@ def mod_int(w, x, y):
 
 def pow_int(w, x, y):
     """Return x ** y, for y >= 0."""
+    if w[FAULT] != 0:
+        return np.int64(0)
     if y < 0:
         return fail(w, POW, x, y)
     z, base, left = np.int64(1), x, y
@@ -605,6 +623,73 @@ def rshift_int(w, x, y):
     if y < 0:
         return fail(w, RSHIFT, x, y)
     return x >> (y if y < 63 else 63)
+
+
+def gcd_int(w, x, y):
+    """Return math.gcd(x, y)."""
+    a, b = x, y
+    while b != 0:
+        a, b = b, np.int64(0) if b == -1 else a % b
+    return fail(w, GCD, x, y) if a == LEAST else abs(a)
+
+
+def isqrt_int(w, x):
+    """Return math.isqrt(x)."""
+    if x < 0:
+        return fail(w, ISQRT, x, x)
+    root = min(np.int64(np.sqrt(np.float64(x))), np.int64(3037000499))
+    while root * root > x:
+        root -= 1
+    while root < 3037000499 and (root + 1) * (root + 1) <= x:
+        root += 1
+    return root
+
+
+def comb_int(w, x, y):
+    """Return math.comb(x, y)."""
+    if w[FAULT] != 0:
+        return np.int64(0)
+    if x < 0 or y < 0:
+        return fail(w, COMB, x, y)
+    z = np.int64(y <= x)
+    for i in range(min(y, x - y)):
+        shared = gcd_int(w, z, i + 1)
+        z = mul_int(w, z // shared, (x - i) // ((i + 1) // shared))
+        if w[FAULT] != 0:
+            w[FAULT], w[FAULT_A], w[FAULT_B] = COMB, x, y
+            return np.int64(0)
+    return z
+
+
+def perm_int(w, x, y):
+    """Return math.perm(x, y)."""
+    if w[FAULT] != 0:
+        return np.int64(0)
+    if x < 0 or y < 0:
+        return fail(w, PERM, x, y)
+    z = np.int64(y <= x)
+    for i in range(y if y <= x else 0):
+        z = mul_int(w, z, x - i)
+        if w[FAULT] != 0:
+            w[FAULT], w[FAULT_A], w[FAULT_B] = PERM, x, y
+            return np.int64(0)
+    return z
+
+
+def remainder(x, y):
+    """Return math.remainder(x, y), or NaN if Python raises an exception."""
+    if x - x != 0 or y - y != 0:
+        return x if x - x == 0 and y == y else np.nan
+    if y == 0:
+        return np.nan
+    size, step = abs(x), abs(y)
+    part = np.fmod(size, step)
+    rest = step - part
+    if part > rest:
+        part = -rest
+    elif part == rest:
+        part -= 2.0 * np.fmod(0.5 * (size - part), step)
+    return np.copysign(1.0, x) * part
 
 
 def to_int(w, r, function, x, whole):
