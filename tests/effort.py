@@ -35,6 +35,7 @@ EXAMPLES = {
     "ladder/": 25,
     "program/test_cpu_engine.py": 20,
     "program/test_sources.py": 40,
+    "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 20,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,
     "program/test_sources_on_cuda.py": 20,
     "simulator/test_intrinsics.py": 30,

@@ -90,6 +90,11 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
     return _outcome(program, arguments, text, work, is_fault)
 
 
+def explain(program: ir.Program) -> str:
+    """Return a text with the steps of the kernel, its barriers, and how vectors are stored."""
+    return f"\n{_plan(_ById(program), (), settings().deterministic).plan}"
+
+
 def show(
     program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
 ) -> str:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
-from graphla.compilers import cuda_ops
+from graphla.compilers import cuda_ops, nvrtc
 from graphla.program import ir
 from graphla.program.plan import (
     Barrier,
@@ -48,13 +49,13 @@ AHEAD = 4
 LARGE = 32
 """If the elements that a sweep loads for one position have more bytes than this, AHEAD / 2."""
 
-KERNEL = "run_loop"
+KERNEL, LIBRARY = "run_loop", "program.cuh"
 
 MANY_STEPS = 60
 """A kernel with more steps, or with several products, calls barriers, folds and products.
 
-Other kernels contain a copy of their code at each call. The calls halve the time of the
-compilation, but a short round takes about a third longer.
+Other kernels, and all kernels for one cluster, contain a copy of this code at each call. The calls
+halve the time of the compilation, but a short round takes about a third longer.
 """
 
 # --- the state of a program ---------------------------------------------------------------------
@@ -153,12 +154,27 @@ export extern false float for friend goto if inline int long mutable namespace n
 not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
 signed sizeof static static_assert static_cast struct switch template this thread_local throw true
 try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-i8 i16 i32 i64 u8 u16 u32 u64 i k row room span machine work scratch words slots frame launch status
+i k j row room span given machine work scratch words slots state frame launch status bits old
 resume needed exit_number allowed queueing pushes is_true is_wrong has value scalar all item count
-least greatest graphla semirings unix linux
+degree place stopped failed leave unix linux
 """
 RESERVED = frozenset(KEYWORDS.split())
-"""Names that a variable of the kernel cannot have."""
+"""Names that the kernel itself uses."""
+
+
+@cache
+def reserved_names() -> frozenset[str]:
+    """Return the names that a variable of a kernel cannot have.
+
+    They are keywords, names that the kernel itself uses, and the names of functions, types and
+    constants in the library that the kernel includes.
+    """
+    names = r"\b([A-Za-z]\w*)\s*[(<{]|\b([A-Z]\w*)|(?:struct|enum|typedef.*?|constexpr \w+)\s+(\w+)"
+    found = set(RESERVED)
+    for text in nvrtc.included(f'#include "{LIBRARY}"').values():
+        code = re.sub(r"//[^\n]*", "", text)
+        found.update(name for each in re.findall(names, code) for name in each if name)
+    return frozenset(found)
 
 
 def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:
@@ -239,7 +255,7 @@ class _Printer:
         self.forms: list[FormKey] = []
         self.out = _Lines()
         self._names: dict[Any, str] = {}
-        self._used = set(RESERVED)
+        self._used = set(reserved_names())
         for each in (*plan.slots, *self.words.variables, *self.program.stacks):
             self._names[each] = self._unique(each.name)
         for each in self.program.matrices:
@@ -326,7 +342,7 @@ class _Printer:
         cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
             *self._defines(),
-            '#include "program.cuh"',
+            f'#include "{LIBRARY}"',
             "namespace graphla {",
             *self.operators.texts,
             f"/// The loop in {self.program.name}.",
@@ -348,7 +364,8 @@ class _Printer:
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
         steps = [step for block in self.plan.blocks for step in block.steps]
-        if len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1:
+        is_large = len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1
+        if is_large and self.options.cluster == 1:
             lines.append("#define GRAPHLA_OUTLINED")
         return lines
 
@@ -767,9 +784,13 @@ class _Printer:
         kind = "POP_FROM_EMPTY_LIST" if step.index is None else "LIST_INDEX_OUT_OF_RANGE"
         out(f"const i64 item = position_of({index}, {stack}.length, {kind}, machine.fault);")
         out(f"if (machine.fault) {{ machine.line = {step.line}; goto failed; }}")
-        out(f"const i64 count = {stack}.copy_item(item, {slot});")
+        counts, degree = "false", "0"
         if step.out in self.plan.pushing:
-            out(f"{stack}.count_edges(machine, item, {slot}, {self.pushed_indptr(step.out)});")
+            indptr = self.pushed_indptr(step.out)
+            counts, degree = "true", f"i64({indptr}[i + 1] - {indptr}[i])"
+        out(f"const auto degree = [&](i32 i) {{ return i64({degree}); }};")
+        copy = f"{stack}.copy_item<{counts}>(machine, item, {slot}, degree)"
+        out(f"const i64 count = {copy};")
         if step.index is None:
             out(f"{stack}.drop(count);")
 

@@ -1187,13 +1187,19 @@ def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pen
         if isinstance(step, Exchange):
             pending = _renamed(pending, step)
         pairs = ((a, b) for a in pending for b in ours)
-        reason = min((_reason(a, b) for a, b in pairs if a.conflicts(b)), default=None)
+        found_reasons = [(_rank(a, b), _reason(a, b)) for a, b in pairs if a.conflicts(b)]
+        _, reason = min(found_reasons, default=(None, None))
         if reason is not None:
             found.append(Barrier(reason))
             pending = frozenset()
         found.append(step)
         pending |= {each for each in ours if each.writes or each.resource[0] not in RENEWED}
     return found, pending
+
+
+def _rank(before: Access, after: Access) -> tuple[bool, ...]:
+    """Return a key by which the plainest reason comes first: a step reads what another writes."""
+    return not before.writes, after.writes, before.resource[0] != "elements"
 
 
 def _reason(before: Access, after: Access) -> str:

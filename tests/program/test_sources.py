@@ -1,7 +1,7 @@
 """A drawn function computes the same when it runs plainly and when its loops are programs.
 
-Most drawn functions run by the interpreter, or by the text printed for Numba, which Python then
-executes. A few are compiled.
+Most programs are run by the interpreter, or as the module printed for Numba, which Python executes.
+A few are compiled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from devices import fewer
 from hypothesis import given
 from sources import PARAMETERS, Source, call, compare, has_large_number, sources
 
@@ -160,6 +161,7 @@ def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: S
         check_source(source, Checked(engine))
 
 
+@fewer(20)
 @given(sources(statements=3))
 def test_a_function_computes_the_same_plainly_and_compiled_by_numba(source: Source):
     cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)

@@ -1,4 +1,5 @@
-"""Run the tests of operations and BFS on a simulated GPU with several seeds and sanitizers."""
+"""Run tests of operations, BFS and compiled loops on a simulated GPU with several seeds and
+sanitizers."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from . import toolchain
 TESTS = Path(__file__).parents[1]
 OPERATIONS = ("test_operations.py", "test_identities.py", "test_assign.py", "test_forms.py")
 BFS = "algorithms/test_bfs.py"
+LOOPS = ("program/test_cuda_engine.py", "program/test_sources_on_cuda.py")
 pytestmark = pytest.mark.skipif(
     toolchain.mode() != "plain", reason="these tests already run under a sanitizer"
 )
@@ -41,13 +43,13 @@ def run(mode: str, seed: int, *tests: str) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("test", [*OPERATIONS, BFS])
+@pytest.mark.parametrize("test", [*OPERATIONS, BFS, *LOOPS])
 def test_tests_pass_under_several_schedules(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("test", [*OPERATIONS, BFS])
+@pytest.mark.parametrize("test", [*OPERATIONS, BFS, *LOOPS])
 def test_whole_test_files_pass_under_the_address_sanitizer(test):
     run("asan", 4, f"tests/{test}")
 

@@ -208,6 +208,17 @@ template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
   return {nullptr, n};
 }
 
+/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
+/// Returns whether this block took part.
+template <class Visit> DEVICE bool spread(i64 count, Visit visit) {
+  const u32 share = share_of(u32(least(count, i64(~0u >> 1))), 1, WARP);
+  const i64 step = i64(warps_in_grid()) * share;
+  for (i64 base = i64(spread_warp()) * share; base < count; base += step) {
+    if (u32(lane()) < share && base + lane() < count) visit(base + lane());
+  }
+  return i64(blockIdx.x) * share < count;
+}
+
 /// Returns how many positions a warp visits at a time. A short list is spread over all warps, so
 /// that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) {
@@ -253,7 +264,8 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
   }
 }
 
-/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not valid.
+/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not
+/// valid.
 constexpr u32 MOST_LISTED = 128;
 
 /// The entries that a warp has listed in the queue of a vector, and the sum of their degrees.
@@ -486,12 +498,12 @@ template <class T>
 OUTLINED void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
   i64 found = 0;
   if (from.indices) {
-    for (i64 k = thread_in_grid(); k < from.count; k += threads_in_grid()) {
+    spread(from.count, [&](i64 k) {
       const i32 i = from.indices[k];
       v.present[i] = true;
       v.values[i] = from.values[k * from.step];
       if (v.queue) v.queue[k] = i;
-    }
+    });
     if (thread_in_grid() == 0) {
       v.counts->entries = u64(from.count);
       v.counts->queued = v.queue ? u64(from.count) : 0;
@@ -512,11 +524,11 @@ template <class T, class Offset>
 DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
   const i64 count = is_listed(v) ? entries_of(v) : 0;
   i64 edges = 0;
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+  const bool takes_part = spread(count, [&](i64 k) {
     const i32 i = v.queue[k];
     edges += i64(indptr[i + 1] - indptr[i]);
-  }
-  machine.add(&v.counts->edges, edges);
+  });
+  if (takes_part) machine.add(&v.counts->edges, edges);
 }
 
 // --- stacks -------------------------------------------------------------------------------------
@@ -540,40 +552,32 @@ template <class T> struct Stack {
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    spread(count, [&](i64 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
       values[top + k] = v.values[i];
-    }
+    });
     top += count;
     if (thread_in_grid() == 0) store_relaxed(&ends[length], top);
     ++length;
   }
 
-  /// Copies an item to an empty vector, and returns its number of entries.
-  DEVICE i64 copy_item(i64 item, Vector<T> &v) const {
+  /// Copies an item to an empty vector, and returns its number of entries. If COUNTS_EDGES is true,
+  /// adds the sum of degree(i) over its entries i to the counts of v.
+  template <bool COUNTS_EDGES, class Degree>
+  DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
     const i64 begin = begin_of(item), count = end_of(item) - begin;
-    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
+    i64 edges = 0;
+    const bool takes_part = spread(count, [&](i64 k) {
       const i32 i = indices[begin + k];
       v.present[i] = true;
       v.values[i] = values[begin + k];
       v.queue[k] = i;
-    }
+      if constexpr (COUNTS_EDGES) edges += degree(i);
+    });
     if (thread_in_grid() == 0) v.counts->entries = v.counts->queued = u64(count);
+    if (COUNTS_EDGES && takes_part) machine.add(&v.counts->edges, edges);
     return count;
-  }
-
-  /// Adds the sum of the degrees of an item's entries to the counts of v.
-  template <class Offset>
-  DEVICE void count_edges(Machine &machine, i64 item, const Vector<T> &v,
-                          const Offset *indptr) const {
-    const i64 begin = begin_of(item), count = end_of(item) - begin;
-    i64 edges = 0;
-    for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) {
-      const i32 i = indices[begin + k];
-      edges += i64(indptr[i + 1] - indptr[i]);
-    }
-    machine.add(&v.counts->edges, edges);
   }
 
   DEVICE void clear() { length = top = lowest = 0; }

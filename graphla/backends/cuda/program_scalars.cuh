@@ -80,9 +80,7 @@ SCALAR_FUNCTION i64 pow_int(i64 x, i64 y, u32 &fault) {
 DEVICE i64 lshift_int(i64 x, i64 y, u32 &fault) {
   if (y < 0) return refuse(fault, NEGATIVE_SHIFT);
   if (x == 0) return 0;
-  if (y > 62) {
-    return x == -1 && y == 63 ? LEAST_INT : refuse(fault, EXCEEDS_64_BITS);
-  }
+  if (y > 62) { return x == -1 && y == 63 ? LEAST_INT : refuse(fault, EXCEEDS_64_BITS); }
   const i64 z = i64(u64(x) << y);
   return z >> y != x ? refuse(fault, EXCEEDS_64_BITS) : z;
 }
@@ -121,9 +119,9 @@ SCALAR_FUNCTION double pow_float(double x, double y, u32 &fault) {
   return z;
 }
 
-#define MATH_FUNCTION(name, may_exceed)                                                           \
-  SCALAR_FUNCTION double math_##name(double x, u32 &fault) {                                             \
-    return math_result(name(x), x, may_exceed, fault);                                            \
+#define MATH_FUNCTION(name, may_exceed)                      \
+  SCALAR_FUNCTION double math_##name(double x, u32 &fault) { \
+    return math_result(name(x), x, may_exceed, fault);       \
   }
 MATH_FUNCTION(sqrt, false)
 MATH_FUNCTION(exp, true)
