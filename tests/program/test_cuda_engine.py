@@ -222,6 +222,17 @@ def test_a_plan_of_a_search_has_two_barriers_per_level():
     assert len(barriers) == 2
 
 
+def test_a_sweep_that_only_erases_clears_the_flags_of_whole_vectors():
+    a = random_matrix(10, 30, 5)
+    assert "clear_flags(product_2, " in engine.show(handmade.bfs(), (a._read(),))
+
+
+def test_a_sweep_over_all_positions_also_erases():
+    erased = [line for line in str(plan(handmade.pagerank())).splitlines() if "clears" in line]
+    assert erased
+    assert all(line.startswith("  sweep over all positions: line") for line in erased)
+
+
 @given(cases())
 def test_the_engine_agrees_with_dictionaries(case: Case):
     assume_outcome(case, engine.run)
