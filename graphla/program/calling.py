@@ -442,7 +442,7 @@ class Caller(Evaluator):
             stop = scalars.call("sub", INT64, value.start, step)
             # If the range is empty, `turns` is -1, so the reversed range begins and ends at `stop`.
             return Iterator(Range(self.leaf(last), self.leaf(stop), -value.step))
-        return refuse(Reason.ITERABLE, node, kind="such a reversed sequence")
+        return refuse(Reason.ITERABLE, node, kind="a reversed sequence of this kind")
 
     def call_enumerate(self, args: list[Any], options: Any, node: Any) -> Iterator:
         """Return enumerate(x)."""
@@ -525,7 +525,7 @@ class Caller(Evaluator):
     def sequence(self, value: Static, node: Any) -> Items:
         """Return the items of a list or a tuple of known objects."""
         if not all(classify(item) in ("static", "number") for item in value.value):
-            refuse(Reason.ITERABLE, node, kind="a list or a tuple of such objects")
+            refuse(Reason.ITERABLE, node, kind="a list or a tuple with objects of this kind")
         if value.path is not None:
             self.fix(value.path)
         return Items(tuple(self.known(item) for item in value.value))

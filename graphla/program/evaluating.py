@@ -207,7 +207,7 @@ class Evaluator(Entry):
                 return Number(constant(found))
             return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
-            refuse(Reason.PYTHON_OBJECT, node, kind="a part of another object")
+            refuse(Reason.PYTHON_OBJECT, node, kind="an attribute of another object")
         return NONE if found is None else Static(found, path)
 
     def evaluate_subscript(self, node: ast.Subscript) -> Any:
@@ -385,7 +385,7 @@ class Evaluator(Entry):
                 return scalars.compare(self, "==", left.scalar, right.scalar)
             if BOOL in both:
                 return FALSE
-        return refuse(Reason.OPERATION, node, name="`is` of such values")
+        return refuse(Reason.OPERATION, node, name="`is` between these values")
 
     def truth(self, value: Any, node: Any) -> ir.Scalar:
         """Return bool(value)."""
@@ -411,7 +411,7 @@ class Evaluator(Entry):
         if isinstance(value, MASKS):
             text = "a mask is neither true nor false; ask the matrix for its `.nvals`"
             self.fails(node, "TypeError", text)
-        return refuse(Reason.OPERATION, node, name="the truth value of this")
+        return refuse(Reason.OPERATION, node, name="the truth value of this expression")
 
     def number(self, value: Any, node: Any) -> ir.Scalar:
         """Return the scalar of a Python number."""

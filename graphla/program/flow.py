@@ -485,7 +485,7 @@ class _Flattener:
     def assign(self, name: str, value: ast.expr, at: ast.AST, scope: _Scope) -> None:
         self.do(ast.Assign([ast.Name(name, ast.Store())], value), at, scope)
 
-    def hide(self) -> str:
+    def new_hidden_name(self) -> str:
         self.hidden += 1
         return f".{self.hidden}"
 
@@ -631,7 +631,7 @@ class _Flattener:
         if isinstance(node, ast.Name):
             return ast.copy_location(ast.Name(self.name(node.id, scope), node.ctx), node)
         if isinstance(node, ast.Attribute):
-            self.note(node, scope)
+            self.record_attribute(node, scope)
         if isinstance(node, ast.Lambda):
             return self.lambda_(node, scope)
         if isinstance(node, ast.BoolOp):
@@ -647,7 +647,7 @@ class _Flattener:
         if isinstance(node, ast.Call):
             self.check_call(node, scope)
         if self.helper(node, scope) is not None:
-            result = self.hide()
+            result = self.new_hidden_name()
             self.inline(node, scope, result)  # pyright: ignore[reportArgumentType]
             return ast.copy_location(ast.Name(result, ast.Load()), node)
         return self.rebuild(node, scope)
@@ -669,7 +669,7 @@ class _Flattener:
         for name, value in ast.iter_fields(node):
             if name == "func" and isinstance(value, ast.Attribute):
                 # The lookup of a method changes nothing, so only its object is an operand.
-                self.note(value, scope)
+                self.record_attribute(value, scope)
                 new.func = copy.copy(value)
                 slots.append((new.func, "value", value.value))
             elif isinstance(value, ast.expr):
@@ -701,7 +701,7 @@ class _Flattener:
         for k, node in enumerate(nodes):
             value = self.lower(node, scope)
             if k < last and not self.is_constant(value, nodes[k + 1 :], scope):
-                value = self.keep(value, node, scope)
+                value = self.assign_to_hidden_name(value, node, scope)
             lowered.append(value)
         return lowered
 
@@ -722,9 +722,9 @@ class _Flattener:
             return root is value and root.id not in assigned
         return isinstance(value, ast.Constant | ast.Lambda)
 
-    def keep(self, value: ast.expr, at: ast.AST, scope: _Scope) -> ast.expr:
+    def assign_to_hidden_name(self, value: ast.expr, at: ast.AST, scope: _Scope) -> ast.expr:
         """Assign a value to a hidden name, and return the name."""
-        name = self.hide()
+        name = self.new_hidden_name()
         self.assign(name, value, at, scope)
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
@@ -744,7 +744,7 @@ class _Flattener:
         return new
 
     def bool_op(self, node: ast.BoolOp, scope: _Scope) -> ast.expr:
-        result, end = self.hide(), self.label()
+        result, end = self.new_hidden_name(), self.label()
         for k, operand in enumerate(node.values):
             self.assign(result, self.lower(operand, scope), operand, scope)
             if k < len(node.values) - 1:
@@ -758,7 +758,12 @@ class _Flattener:
         return ast.copy_location(ast.Name(result, ast.Load()), node)
 
     def if_expression(self, node: ast.IfExp, scope: _Scope) -> ast.expr:
-        result, then, otherwise, end = self.hide(), self.label(), self.label(), self.label()
+        result, then, otherwise, end = (
+            self.new_hidden_name(),
+            self.label(),
+            self.label(),
+            self.label(),
+        )
         self.test(node.test, then, otherwise, scope)
         self.mark(then)
         self.assign(result, self.lower(node.body, scope), node.body, scope)
@@ -771,7 +776,7 @@ class _Flattener:
 
     def chain(self, node: ast.Compare, scope: _Scope) -> ast.expr:
         """Lower `a < b < c`. The steps evaluate b once, and c only if `a < b` is true."""
-        result, end = self.hide(), self.label()
+        result, end = self.new_hidden_name(), self.label()
         left = node.left
         parts = [*zip(node.ops, node.comparators, strict=True)]
         for k, (op, right) in enumerate(parts):
@@ -781,8 +786,8 @@ class _Flattener:
                 x, y = self.lower_all([left, right], scope)
             if k < len(parts) - 1 and not isinstance(y, ast.Constant | ast.Name):
                 # A name needs no copy unless a later operand assigns it by `:=`.
-                x = self.keep(x, node, scope)
-                y = self.keep(y, right, scope)
+                x = self.assign_to_hidden_name(x, node, scope)
+                y = self.assign_to_hidden_name(y, right, scope)
             self.assign(result, ast.Compare(x, [op], [y]), node, scope)
             if k < len(parts) - 1:
                 go_on = self.label()
@@ -852,7 +857,7 @@ class _Flattener:
     def on_assign(self, node: ast.Assign, scope: _Scope) -> None:
         value = self.lower(node.value, scope)
         if any(self.has_jumps(target, scope) for target in node.targets):
-            value = self.keep(value, node, scope)
+            value = self.assign_to_hidden_name(value, node, scope)
         targets = [self.target(target, scope) for target in node.targets]
         self.do(ast.Assign(targets, value), node, scope)
 
@@ -922,14 +927,14 @@ class _Flattener:
             self.mark(head)
             self.test(node.test, body, done, scope)
         else:
-            iterator, line = self.hide(), self.line(node, scope)
+            iterator, line = self.new_hidden_name(), self.line(node, scope)
             self.code.append(Begin(self.lower(node.iter, scope), iterator, -1, line))
             self.mark(head)
             if isinstance(node.target, ast.Name | ast.Tuple):
                 target = self.target(node.target, scope)
                 self.code.append(Next(target, iterator, body, done, line))
             else:
-                item, store = self.hide(), self.label()
+                item, store = self.new_hidden_name(), self.label()
                 self.code.append(Next(ast.Name(item, ast.Store()), iterator, store, done, line))
                 self.mark(store)
                 read = ast.copy_location(ast.Name(item, ast.Load()), node.target)
@@ -980,7 +985,7 @@ class _Flattener:
 
     # --- calls of helper functions
 
-    def note(self, node: ast.Attribute, scope: _Scope) -> None:
+    def record_attribute(self, node: ast.Attribute, scope: _Scope) -> None:
         """Record an attribute that the steps read.
 
         Attributes of vectors and other operands, and of modules in `_CONSTANT`, are not recorded.

@@ -847,7 +847,7 @@ class Notation(Emitter):
         if isinstance(x, Number) and isinstance(x.scalar, ir.Constant):
             return x.scalar.value
         return refuse(
-            Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} instead of a known object"
+            Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(x)} where a constant object is needed"
         )
 
     def write(self, target: Target, value: Any, node: Any) -> None:
