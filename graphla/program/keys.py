@@ -212,10 +212,14 @@ def _list(at: Description, value: Any) -> Any:
         at.sizes.setdefault(size, len(at.sizes))
         return type(value), frozenset(kinds), at.sizes[size], size == 0
     if kinds == {Vector}:
-        before = len(at.objects)
-        items = [at.of(each) for each in value]
-        shared = tuple(k for k, x in enumerate(items) if x[1] < before or x in items[:k])
-        return type(value), frozenset(x[0::2] + x[3:] for x in items), shared
+        kinds_of_items, shared = set(), []
+        for k, each in enumerate(value):
+            known = len(at.objects)
+            kind, number, dtype, size = _vector(at, each)
+            kinds_of_items.add((kind, dtype, size))
+            if number < known:  # the vector has another name, or is in the list twice
+                shared.append(k)
+        return type(value), frozenset(kinds_of_items), tuple(shared)
     if isinstance(value, tuple):
         return tuple, at.nested(value)
     return Same(value)
@@ -238,6 +242,13 @@ def _function(at: Description, value: FunctionType) -> Any:
 
 def _method(at: Description, value: MethodType) -> Any:
     return at.of(value.__func__), Same(value.__self__)
+
+
+def _builtin(_: Description, value: BuiltinFunctionType) -> Any:
+    # Python makes a method of a list anew at each use. The list itself is described by its items.
+    if type(value.__self__) is list:
+        return type(value), list, value.__name__
+    return type(value), value
 
 
 def _operator(at: Description, value: Operator) -> Any:
@@ -285,7 +296,7 @@ _exact: dict[type, Callable[[Description, Any], Any]] = {
     np.ndarray: _array,
     FunctionType: _function,
     MethodType: _method,
-    BuiltinFunctionType: _constant,
+    BuiltinFunctionType: _builtin,
     ModuleType: _identity,
     CodeType: _constant,
 }

@@ -327,7 +327,7 @@ class Run:
         room = max(2 * top, self.tuning.stack_entries * self.dims[place.dim], 1)
         memory = _make_stack(room, max(2 * length, self.tuning.stack_items), place.dtype)
         begin = 0
-        for indices, values in _join(vectors):
+        for indices, values in join_adjacent(vectors):
             end = begin + indices.size
             memory.indices[begin:end] = indices
             memory.values[begin:end] = values
@@ -460,7 +460,7 @@ def _pack(form: Form) -> Packed:
     return cached("pull form", lambda: pull_form(a, values))
 
 
-def _join(vectors: Sequence[SparseVector]) -> Iterator[tuple[Array, Array]]:
+def join_adjacent(vectors: Sequence[SparseVector]) -> Iterator[tuple[Array, Array]]:
     """Yield the arrays of the vectors, in order.
 
     Parts that lie next to each other in shared arrays are joined, so that one copy suffices.
