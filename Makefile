@@ -7,7 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-sanitizers release-check resources lint format bench docs links pictures release recipe clean
+.PHONY: demo test test-full gpu-test gpu-ready gpu-record gpu-families gpu-suites gpu-traversal gpu-loops gpu-sanitizers release-check resources lint format bench docs links pictures release recipe clean
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/demo.stamp
@@ -42,11 +42,11 @@ GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/nul
 # The parts of gpu-test can be run one by one. gpu-record then combines their results, which must come
 # from the same sources.
 gpu-test: gpu-ready
-	$(MAKE) -j4 gpu-families gpu-suites gpu-traversal gpu-sanitizers
+	$(MAKE) -j5 gpu-families gpu-suites gpu-traversal gpu-loops gpu-sanitizers
 	$(MAKE) gpu-record
 
 gpu-record:
-	$(GPU_PYTHON) tests/records.py write gpu out/gpu.json out/on-cuda.json out/traversal.json out/sanitize.json
+	$(GPU_PYTHON) tests/records.py write gpu out/gpu.json out/on-cuda.json out/traversal.json out/loops.json out/sanitize.json
 
 gpu-ready:
 	$(GPU_PYTHON) tests/records.py ready gpu
@@ -61,6 +61,10 @@ gpu-suites:
 # its random combination of a semiring, a dtype and a mask.
 gpu-traversal:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) tests/traversal --outcomes out/traversal.json
+
+# Each example of a compiled loop needs a kernel of its own, too.
+gpu-loops:
+	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(addprefix tests/program/test_,cuda_engine.py cuda_products.py sources_on_cuda.py launches.py library.py) --outcomes out/loops.json
 
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json

@@ -7,8 +7,8 @@
 The rows are those of algorithms.py and corners.py whose algorithms have a hand-made kernel, and
 road-NY. The hand-made kernel and the compiled definition get the same prepared arguments, and run
 alternately. A time is the median over several calls: on a GPU the time between two events before
-and after the call, on the CPU wall time. The results of both are compared. A row ends with its
-reason if a definition cannot be compiled, raises an error, or returns another result.
+and after the call, on the CPU wall time. The script compares the results of both. If a definition
+cannot be compiled, raises an error, or returns another result, its row ends with the reason.
 
 If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-made kernel
 on every row, the kernel may be deleted. The second table shows this, with the number of lines.
@@ -52,9 +52,9 @@ from graphla.traversal import closure, definition
 from semirings.dtypes import INT32
 
 LIMIT = 1.3
-# Both versions of a row are called up to CALLS times, but not again after ENOUGH seconds.
+# A row calls both versions at most CALLS times, and starts no call after ENOUGH seconds.
 CALLS, ENOUGH = 9, 0.4
-SMALL = 12  # the scale of the graphs for definitions that are known to contain products of matrices
+SMALL = 12  # the scale of the graphs for definitions that contain products of matrices
 CUDA = Path(gl.__file__).parent / "backends" / "cuda"
 
 
@@ -63,9 +63,9 @@ CUDA = Path(gl.__file__).parent / "backends" / "cuda"
 
 @lru_cache(maxsize=1)
 def graph(name: str, scale: int | None) -> Matrix:
-    """Return a graph on the configured device. With `scale`, it has about 2^scale vertices at most.
+    """Return a graph on the configured device, with at most about 2^scale vertices if given.
 
-    Graphs with random edges are not the same on the CPU and on a GPU.
+    Graphs with random edges differ between the CPU and a GPU.
     """
     kind, *numbers = name.split()
     sizes = [int(number) for number in numbers]
@@ -131,9 +131,9 @@ class Case:
     """An algorithm, its files with hand-made CUDA code, and the graphs of its rows.
 
     Attributes:
-        name: what the table shows.
+        name: the name in the table.
         files: the files that only the hand-made version needs.
-        graphs: the rows.
+        graphs: the graph of each row.
         make: prepares the arguments of both versions for a graph.
         read: returns the vectors of a result that are compared.
         tolerance: the largest allowed sum of the differences of floating-point values, relative to
@@ -384,7 +384,7 @@ def compare_searches(A: Matrix, found: Any, wanted: Any) -> str:
 
 @dataclass
 class Figures:
-    """What was measured for a row. Times are in milliseconds."""
+    """The measurements of a row. Times are in milliseconds."""
 
     case: Case
     graph: str

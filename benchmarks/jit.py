@@ -10,10 +10,11 @@ The parts are: `programs`, whole calls; `rounds`, the time of one round on email
 compiled loops on the CPU with two threads, compared with the library's own; and `compile`, the time
 of a first call in a new process, with an empty cache and with a cache on disk.
 
-A time is the median wall time of the decorated call from its second call on, until the device is
-idle. It includes making the vectors of the result. Next to it are the times of the same function
-without the decorator, and of the library's own function. A row ends with its reason if a program
-cannot be compiled, raises an error, or returns a wrong result; the other rows still run.
+A time is the median wall time of the decorated call, measured until the device is idle. The first
+call is not included. A time includes the allocation of the result. The table also has the times of
+the same function without the decorator, and of the library's own function. If a program cannot be
+compiled, raises an error, or returns a wrong result, its row ends with the reason, and the other
+rows still run.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ from graphla import algorithms as algo
 
 jit: Callable[[Any], Any] = getattr(gl, "jit", lambda function: function)
 
-# A row makes up to CALLS timed calls, but none after it has spent ENOUGH seconds. The function
-# without the decorator, which is slow, makes up to FEW calls.
+# A row makes at most CALLS timed calls, and starts no call after ENOUGH seconds. The function
+# without the decorator is slow, so a row calls it at most FEW times.
 CALLS, FEW, ENOUGH = 15, 3, 1.0
 ALLOWANCE = 1.3  # a variant of a program may take this many times the limit of the program
-ROUNDS = 100  # the time of a round is the time of 2 ROUNDS rounds less that of ROUNDS, by ROUNDS
+ROUNDS = 100  # time of a round: (time of 2 ROUNDS rounds - time of ROUNDS rounds) / ROUNDS
 GAP = 1e-4  # GAP's limit for the total change of the ranks in the last round of PageRank
 
 
@@ -71,13 +72,13 @@ class Bar:
         return Bar(self.at_most * factor, self.aim * factor)
 
     def verdict(self, figure: float) -> str:
-        """Return "aim" or "met" if the figure is below the goal or the limit, or else "MISSED"."""
+        """Return "aim" if the figure meets the goal, "met" if it meets the limit, else "MISSED"."""
         return "aim" if figure <= self.aim else "met" if figure <= self.at_most else "MISSED"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A call of a program on a prepared graph, and what its result is compared with."""
+    """A call of a program on a prepared graph, and how its result is verified."""
 
     args: tuple[Any, ...]
     verify: Callable[[Any], str]  # checks a result; returns a note to print
@@ -105,7 +106,7 @@ class Row:
 
 @dataclass
 class Figures:
-    """What was measured for a row. Times are in milliseconds."""
+    """The measurements of a row. Times are in milliseconds."""
 
     name: str
     bar: Bar | None
@@ -306,7 +307,7 @@ DATA = Path(os.environ.get("DATA") or next(filter(Path.is_dir, PLACES), PLACES[0
 
 @cache
 def graph(name: str) -> Matrix:
-    """Return a graph on the configured device. It is kept until the part of the script ends."""
+    """Return a graph on the configured device. It is cached until the part of the script ends."""
     kind, _, rest = name.partition(" ")
     if kind == "kron":
         return graphs.kron_on_default_device(int(rest))
@@ -391,7 +392,7 @@ def forget() -> None:
 
 
 def depth_of(name: str) -> int:
-    """Return the number of levels to divide by on graphs with many levels, otherwise 0."""
+    """Return the number of levels by which times are divided; 0 on graphs with few levels."""
     return 0 if name.startswith("kron") else int(levels_of(name).max()) + 1
 
 
@@ -413,7 +414,7 @@ def parents_task(name: str, position: int | None = None) -> Task:
 
 
 def blocked_task(name: str) -> Task:
-    """Return the task of a search that may not enter a seventh of the vertices."""
+    """Return the task of a search in which one seventh of the vertices are blocked."""
     A, source = graph(name), source_of(name)
     xp = checks.library(A)
     places = xp.arange(0, A.nrows, 7)
@@ -634,7 +635,7 @@ def rows_of(scale: int) -> list[Row]:
 
 
 def rounds_on_email(names: list[str]) -> list[Figures]:
-    """Measure the time of one round on email-Eu-core: a long call less a short call.
+    """Measure the time of one round on email-Eu-core: the difference of a long and a short call.
 
     PageRank and similar programs run a given number of rounds. Searches are repeated instead, and
     one of their rounds is one level. A round of `betweenness_of_many` is one level of both loops.
@@ -664,7 +665,7 @@ def rounds_on_email(names: list[str]) -> list[Figures]:
 
 
 def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[Any, ...]]) -> None:
-    """Fill in the time of the additional rounds that `program(*args(2))` runs."""
+    """Measure the additional rounds of `program(*args(2))` compared with `program(*args(1))`."""
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
         for k in (1, 2):

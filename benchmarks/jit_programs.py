@@ -65,7 +65,7 @@ def bfs_reordered(A: Matrix, source: int) -> Vector:
 
 
 def bfs_mxv(A: Matrix, source: int) -> Vector:
-    """Like `bfs`, but the product is of the transpose and a column vector."""
+    """Like `bfs`, but each round multiplies the transpose by a column vector."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = frontier[source] = source
@@ -101,7 +101,7 @@ def bfs_with_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
 
 
 def bfs_with_visits(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Return the parents, and for each reached vertex how often it was in the frontier: once."""
+    """Return the parents, and the number of rounds with each vertex in the frontier: always 1."""
     n = A.nrows
     parent, frontier, visits = Vector(int, n), Vector(int, n), Vector(int, n)
     parent[source] = frontier[source] = source
@@ -143,7 +143,7 @@ one_longer = semiring.register_anonymous(monoid.any, binary.register_anonymous(l
 
 
 def bfs_own_semiring(A: Matrix, source: int) -> Vector:
-    """Like `bfs`, but with a semiring of the user's own. A parent is the least possible one."""
+    """Like `bfs`, but with a user-defined semiring. Each parent is the smallest possible one."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = frontier[source] = source
@@ -168,7 +168,7 @@ def bfs_levels(A: Matrix, source: int) -> Vector:
 
 
 def bfs_levels_own_semiring(A: Matrix, source: int) -> Vector:
-    """Like `bfs_levels`, but a semiring of the user's own counts the levels."""
+    """Like `bfs_levels`, but a user-defined semiring counts the levels."""
     n = A.nrows
     level, frontier = Vector(int, n), Vector(int, n)
     level[source] = frontier[source] = 0
@@ -179,7 +179,7 @@ def bfs_levels_own_semiring(A: Matrix, source: int) -> Vector:
 
 
 def bfs_of_many(A: Matrix, sources: list[int]) -> Vector:
-    """Return, for each vertex, how many of the sources reach it. One search follows another."""
+    """Return, for each vertex, how many of the sources reach it. There is one search per source."""
     n = A.nrows
     reached, level, frontier = Vector(int, n), Vector(int, n), Vector(bool, n)
     for source in sources:
@@ -199,7 +199,7 @@ def bfs_of_many(A: Matrix, sources: list[int]) -> Vector:
 
 
 def shortest_paths(A: Matrix, source: int) -> Vector:
-    """Return the distance of each vertex from the source, by rounds over all edges.
+    """Return the distance of each vertex from the source. Each round relaxes all edges.
 
     The values of A are lengths; no cycle has a negative length.
     """
@@ -267,7 +267,7 @@ plus_right = semiring.register_anonymous(monoid.plus, binary.register_anonymous(
 
 
 def pagerank_mxv(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vector:
-    """Like `pagerank`, but with the transpose, a semiring of the user's own, and a helper."""
+    """Like `pagerank`, but with the transpose, a user-defined semiring, and a helper function."""
     n = A.nrows
     ranks, last, given = start.dup(), Vector(float, n), Vector(float, n)
     while True:
@@ -287,7 +287,7 @@ def total(x: Any) -> float:
 
 
 def pagerank_rounds(A: Matrix, start: Vector, degree: Vector, rounds: int) -> Vector:
-    """Like `pagerank`, but the number of rounds is given."""
+    """Like `pagerank`, but with a fixed number of rounds."""
     n = A.nrows
     rank, following = start.dup(), Vector(float, n)
     for _ in range(rounds):
@@ -349,7 +349,7 @@ def katz(A: Matrix, alpha: float, tolerance: float, max_iter: int) -> Vector:
 
 
 def hits_by_powers(A: Matrix, tolerance: float, max_iter: int) -> tuple[Vector, Vector]:
-    """Return hubs and authorities; each add up to 1. This is the power method.
+    """Return hubs and authorities, computed by the power method. Each vector adds up to 1.
 
     The rounds end when the hubs change by less than `tolerance` in total, or after `max_iter`
     rounds.
@@ -389,11 +389,11 @@ def largest_eigenvalue(a: float, b: float, c: float, d: float, e: float, f: floa
 
 
 def hits(A: Matrix, tolerance: float, max_iter: int) -> tuple[Vector, Vector]:
-    """Return hubs and authorities; each add up to 1. This needs fewer rounds than powers.
+    """Return hubs and authorities, in fewer rounds than the power method. Each adds up to 1.
 
     Each round takes the best combination of the hubs, their residual, and the last step (A.
-    Knyazev, 2001). The rounds end when the residual is shorter than `tolerance` times the
-    eigenvalue, or after `max_iter` rounds. A must have an entry.
+    Knyazev, 2001). The rounds end when the length of the residual is below `tolerance` times the
+    eigenvalue, or after `max_iter` rounds. A must have at least one entry.
     """
     n = A.nrows
     ones = Vector(float, n)
@@ -459,8 +459,8 @@ def hits(A: Matrix, tolerance: float, max_iter: int) -> tuple[Vector, Vector]:
 def betweenness(A: Matrix, source: int) -> Vector:
     """Return the dependency of the source on each vertex: Σ σ(s, t | v) / σ(s, t) over all t.
 
-    The frontiers are kept in a list, which is used as a stack. Vertices on no shortest path between
-    two others have no entry or the entry 0.
+    A list of frontiers is used as a stack. A vertex that lies on no shortest path between two other
+    vertices has no entry or the entry 0.
     """
     n = A.nrows
     paths, frontier = Vector(float, n), Vector(float, n)
@@ -568,7 +568,7 @@ def components(A: Matrix) -> Vector:
     grandparent, before = parent.dup(), Vector(int, n)
     changed = True
     while changed:
-        # the smallest grandparent of the neighbors; a vertex without neighbors keeps its own
+        # least(i) is the smallest grandparent of i and its neighbors.
         least << grandparent
         least(binary.min) << min_second(A @ grandparent)
         parent(binary.min)[parent] << least
@@ -598,7 +598,7 @@ def components_vxm(graph: Matrix) -> Vector:
 
 
 def components_by_labels(A: Matrix) -> tuple[Vector, Vector]:
-    """Return the label of each vertex's component, and how often the label of the vertex changed.
+    """Return the label of each vertex's component, and the number of changes of its label.
 
     The smallest label spreads along edges. A is symmetric.
     """
@@ -619,7 +619,7 @@ def components_by_labels(A: Matrix) -> tuple[Vector, Vector]:
 
 
 def core_numbers(A: Matrix, degree: Vector) -> Vector:
-    """Return the core number of each vertex, by removing all vertices of least degree together.
+    """Return the core number of each vertex. A round removes all vertices of the least degree.
 
     A is symmetric and has no self-loops. `degree` has an entry for each vertex.
     """
@@ -699,7 +699,7 @@ max_left = semiring.register_anonymous(monoid.max, binary.register_anonymous(lam
 
 
 def independent_set_vxm(A: Matrix, priority: Vector) -> tuple[Vector, Vector]:
-    """Like `independent_set`, but with a semiring of the user's own and vector-matrix products.
+    """Like `independent_set`, but with a user-defined semiring and vector-matrix products.
 
     Also return, for each vertex, the number of rounds in which it was a candidate.
     """
@@ -709,7 +709,7 @@ def independent_set_vxm(A: Matrix, priority: Vector) -> tuple[Vector, Vector]:
     while candidates.nvals:
         waits(candidates.S, binary.plus) << 1
         best(candidates.S, replace) << max_left(candidates @ A)
-        # A candidate wins if it has no neighboring candidate, or a larger number than all.
+        # A candidate wins if its number is larger than those of all neighboring candidates.
         winners << candidates
         winners(best.S) << binary.minus(candidates & best)
         winners << winners.select(">=", 0)
@@ -720,7 +720,7 @@ def independent_set_vxm(A: Matrix, priority: Vector) -> tuple[Vector, Vector]:
 
 
 scramble = indexunary.register_anonymous(
-    # The square spreads the values; the vertex i breaks ties.
+    # The square makes the values look random; adding i makes the values of all vertices differ.
     lambda x, i, j, turn: ((i % 65521 + 7919 * turn) % 65521) ** 2 % 65521 * 4294967296 + i + 1
 )
 

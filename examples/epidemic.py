@@ -5,7 +5,8 @@ person recovers, and cannot fall ill again. This is the SIR model (W. Kermack an
 1927), with a fixed time of recovery, on a network of contacts. Random numbers are hashes of the
 person and the day, so every run gives the same result.
 
-No library has a function for this. The loop is a few statements, and `gl.jit` makes it one kernel.
+Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
+compiles it to one kernel.
 
 python examples/epidemic.py
 """
@@ -39,7 +40,7 @@ catches = binary.register_anonymous(lambda k, luck: 0.9**k < luck)
 def infect(A: Matrix, first: int, immune: Vector) -> Vector:
     """Return the day on which each person fell ill. Person `first` is ill on day 0.
 
-    The people at which `immune` has an entry do not fall ill.
+    A person with an entry in `immune` does not fall ill.
     """
     n, day = A.nrows, 0
     infected, ill, everyone = Vector(int, n), Vector(int, n), Vector(bool, n)

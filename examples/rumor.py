@@ -1,12 +1,13 @@
-"""When does a rumor die out? Who has heard it tells the neighbors, until telling it is boring.
+"""When does a rumor die out? People tell it until their neighbors know it already.
 
-Each day, a person who tells the rumor tells it to all neighbors. A person who hears it k times on
-one day believes it with probability 1 - 0.8^k, and then tells it from the next day on. A person who
-tells it, and has k neighbors who know it already, stops with probability 1 - 0.9^k. This is a model
-in the manner of D. Maki and M. Thompson (1973). Random numbers are hashes of the person and the
+Each day, each person who tells the rumor tells it to all neighbors. A person who hears it k times
+on one day believes it with probability 1 - 0.8^k, and tells it from the next day on. A person who
+tells it, and has k neighbors who know it already, stops with probability 1 - 0.9^k. The model is a
+variant of that of D. Maki and M. Thompson (1973). Random numbers are hashes of the person and the
 day, so every run gives the same result.
 
-No library has a function for this. The loop is a few statements, and `gl.jit` makes it one kernel.
+Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
+compiles it to one kernel.
 
 python examples/rumor.py
 """
@@ -31,7 +32,8 @@ def hash_to_unit_interval(_, person, __, day):
 
 
 draw = indexunary.register_anonymous(hash_to_unit_interval)
-# whether something happens that has k chances, given a random number from 0 to 1
+# Both functions return whether at least one of k chances succeeds, given a random number from 0 to
+# 1. A chance succeeds with probability 0.2 in the first one, and 0.1 in the second one.
 believes = binary.register_anonymous(lambda k, luck: 0.8**k < luck)
 is_bored = binary.register_anonymous(lambda k, luck: 0.9**k < luck)
 

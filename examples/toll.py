@@ -1,12 +1,14 @@
-"""How much of a load arrives if each street is only so wide, and takes a toll?
+"""How much of a load arrives if each street has a limited capacity and takes a toll?
 
-The streets of a city form a grid, in which some are missing. Each street has a random capacity from
-100 to 1000 tons. A load that enters a street is cut to its capacity, and pays one ton for the use
-of the street. So a detour over wider streets pays off only if it is short. For every crossing, the
-loop finds the largest load that can arrive there. It works with a semiring of its own: the addition
-is max, and the multiplication is min(load, capacity) minus the toll.
+The streets of a city form a grid from which some streets are missing. Each street has a random
+capacity from 100 to 1000 tons. A load that enters a street is reduced to the capacity of the
+street, and loses one ton as a toll. So a detour over wider streets pays off only if it is short.
+For every crossing, the loop finds the largest load that can arrive there. The example defines a
+semiring for this: the addition is max, and the multiplication is min(load, capacity) minus the
+toll.
 
-No library has a function for this. The loop is a few statements, and `gl.jit` makes it one kernel.
+Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
+compiles it to one kernel.
 
 python examples/toll.py
 """
@@ -34,7 +36,7 @@ def loads(A: Matrix, source: int, load: int) -> Vector:
     best, news, old = Vector(int, n), Vector(int, n), Vector(bool, n)
     best[source] = news[source] = load
     while news.nvals:
-        # n = n max.pay A. Only crossings at which more than before arrives pass it on.
+        # n = n max.pay A. Only a crossing whose largest load has grown is in the next round.
         news << largest(news @ A)
         old << binary.le(news & best)
         news(~old.V, replace) << news.select(">", 0)
@@ -63,7 +65,7 @@ def path_along(parents: Vector) -> list[int]:
 
 
 def best_path() -> list[int]:
-    """Return a path on which the largest load arrives. Each step back chooses the best neighbor."""
+    """Return a path on which the largest load arrives, by steps back to the best neighbor."""
     path = [end]
     while path[-1] != start:
         arriving = pay(best & A[:, path[-1]].new()).new().to_dict()

@@ -754,17 +754,17 @@ def _mask_shape(
 
 
 def _joins(indices: Any, name: str, target: Any, accum: Any, is_confined: bool) -> bool:
-    """Return whether the values at equal indices are to be joined by `accum`.
+    """Return whether `accum` must join the values at equal indices.
 
-    Raise an error if an index occurs twice and `accum` cannot join its values. `is_confined` says
-    whether there are a mask of the region and `replace`. They could then both keep and delete an
-    entry whose index occurs twice.
+    Raise an error if an index occurs twice and `accum` cannot join its values. `is_confined` is
+    True if there are a mask of the region and `replace`. With both, one statement could keep and
+    delete the same entry, if its index occurs twice.
     """
     if assignment.is_increasing(indices):
         return False
     dtype = target._store.dtype
     can_join = accum is not None and accum.type is dtype and accum.monoid is not None
-    # To join the values of a vector is as fast as to look for equal indices.
+    # For a vector, joining the values is as fast as looking for equal indices.
     if can_join and not is_confined and target.ndim == 1:
         return True
     index = assignment.first_duplicate(indices)

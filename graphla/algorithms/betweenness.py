@@ -268,7 +268,7 @@ def define_from_one(A: Matrix, source: int) -> DependencySums:
         frontier(~paths.S, replace) << plus_first(frontier @ A)
     one, shares, W = unary.minv(paths).new(), Vector(FP64, n), Vector(FP64, n)
     shares << 0.0
-    # Paths do not count for the source, so the loop ends before its level.
+    # The source's own dependency is not needed, so the loop stops before the level of the source.
     while len(levels) > 2:
         # W⟨levels[d], r⟩ = 1 / σ + shares
         level = levels.pop()

@@ -132,8 +132,8 @@ def definition(A: Matrix) -> Vector:
     is_stable = False
     while not is_stable:
         # u = u min (A min.second g) min (g min.first A), where u is `least` and g is `grandparent`:
-        # the smallest grandparent of the neighbors in this round and in earlier rounds. If A is
-        # symmetric, both products are equal.
+        # u(i) is the smallest grandparent of the neighbors of i in this and all earlier rounds. If
+        # A is symmetric, both products are equal.
         least(binary.min) << min_second(A @ grandparent)
         if not symmetric:
             least(binary.min) << min_first(grandparent @ A)

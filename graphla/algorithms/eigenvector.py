@@ -93,7 +93,10 @@ def eigenvector(
 
 @jit_if_large
 def _iterate(A: Matrix, x: Vector, follow: Any, rounds: int, least: float) -> tuple[Vector, float]:
-    """Run the rounds; return x and Σ |change| in the last round."""
+    """Iterate until Σ |change| is below `least`, for at most `rounds` rounds.
+
+    Return x and Σ |change| in the last round.
+    """
     following, changed = x.dup(), math.inf
     for _ in range(rounds):
         # x' = (x + xA) / ‖x + xA‖

@@ -5,8 +5,8 @@ power method needs many rounds if the second singular value is close to the larg
 takes the best combination of the last vector, its residual, and the last step (A. Knyazev, 2001).
 This needs about the square root of that number of rounds.
 
-Invariants at the start of each round: the vector `step` is the last summand of h that the last
-round added, or 0 before the first round. For M = AAᵀ, `moved` is hM, and `moved_step` is the
+Invariants at the start of each round, for M = AAᵀ: the vector `step` is what the previous round
+added to a multiple of h, and 0 before the first round. `moved` is hM, and `moved_step` is the
 product of `step` and M.
 """
 
@@ -27,8 +27,8 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DEPENDENT = 1e-12
-"""The last step, scaled to length 1, is dropped if the square of its distance from the span of h
-and the residual is at most this: up to rounding, it is a linear combination of these."""
+"""A round ignores the last step if the step is a linear combination of h and the residual, up to
+rounding: after scaling to length 1, the square of its distance from their span is at most this."""
 
 TINY = sys.float_info.min
 """The smallest positive normal number, which replaces a denominator that is 0."""
@@ -37,7 +37,8 @@ SWEEPS = 12
 """The maximum number of sweeps of Jacobi's rotations; four are usually enough."""
 
 ROUNDING = 1e-18
-"""The sweeps end when the elements outside the diagonal are below this part of the trace."""
+"""The sweeps end when the sum of the absolute elements outside the diagonal is at most this
+fraction of the sum of those on the diagonal."""
 
 
 class Hits(NamedTuple):
@@ -196,7 +197,7 @@ def _best_combination(
     rv_m = q * (rs_m - hs * error - rs * rr_m)
     vv_m = q * q * (ss_m - hs * hs * theta + rs * rs * rr_m - 2.0 * rs * rs_m)
     a, b, c = _largest_eigenvector(theta, error, 0.0, rr_m, rv_m, vv_m)
-    # from the basis h, r, v to the basis h, r, step
+    # Convert the coefficients from the basis h, r, v to the basis h, r, step.
     c = q * c
     b = b - rs * c
     a = a - hs * c
@@ -214,8 +215,8 @@ def _largest_eigenvector(
 ) -> tuple[float, float, float]:
     """Return the eigenvector of length 1 for the largest eigenvalue of a symmetric 3 x 3 matrix.
 
-    The arguments are the upper triangle of the matrix, by rows. The eigenvectors are found by
-    Jacobi's rotations, which converge quadratically.
+    The arguments are the upper triangle of the matrix, row by row. The method is Jacobi's
+    rotations, which converge quadratically.
     """
     # The columns (x0, y0, z0), (x1, y1, z1) and (x2, y2, z2) converge to the eigenvectors.
     x0, x1, x2 = 1.0, 0.0, 0.0

@@ -94,7 +94,7 @@ def _extend(A: Matrix, chosen: Vector, candidates: Vector) -> Vector:
         beaten << binary.gt(greatest & candidates)
         winners(~beaten.V, replace) << binary.pair["BOOL"](candidates & candidates)
         chosen(winners.S) << True
-        # any.pair gives the candidates that are adjacent to a winner.
+        # near(v) is true at the candidates v that are adjacent to a winner.
         near(candidates.S, replace) << any_pair["BOOL"](winners @ A)
         candidates(~winners.S & ~near.S, replace) << candidates
     return chosen

@@ -105,7 +105,10 @@ def katz(
 def _iterate(
     A: Matrix, x: Vector, beta: Vector, alpha: float, follow: Any, rounds: int, least: float
 ) -> tuple[Vector, float]:
-    """Run the rounds; return x and Σ |change| in the last round."""
+    """Iterate until Σ |change| is below `least` or not finite, for at most `rounds` rounds.
+
+    Return x and Σ |change| in the last round.
+    """
     following, changed = x.dup(), math.inf
     for _ in range(rounds):
         # x' = β + α·xA

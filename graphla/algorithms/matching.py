@@ -5,8 +5,8 @@ unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007).
 by weight, and edges of equal weight by a random order. So every method returns the same matching as
 the greedy loop over the sorted edges.
 
-Invariant of `definition`, at the head of each round: `free` has entries at the vertices without a
-mate that may still get one. These include all vertices without a mate that are joined by an edge.
+Invariant of `definition` at the start of each round: `free` has entries at the vertices that may
+still get a mate. If an edge joins two vertices without a mate, both of them are in `free`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def definition(A: Matrix, is_weighted: bool, seed: int) -> Vector:
     """Compute the mate of each vertex in rounds of matrix-vector products.
 
     N(i, j) = n·k + j for the edge {i, j} at position k of the edge order; this fits in INT64 if n·m
-    is below 2^63. Of two edges with a common vertex, the later one in the order is taken first.
+    is below 2^63. If two edges have a common vertex, the matching takes the later edge first.
     """
     n = A.nrows
     upper = hashed_random.edge_order(A, is_weighted, seed)

@@ -1,4 +1,4 @@
-"""Calls of functions and methods, and iteration, with abstract values."""
+"""Evaluate calls of functions and methods, and iterate, with abstract values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.semiring import plus_times
 
 ITEMS = 64
-"""The number of items of a tuple over which a loop may iterate."""
+"""The maximum number of items of a tuple over which a loop may iterate."""
 
 
 class Caller(Evaluator):
@@ -424,7 +424,7 @@ class Caller(Evaluator):
             last = scalars.call("mul", INT64, turns, step)
             last = scalars.call("add", INT64, value.start, last)
             stop = scalars.call("sub", INT64, value.start, step)
-            # An empty range has turns = -1, so that `last` is `stop`.
+            # If the range is empty, `turns` is -1, so the reversed range begins and ends at `stop`.
             return Iterator(Range(self.leaf(last), self.leaf(stop), -value.step))
         return refuse(Reason.ITERABLE, node, kind="such a reversed sequence")
 

@@ -1,6 +1,6 @@
 """Check that a program obeys the rules of the intermediate form.
 
-The tests check each program. The tracer's programs obey the rules by construction.
+Only the tests run these checks. The tracer's programs obey the rules by construction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _EACH = ((BOOL,), (INT64,), (FP64,))
 
 
 def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]:
-    """Return the dtypes of the arguments that each scalar function takes, and of its results."""
+    """Return the dtypes of the arguments and the result of each scalar function."""
     found: dict[str, tuple[Any, ...]] = {}
     for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "min", "max"):
         found[name] = tuple((pair, pair[0]) for pair in _NUMBERS)

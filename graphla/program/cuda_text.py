@@ -54,7 +54,7 @@ KERNEL, LIBRARY = "run_loop", "program.cuh"
 MANY_STEPS = 60
 """A kernel with more steps, or with several products, calls barriers, folds and products.
 
-Other kernels contain a copy of their code at each call, and so do kernels for one cluster. The calls
+Other kernels, and all kernels for one cluster, contain a copy of this code at each call. The calls
 halve the time of the compilation, but a short round takes about a third longer.
 """
 

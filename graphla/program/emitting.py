@@ -21,9 +21,9 @@ class Object:
 
     Attributes:
         slot: the slot that stores its entries.
-        survives: whether it exists before the program runs and the loop may change it, so that its
-            entries are needed even if no name refers to it.
-        is_shared: whether a list contains it, so that it must not change.
+        survives: whether it exists before the program runs and the loop may change it. Its entries
+            are then needed even if no name refers to it.
+        is_shared: whether a list contains it. It must then not change.
     """
 
     slot: ir.Slot
@@ -48,7 +48,7 @@ class State:
         return State(dict(self.names), dict(self.objects))
 
     def keep(self, names: Any) -> None:
-        """Forget all other names, and the objects to which then nothing refers."""
+        """Drop all other names, and then the objects to which no name refers."""
         self.names = {name: value for name, value in self.names.items() if name in names}
         used = {each.number for each in parts(tuple(self.names.values()), Held)}
         self.objects = {
@@ -62,11 +62,11 @@ class State:
 
 
 class Ended(Exception):
-    """A fault surely ends the program here."""
+    """The program always ends here with a fault."""
 
 
 class Fork(Exception):
-    """A statement's meaning depends on the condition, so two blocks follow."""
+    """The meaning of a statement depends on a condition, so the tracer makes two blocks."""
 
     def __init__(self, condition: ir.Scalar):
         super().__init__()
@@ -74,12 +74,12 @@ class Fork(Exception):
 
 
 class Emitter:
-    """Emits instructions for one statement after another, and makes slots and variables.
+    """Emits the instructions for each statement, and makes slots and variables.
 
-    A statement whose meaning depends on the type of a value that the program computes forks: `decide`
-    raises `Fork`, and the caller executes the statement once more in each of two blocks, with the
-    decision. The instructions before the fork are not emitted again, so a statement must emit the
-    same instructions each time.
+    A statement forks if its meaning depends on the type of a value that the program computes:
+    `decide` raises `Fork`, and the caller executes the statement again in each of two blocks, with
+    the decision. The instructions before the fork are not emitted again, so a statement must emit
+    the same instructions each time.
     """
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Emitter:
         self.begin((), 0)
 
     def begin(self, decisions: tuple[bool, ...], skip: int) -> None:
-        """Begin a statement. `skip` is the number of instructions that are emitted already."""
+        """Begin a statement. The first `skip` instructions were emitted before a fork."""
         self.decisions = decisions
         self.decided = 0
         self.skip = skip
@@ -122,12 +122,12 @@ class Emitter:
             self.emit(ir.Fault(condition, kind, text, self.line))
 
     def fails(self, node: Any, kind: str, text: str) -> NoReturn:
-        """Refuse a statement that raises an exception when it runs."""
+        """Reject a statement that raises an exception when it runs."""
         refuse(Reason.FAILS, node, kind=kind, text=text)
 
     @contextmanager
     def checks(self, node: Any) -> Iterator[None]:
-        """Refuse the statement if the library refuses it."""
+        """Reject the statement if the library raises an error for it inside the `with` block."""
         try:
             yield
         except (GraphblasException, TypeError, ValueError, ArithmeticError, LookupError) as error:
@@ -138,7 +138,7 @@ class Emitter:
     # --- variables --------------------------------------------------------------------------------
 
     def variable(self, owner: str, dtype: DataType) -> ir.Var:
-        """Return the scalar variable for a name of the user and a dtype."""
+        """Return the scalar variable for a name of the steps and a dtype."""
         known = self.variables.get((owner, dtype))
         if known is None:
             known = self.variables[owner, dtype] = ir.Var(self.free_name(owner, dtype), dtype)
@@ -162,7 +162,7 @@ class Emitter:
         return self.variable(f".{kind}_{count}", dtype)
 
     def leaf(self, scalar: ir.Scalar) -> ir.Scalar:
-        """Return a scalar that costs nothing to evaluate again."""
+        """Return the scalar as a constant, size or variable, which may be read several times."""
         if not isinstance(scalar, ir.Call | ir.Element):
             return scalar
         variable = self.temporary(scalar.dtype)
@@ -170,15 +170,18 @@ class Emitter:
         return variable
 
     def origin(self, slot: ir.Slot) -> ir.Var:
-        """Return the variable that says which object's entries the slot stores; -1 is a new one."""
+        """Return the variable with the number of the vector argument whose entries the slot stores.
+
+        The number is -1 for a new Vector object; see `Binding.origins`.
+        """
         return self.variable(f"origin_{slot.index}", INT64)
 
     # --- slots and objects ------------------------------------------------------------------------
 
     def allocate(self, dtype: DataType, dim: ir.Dim, name: str | None = None) -> ir.Slot:
-        """Return a slot whose entries nothing needs.
+        """Return a slot whose entries are not needed, or a new slot.
 
-        A slot with the given name is preferred. A temporary slot has the name "temporary".
+        The slot has the given name, or the name "temporary".
         """
         used = self.state.slots() | self.pinned
         free = [
@@ -207,7 +210,7 @@ class Emitter:
         return self.state.objects[held.number].slot
 
     def share(self, held: Held) -> None:
-        """Forbid changes of an object."""
+        """Record that a list contains an object, so that the object must not change."""
         before = self.state.objects[held.number]
         self.state.objects[held.number] = Object(before.slot, before.survives, True)
 
@@ -223,7 +226,7 @@ class Emitter:
     def prepare_write(self, held: Held, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
-        Expressions and masks that refer to its entries get a copy of the entries.
+        Expressions and masks that refer to its present entries get a copy of them.
         """
         known = self.state.objects[held.number]
         if known.is_shared:

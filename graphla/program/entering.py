@@ -1,4 +1,4 @@
-"""The arguments of a program: how the tracer passes the values of variables to it."""
+"""Make the arguments of a program from the values that variables have before the loop."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Path = tuple[str, ...]
 
 
 def classify(value: Any) -> str:
-    """Return how the tracer passes a value to a program.
+    """Return the kind of argument by which the tracer passes a value to a program.
 
     Returns:
         "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "list" (of
@@ -85,8 +85,8 @@ class Entry(Notation):
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
         filled: the lists that contain vectors before the program runs.
-        unbound: the variables that have no value before the loop, with what they are later: the
-            dtype of a number, or the dtype and the size of a vector.
+        unbound: for each variable that has no value before the loop and gets one in the loop, the
+            dtype of the number and None, or the dtype and the dimension of the vector.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Entry(Notation):
     # --- the steps --------------------------------------------------------------------------------
 
     def count_assignments(self) -> Counter[str]:
-        """Return how often the names that the steps assign are assigned, also before the loop."""
+        """Return the number of assignments to each name; a value before the loop counts as one."""
         found: Counter[str] = Counter()
         for step in self.loop.steps:
             if isinstance(step, flow.Begin):
@@ -136,7 +136,7 @@ class Entry(Notation):
         return found
 
     def find_merges(self) -> frozenset[int]:
-        """Return the steps that follow several steps, and step 0."""
+        """Return the steps that can follow several steps, and step 0."""
         counts = [0] * len(self.loop.steps)
         counts[0] = 2
         for step in self.loop.steps:
@@ -145,7 +145,7 @@ class Entry(Notation):
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
     def find_written(self) -> set[str]:
-        """Return the names whose vectors the loop may change, by these or by other names."""
+        """Return the names of the vectors that the loop may change, by this or another name."""
         flows: dict[str, set[str]] = {}
         written: set[str] = set()
         for step in self.loop.steps:
@@ -215,13 +215,13 @@ class Entry(Notation):
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:
-        """Add a dimension, unless there is one of this size."""
+        """Add a dimension, unless another dimension has this size."""
         if size not in self.sizes:
             self.sizes.append(size)
             self.paths["dims"].append(path)
 
     def on_device(self, value: Any, name: str) -> None:
-        """Refuse operands on different devices."""
+        """Reject operands on different devices."""
         if self.device is None:
             self.device = value.device
         elif self.device != value.device:
@@ -231,7 +231,7 @@ class Entry(Notation):
     def enter_value(
         self, name: str, value: Any, kind: str, objects: dict[int, Any], written: set[str]
     ) -> Any:
-        """Return the value of a variable at the beginning."""
+        """Return the abstract value of a variable at the start of the loop."""
         if kind == "number":
             if type(value) is int and name not in self.assigned and value in self.sizes:
                 return Number(ir.Size(self.dim(value), INT64))
@@ -352,12 +352,12 @@ class Entry(Notation):
         return isinstance(scalar, ir.Size) or (isinstance(scalar, ir.Var) and scalar in self.stable)
 
     def fix(self, path: Path) -> None:
-        """Record an object whose value the program contains."""
+        """Record that the program contains the value at a path as a constant."""
         if path not in self.paths["fixed"]:
             self.paths["fixed"].append(path)
 
     def known(self, value: Any) -> Any:
-        """Return a Python object that the program contains as a value."""
+        """Return the abstract value of a Python object that the program contains as a constant."""
         return Number(constant(value)) if classify(value) == "number" else Static(value)
 
 

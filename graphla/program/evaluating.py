@@ -64,7 +64,7 @@ SYMBOLS: dict[type, str] = {
 
 
 class Unknown(Exception):
-    """The dtype of the vectors in a list is not known yet, or has just become known.
+    """The tracer needs the unknown dtype of the vectors in a list, or has just found it.
 
     Attributes:
         number: the number of the list.
@@ -83,7 +83,7 @@ class Evaluator(Entry):
     """Evaluates expressions without calls."""
 
     evaluators: ClassVar[dict[type, Callable[[Any, Any], Any]]] = {}
-    """The method for each class of syntax."""
+    """The method that evaluates each class of the syntax tree."""
 
     def evaluate(self, node: ast.expr) -> Any:
         """Return the value of an expression."""
@@ -113,7 +113,7 @@ class Evaluator(Entry):
         raise Ended
 
     def unbound_error(self, name: str) -> tuple[str, str]:
-        """Return the exception for a variable without value, and its text."""
+        """Return the name and the message of the exception for a variable without a value."""
         plain = name.partition("@")[0]
         if name in self.loop.outside:
             return "NameError", f"name {plain!r} is not defined"
@@ -475,7 +475,7 @@ class Evaluator(Entry):
         return variable
 
     def stack(self, value: List) -> ir.Stack:
-        """Return the stack of a list. Until its dtype is known, it has any dtype."""
+        """Return the stack of a list. If its dtype is not known yet, the dtype is arbitrary."""
         dtype, dim = self.element_types[value.number] or (FP64, ir.Dim(0))
         return ir.Stack(value.number, self.list_names[value.number], dtype, dim)
 
@@ -559,6 +559,6 @@ class Evaluator(Entry):
 
 
 def is_known_module(x: Any) -> bool:
-    """Return whether the attributes of an object do not change."""
+    """Return whether an object is a module whose attributes do not change."""
     name = getattr(x, "__name__", "").partition(".")[0]
     return name in ("math", "numpy", "graphla", "semirings")

@@ -1,8 +1,8 @@
-"""The steps of a loop: its syntax tree as simple statements and jumps.
+"""Flatten the syntax tree of a loop into steps: simple statements and jumps.
 
-`flatten` turns a loop into a list of steps. Each step names the steps that may follow it, so a
-reader needs no stack of loops and conditions. Python helper functions that the loop calls are
-inlined here. What remains in a step is evaluated from left to right without any jump:
+`flatten` turns a loop into a list of steps. Each step names the steps that may follow it, so the
+tracer needs no stack of loops and conditions. Python helper functions that the loop calls are
+inlined here. The rest of a step is evaluated from left to right without any jump:
 
 - A condition with `and`, `or` or `not` is several `Test` steps.
 - Elsewhere, `and`, `or`, `x if c else y` and a chained comparison become `Test` steps and
@@ -11,7 +11,7 @@ inlined here. What remains in a step is evaluated from left to right without any
   after assignments of the arguments to its parameters. Its result is a hidden name. What Python
   evaluates before the call is assigned to hidden names first, so a hidden name may also refer to
   an expression, a mask, or the left side of `<<`.
-- `x := value` is an assignment before the rest.
+- `x := value` becomes an assignment before the rest of the statement.
 - `assert c, text` is a `Test` and a place at which the loop is left.
 - `a = b = value` remains one assignment with two targets.
 
@@ -46,7 +46,7 @@ from graphla.program.source import Source, is_inlined, original, source_of
 
 @dataclass(frozen=True, slots=True)
 class Do:
-    """Execute a simple statement, and go on with the step `next`.
+    """Execute a simple statement, and continue with the step `next`.
 
     `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A
     constant in it may be any Python object that the tracer knows as a static value, such as None.
@@ -59,7 +59,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """Go on with `then` if the expression is true, or else with `otherwise`."""
+    """Continue with the step `then` if the expression is true, else with `otherwise`."""
 
     node: ast.expr
     then: int
@@ -79,9 +79,9 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    """Assign the iterator's next item to the target and go on with `body`.
+    """Assign the iterator's next item to the target, and continue with the step `body`.
 
-    If there are no more items, the target is unchanged, and the step `done` follows.
+    If there are no more items, leave the target unchanged, and continue with the step `done`.
     """
 
     target: ast.expr
@@ -93,7 +93,7 @@ class Next:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Go on with the step `next`: a `break`, a `continue`, `pass`, or the end of a round."""
+    """Continue with the step `next`: a `break`, a `continue`, or the end of a round."""
 
     next: int
     line: int
@@ -112,15 +112,15 @@ Step = Do | Test | Begin | Next | Jump | Leave
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where Python goes on after the loop.
+    """A place at which the loop can be left, and the statement that Python executes next.
 
     `statement` is the `return` or `raise` statement that Python then executes. It is None at two
-    places: place 0 is the end of the loop, where Python goes on with the loop's `else`, and place 1
+    places. Place 0 is the end of the loop, after which Python executes the loop's `else`. Place 1
     is a `break`, after which Python skips the `else`.
 
-    If `helper` is given, it is the function with the statement, a `raise`, and the names in the
-    statement are those of the steps. `origin` is the statement in the source, which may be an
-    `assert`.
+    If the statement is a `raise` in an inlined function, `helper` is the source of this function,
+    and the statement uses the names of the steps. `origin` is the statement in the source, which
+    may be an `assert`.
     """
 
     statement: ast.stmt | None
@@ -136,7 +136,7 @@ class Home:
         owner: the index in `Loop.functions` of the function that has the name as a closure
             variable, a global or a builtin, or as a parameter with a default; -1 for a local
             variable of the user's function.
-        name: the name.
+        name: the name that the owner uses.
         is_default: whether it is the default of a parameter.
         attributes: attributes of the value with this name, such as ("A", "x") in `self.A.x`.
     """
@@ -147,7 +147,7 @@ class Home:
     attributes: tuple[str, ...] = ()
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
-        """Return the value at this time.
+        """Return the current value.
 
         Raise KeyError, ValueError or AttributeError if there is none.
         """
@@ -184,7 +184,7 @@ class Helper:
     code: CodeType
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
-        """Return the function at this time, or None if it is now another function."""
+        """Return the function, or None if its name now refers to a function with other code."""
         try:
             value = self.home.find(names, functions)
         except (KeyError, ValueError, AttributeError):
@@ -213,11 +213,12 @@ class Loop:
             `outside` are not listed.
         places: where the loop can be left.
         outside: the names that the steps read and never assign and that are not local variables of
-            the user's function: globals, closure variables, builtins, and those of helpers. The
-            dictionary `names` that `trace` gets has a value for each of them that exists. A local
-            variable that has no value before the loop is missing from `names`.
+            the user's function: globals, closure variables and builtins, both of the user's
+            function and of the helpers. The argument `names` of `trace` has a value for each of
+            them that exists. A local variable that has no value before the loop is missing from
+            `names`.
         source: the lines of the user's function, then those of the inlined helpers.
-        parts: the functions whose lines these are.
+        parts: the functions to which the lines in `source` belong.
         helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for
             `helpers[k - 1]`.
         attributes: the dotted names that the steps read and whose root is not a vector, a matrix or
@@ -256,7 +257,7 @@ class Loop:
         return part.source, part.source.first + line - part.start - 1
 
     def step_of(self, node: ast.AST) -> Step | None:
-        """Return the step that contains a part of the syntax tree, or None."""
+        """Return the step that contains a node of the syntax tree, or None."""
         for step in self.steps:
             for root in _roots(step):
                 if any(each is node for each in ast.walk(root)):
@@ -281,7 +282,8 @@ class After:
 
     Attributes:
         always: the names that may be read after any exit.
-        at_return: those that may be read after a `return` in the loop, besides its own names.
+        at_return: the names that may be read after a `return` in the loop, in addition to the names
+            in the `return` statement.
         is_repeated: whether an outer loop in Python may run this loop again.
     """
 
@@ -296,7 +298,7 @@ def flatten(
     """Return the steps of a loop.
 
     Args:
-        loop: the loop's syntax tree, a part of that in `source_of(function)`.
+        loop: the loop's syntax tree, a part of `source_of(function).node`.
         function: the user's function.
         names: the values that local variables have when the loop begins. They decide which calls
             are inlined.
@@ -317,12 +319,14 @@ class _Scope:
         source: its source.
         start: the number of lines before it in `Loop.source`.
         local: the new name of each of its local variables.
-        outside: what follows the names of globals and closure variables; "" in the user's function.
+        outside: the suffix of the names of globals and closure variables; "" in the user's
+            function.
         stored: the new names of the local variables that the steps assign.
         owner: the index of the function in `Loop.functions`.
-        static: where the values of parameters are found that are functions or other objects.
+        static: where the value of a parameter is found, for each parameter whose value is a
+            function or another object that is not data.
         result: the hidden name for the result of an inlined call, or None if it is not used.
-        end: the label behind an inlined call, or None in the user's function.
+        end: the label after an inlined call, or None in the user's function.
     """
 
     function: FunctionType
@@ -340,7 +344,7 @@ class _Scope:
 
 
 _TOO_MANY = 20_000
-"""A loop with more steps than this, after inlining, is not compiled."""
+"""The maximum number of steps of a loop after inlining. A longer loop is not compiled."""
 
 _CONSTANT = ("graphla", "semirings", "math", "builtins", "numpy")
 """Modules whose attributes do not change."""
@@ -348,7 +352,7 @@ _CONSTANT = ("graphla", "semirings", "math", "builtins", "numpy")
 _INPUT_OUTPUT = (print, input, open)
 
 _WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.generators")
-"""Packages whose functions are whole algorithms."""
+"""Packages whose functions run whole algorithms, so a compiled loop cannot call them."""
 
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
@@ -371,7 +375,7 @@ _REFUSED: dict[type[ast.AST], str] = {
 
 @contextmanager
 def _located(node: ast.stmt, scope: _Scope) -> Iterator[None]:
-    """Add the place of a statement to a NotCompilable that is raised while it is flattened."""
+    """Add the file and the line of a statement to a NotCompilable that its flattening raises."""
     try:
         yield
     except NotCompilable as error:
@@ -391,8 +395,8 @@ class _Flattener:
 
     def __init__(self, function: FunctionType, names: Mapping[str, Any]):
         self.names = names
-        # The code consists of steps whose targets are labels, in the order of the source. A `Do`
-        # or `Begin` is followed by the next step.
+        # The steps in the order of the source. Their targets are labels, which `link` replaces.
+        # After a `Do` or `Begin`, the next step in the list follows.
         self.code: list[Step] = []
         self.labels: dict[int, int] = {}  # the position in `code` of each label
         self.hidden = 0
@@ -544,7 +548,7 @@ class _Flattener:
     # --- names
 
     def name(self, name: str, scope: _Scope) -> str:
-        """Return the name in the steps of a name in the source."""
+        """Return the name that the steps use for a name in the source."""
         known = scope.local.get(name)
         if known is not None:
             return known
@@ -572,7 +576,10 @@ class _Flattener:
         return None if flat in scope.stored or flat not in self.names else Home(-1, flat)
 
     def value(self, home: Home) -> Any:
-        """Return the value at a place; None if it has none, or if its root is a vector or such."""
+        """Return the value at `home`.
+
+        Return None if there is no value, or if it is an attribute of a vector or another operand.
+        """
         try:
             value = replace(home, attributes=()).find(self.names, self.functions)
             for name in home.attributes:
@@ -584,7 +591,10 @@ class _Flattener:
         return value
 
     def helper(self, node: ast.AST, scope: _Scope) -> tuple[FunctionType, Home] | None:
-        """Return the function that a call is to be replaced by, and where it is found."""
+        """Return the function whose body replaces a call, and where the function is found.
+
+        Return None if the call is not inlined.
+        """
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
         function = original(value.__func__ if isinstance(value, MethodType) else value)
@@ -593,7 +603,7 @@ class _Flattener:
     # --- expressions
 
     def has_jumps(self, node: ast.AST, scope: _Scope) -> bool:
-        """Return whether an expression needs steps of its own before it is evaluated."""
+        """Return whether an expression needs steps of its own before its evaluation."""
         return any(
             isinstance(each, ast.BoolOp | ast.IfExp | ast.NamedExpr)
             or (isinstance(each, ast.Compare) and len(each.ops) > 1)
@@ -602,7 +612,8 @@ class _Flattener:
         )
 
     def has_effects(self, node: ast.AST, scope: _Scope) -> bool:
-        """Return whether these steps may change what other parts of the statement read."""
+        """Return whether the steps of an expression may change what the rest of the statement
+        reads."""
         every = [*ast.walk(node)]
         if any(isinstance(x, ast.NamedExpr) or self.helper(x, scope) is not None for x in every):
             return True
@@ -610,7 +621,7 @@ class _Flattener:
         return changes and self.has_jumps(node, scope)
 
     def lower(self, node: ast.expr, scope: _Scope) -> ast.expr:
-        """Return an expression without jumps, after the steps that it needs."""
+        """Add the steps that an expression needs, and return the expression without jumps."""
         if type(node) in _REFUSED:
             refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
         if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom):
@@ -642,7 +653,7 @@ class _Flattener:
         return self.rebuild(node, scope)
 
     def check_call(self, node: ast.Call, scope: _Scope) -> None:
-        """Refuse the call of a function that does input or output, or that runs loops itself."""
+        """Reject the call of a function for input or output, or of a whole algorithm."""
         home = self.home(node.func, scope)
         value = home and self.value(home)
         if any(value is each for each in _INPUT_OUTPUT):
@@ -681,7 +692,10 @@ class _Flattener:
         return new
 
     def lower_all(self, nodes: list[ast.expr], scope: _Scope) -> list[ast.expr]:
-        """Lower expressions that Python evaluates one after another."""
+        """Lower expressions in the order in which Python evaluates them.
+
+        If a later expression has effects, the values before it are assigned to hidden names first.
+        """
         last = max((k for k, x in enumerate(nodes) if self.has_effects(x, scope)), default=-1)
         lowered: list[ast.expr] = []
         for k, node in enumerate(nodes):
@@ -715,14 +729,14 @@ class _Flattener:
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
     def lambda_(self, node: ast.Lambda, scope: _Scope) -> ast.expr:
-        """Return a lambda whose free names are those of the steps."""
+        """Return a lambda whose free names are the names of the steps."""
         args = node.args
         stars = [each for each in (args.vararg, args.kwarg) if each is not None]
         own = {each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, *stars)}
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy whose names, except those in `own`, are those of the steps."""
+        """Return a copy in which all names, except those in `own`, are the names of the steps."""
         new = copy.deepcopy(node)
         for each in ast.walk(new):
             if isinstance(each, ast.Name) and each.id not in own:
@@ -756,7 +770,7 @@ class _Flattener:
         return ast.copy_location(ast.Name(result, ast.Load()), node)
 
     def chain(self, node: ast.Compare, scope: _Scope) -> ast.expr:
-        """Return `a < b < c`, which evaluates b once, and c only if `a < b` is true."""
+        """Lower `a < b < c`. The steps evaluate b once, and c only if `a < b` is true."""
         result, end = self.hide(), self.label()
         left = node.left
         parts = [*zip(node.ops, node.comparators, strict=True)]
@@ -766,7 +780,7 @@ class _Flattener:
             else:
                 x, y = self.lower_all([left, right], scope)
             if k < len(parts) - 1 and not isinstance(y, ast.Constant | ast.Name):
-                # A name of the comparison is assigned only by `:=` in a later operand.
+                # A name needs no copy unless a later operand assigns it by `:=`.
                 x = self.keep(x, node, scope)
                 y = self.keep(y, right, scope)
             self.assign(result, ast.Compare(x, [op], [y]), node, scope)
@@ -781,7 +795,7 @@ class _Flattener:
         return ast.copy_location(ast.Name(result, ast.Load()), node)
 
     def test(self, node: ast.expr, then: int, otherwise: int, scope: _Scope) -> None:
-        """Go on at one of two labels."""
+        """Add the steps that continue at one of two labels, depending on a condition."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.test(node.operand, otherwise, then, scope)
         elif isinstance(node, ast.BoolOp):
@@ -868,7 +882,7 @@ class _Flattener:
             self.do(ast.Delete([self.target(each, scope)]), node, scope)
 
     def target(self, node: ast.expr, scope: _Scope) -> Any:
-        """Return the target of an assignment or of `del`, whose operands are lowered."""
+        """Lower the target of an assignment or of `del`."""
         if isinstance(node, ast.Name):
             name = self.target_name(node, scope)
             return ast.copy_location(ast.Name(name, node.ctx), node)
@@ -958,7 +972,7 @@ class _Flattener:
         self.mark(holds)
 
     def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
-        """Leave the loop; Python then executes the statement."""
+        """Add the step that leaves the loop, after which Python executes the statement."""
         helper = None if scope.end is None else scope.source
         statement = node if helper is None else self.rename(node, scope)
         self.places.append(Place(statement, helper, origin or node))
@@ -967,7 +981,10 @@ class _Flattener:
     # --- calls of helper functions
 
     def note(self, node: ast.Attribute, scope: _Scope) -> None:
-        """Record an attribute that the steps read, unless its root is a vector or such."""
+        """Record an attribute that the steps read.
+
+        Attributes of vectors and other operands, and of modules in `_CONSTANT`, are not recorded.
+        """
         home = self.home(node, scope)
         root = home and self.value(replace(home, attributes=()))
         if home is None or isinstance(root, Operand):
@@ -1044,7 +1061,7 @@ class _Flattener:
         return [name for name in function.__code__.co_freevars if name in own]
 
     def suffix(self, owner: int) -> str:
-        """Return what follows the names of a helper's globals; it differs between helpers."""
+        """Return the suffix of the names of a helper's globals. Each helper has its own."""
         name = self.functions[owner].__name__
         same = sum(each.__name__ == name for each in self.functions[1:owner])
         return f"@{name}.{same}" if same else f"@{name}"
@@ -1096,7 +1113,8 @@ class _Flattener:
                 self.outside[flat] = home
             else:
                 self.refuse_arguments(call, inner)
-            # The loop may call a parameter that is a function, or read attributes of an object.
+            # Record where a function or an object is found: the loop may call the parameter, or
+            # read its attributes.
             if name not in stored and home is not None and not _is_data(self.value(home)):
                 inner.static[inner.local[name]] = home
             self.assign(inner.local[name], value, call, scope)
@@ -1117,8 +1135,7 @@ def _is_data(value: Any) -> bool:
 
 
 def read_names(node: ast.AST | None) -> frozenset[str]:
-    """Return the names that must have a value: those that a part of the syntax tree reads, and
-    those that it deletes."""
+    """Return the names that must have a value: the names that a node reads or deletes."""
     if node is None:
         return frozenset()
     own: set[str] = set()
@@ -1151,7 +1168,7 @@ def _written(node: ast.AST) -> frozenset[str]:
 def _live(
     steps: tuple[Step, ...], left: list[frozenset[str]], outside: Iterable[str]
 ) -> tuple[frozenset[str], ...]:
-    """Return the names that are live before each step. `left` has those of each place."""
+    """Return the names that are live before each step. `left` has the live names of each place."""
     empty: frozenset[str] = frozenset()
     ignored = frozenset(outside)
     before: list[list[int]] = [[] for _ in steps]

@@ -1,7 +1,8 @@
-"""Run a program by the library's own operations.
+"""Run a program with the library's own operations.
 
-The interpreter defines what a program means. The compilers' results are tested against it. It is
-slow: it does not fuse statements, and it computes each part of an expression into a store.
+The interpreter defines the meaning of a program. The tests compare the results of the compilers
+with its results. It is slow: it does not fuse statements, and it stores the result of each part of
+an expression.
 """
 
 from __future__ import annotations
@@ -50,14 +51,14 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 class _Fault(Exception):
-    """A fault of the program, given by the name of an exception and a text."""
+    """A fault of the program, with the name of an exception and its message."""
 
 
 class _State:
     """The values of all slots, variables and stacks.
 
-    Each slot contains a Vector object of its own. So a write may change it in
-    place, unless it shares arrays with an argument or a copy; `graphla.stores` takes care of that.
+    Each slot has its own Vector object, so a write may change the object in place. If the object
+    shares arrays with an argument or a copy, `graphla.stores` copies the arrays first.
     """
 
     def __init__(self, program: ir.Program, arguments: Arguments) -> None:
@@ -87,7 +88,7 @@ class _State:
         return Vector._of(VectorStore.empty(arguments.device, dtype, arguments.dims[dim.index]))
 
     def set(self, variable: ir.Var, value: Any) -> None:
-        """Assign a Python number; an int that is not an INT64 raises OverflowError."""
+        """Assign a Python number. Raise OverflowError for an int outside INT64."""
         self.variables[variable.name] = _checked(value, variable.dtype)
 
     # --- expressions ----------------------------------------------------------------------------
@@ -107,7 +108,7 @@ class _State:
         return _checked(functions[x.function](*values), x.dtype)
 
     def mask(self, mask: ir.Mask) -> Mask:
-        """Return a mask as the library represents it."""
+        """Return a mask as a `Mask` of the library."""
         if isinstance(mask, ir.MaskOf):
             return Mask(self.slots[mask.slot.index], structure=not mask.by_value)
         if isinstance(mask, ir.NotMask):
@@ -116,7 +117,7 @@ class _State:
         return left & right if isinstance(mask, ir.AndMask) else left | right
 
     def source(self, x: ir.VectorExpression, dim: ir.Dim) -> Operand:
-        """Return the source of a write: a Vector, or a product that can obey the mask."""
+        """Return the source of a write: a Vector, or a product, which can use the mask."""
         if isinstance(x, ir.Product):
             u, matrix = self.slots[x.u.index]._read(), self._matrix(x)
             factors = (u, matrix) if x.side == "vxm" else (matrix, u)
@@ -172,7 +173,7 @@ class _State:
     # --- instructions ---------------------------------------------------------------------------
 
     def let(self, x: ir.Let) -> None:
-        """Assign scalars at the same time."""
+        """Evaluate all expressions, and then assign them to scalars."""
         values = [self.scalar(value) for value in x.values]
         for variable, value in zip(x.variables, values, strict=True):
             self.set(variable, value)
@@ -209,7 +210,7 @@ class _State:
         update(self.slots[x.target.index], source, mask, x.accum, x.replace)
 
     def scatter(self, x: ir.Scatter) -> None:
-        """Write to the positions in a vector."""
+        """Write to the positions that a vector of indices contains."""
         target, indices = self.slots[x.target.index], self.slots[x.indices.index]
         mask = None if x.mask is None else self.mask(x.mask)
         source: Any = x.source
@@ -253,7 +254,7 @@ class _State:
         self.slots[x.slot.index] = Vector._of(store)
 
     def length(self, x: ir.Length) -> None:
-        """Return the number of vectors in a stack."""
+        """Count the vectors in a stack."""
         self.set(x.variable, len(self.stacks[x.stack.index]))
 
     def clear_stack(self, x: ir.ClearStack) -> None:
@@ -291,7 +292,7 @@ _run = {
 
 
 def _checked(value: Any, dtype: DataType) -> Any:
-    """Return a Python number; raise OverflowError for an int that is not an INT64."""
+    """Return the Python number. Raise OverflowError for an int outside INT64."""
     if type(value) is int and not LEAST <= value <= MOST:
         raise OverflowError("an integer in a compiled loop exceeds 64 bits")
     assert type(value) is kinds[dtype], f"{value!r} is not of {dtype}"
@@ -299,7 +300,7 @@ def _checked(value: Any, dtype: DataType) -> Any:
 
 
 kinds = {BOOL: bool, INT64: int, FP64: float}
-"""The types of the values of a scalar."""
+"""The Python type for each dtype of scalars."""
 
 
 def _power(x: Any, y: Any) -> Any:

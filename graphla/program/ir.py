@@ -6,16 +6,16 @@ library's own operations, and `printing` shows it as text. The backends compile 
 
 A *slot* stores one vector. Two slots never store the same vector: if two variables refer to one
 vector, the program has one slot for both. Where variables are exchanged, a `Move` exchanges the
-contents of their slots. So no instruction needs to test whether two slots are the same vector.
+contents of their slots. So no instruction needs to test whether two slots store the same vector.
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
 rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
 OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
-that the operator reads, a value that is written), `operations.values.fit` converts it, and a value
-that does not fit is the fault OverflowError.
+that the operator reads, a value that is written), `operations.values.fit` converts it. If the value
+does not fit, the fault is OverflowError.
 
-A fault is the exception that the plain statement raises. Its kind is the name of the exception. A
-statement that faults has changed nothing.
+A fault is the exception that the statement raises in Python. Its kind is the name of the exception.
+A statement with a fault changes nothing.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """The entries of `x`, cast as a write into a vector of another dtype casts them."""
+    """The entries of `x`, cast by the rule for a write to a vector of another dtype."""
 
     x: VectorExpression
     dtype: DataType
@@ -358,7 +358,8 @@ class Gather:
     """p[q]: entry i is p(q(i)), and is missing where p has no entry at q(i).
 
     A negative index counts from the end. If the slot `indices` is not full, the fault is
-    InvalidValue, and if an index is out of range, it is IndexOutOfBound; also in Scatter.
+    InvalidValue. If an index is out of range, the fault is IndexOutOfBound. `Scatter` has the same
+    faults.
     """
 
     slot: Slot
@@ -416,7 +417,8 @@ VectorExpression = (
 )
 
 # --- instructions -------------------------------------------------------------------------------
-# `line` is the number of the user's source line, for comments and messages. It is not compared.
+# `line` is the number of the user's source line, for comments and messages. Instructions that
+# differ only in `line` are equal.
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +444,7 @@ class Reduce:
     """Reduce the entries of an expression by a typed monoid.
 
     `variable` gets the result as a Python number, or the monoid's identity if there are no entries
-    (0 if it has no identity). `is_present`, if given, gets whether there is an entry.
+    (0 if it has no identity). `is_present`, if it is not None, gets True if there is an entry.
     """
 
     variable: Var
@@ -456,8 +458,9 @@ class Reduce:
 class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
-    `is_present` gets whether there is one. A negative index counts from the end. An index out of
-    range is the fault IndexOutOfBound, also in SetElement and DeleteElement.
+    `is_present` gets True if the entry exists. A negative index counts from the end. If the index
+    is out of range, the fault is IndexOutOfBound. `SetElement` and `DeleteElement` follow the same
+    rules for indices.
     """
 
     variable: Var
@@ -469,7 +472,7 @@ class ReadElement:
 
 @dataclass(frozen=True, slots=True)
 class IsEqual:
-    """variable = whether the vectors have the same entries. Their dim and dtype are equal."""
+    """variable = whether two vectors of the same dim and dtype have the same entries."""
 
     variable: Var
     left: Slot
@@ -481,8 +484,8 @@ class IsEqual:
 class Write:
     """target⟨mask, replace⟩ = accum(target, source), by the write rule.
 
-    `source` has the target's dim. `accum` is a typed binary operator or None. The source may read
-    the target, and so may the mask: both have the values from before the statement.
+    `source` has the target's dim. `accum` is a typed binary operator or None. The source and the
+    mask may read the target. They read the entries from before the statement.
     """
 
     target: Slot
@@ -499,8 +502,9 @@ class Scatter:
 
     `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
     monoid on the target's dtype, the values at equal indices are cast to this dtype and joined by
-    `accum`. Otherwise equal indices are the fault DuplicateEntry. If `accum` is None, the addressed
-    entries of the target are replaced, also by missing entries.
+    `accum`. Otherwise, if two indices are equal, the fault is DuplicateEntry. If `accum` is None,
+    the source replaces the target at the indices: an entry of the target is deleted where the
+    source has no entry.
     """
 
     target: Slot
@@ -544,7 +548,8 @@ class Clear:
 class Move:
     """Exchange the contents of slots: targets[k] gets what sources[k] stored before.
 
-    `sources` is a permutation of `targets`. This takes no time per entry: only references move.
+    `sources` is a permutation of `targets`. The cost does not depend on the number of entries,
+    because only references move.
     """
 
     targets: tuple[Slot, ...]
@@ -565,7 +570,7 @@ class Append:
 class Pop:
     """Remove the last vector of the stack and store it in the slot.
 
-    An empty stack is the fault IndexError.
+    If the stack is empty, the fault is IndexError.
     """
 
     stack: Stack
@@ -575,7 +580,10 @@ class Pop:
 
 @dataclass(frozen=True, slots=True)
 class Peek:
-    """Store a copy of item `index` of the stack in the slot. Indices are as for a Python list."""
+    """Store a copy of item `index` of the stack in the slot.
+
+    As in a Python list, a negative index counts from the end.
+    """
 
     stack: Stack
     index: Scalar
@@ -602,7 +610,7 @@ class ClearStack:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """If `condition` is true, end the program with this fault: an exception is then raised.
+    """If `condition` is true, end the program with this fault.
 
     `kind` is the name of an exception, such as "TypeError", and `text` its message.
     """
@@ -638,14 +646,14 @@ Instruction = (
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """Go on with another block."""
+    """Continue with the block `target`."""
 
     target: int  # index of a block
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Go on with the block `then` if the condition is true, or else with `otherwise`."""
+    """Continue with the block `then` if the condition is true, else with `otherwise`."""
 
     condition: Scalar  # BOOL
     then: int
@@ -664,7 +672,7 @@ End = Jump | Branch | Exit
 
 @dataclass(slots=True)
 class Block:
-    """Instructions that run one after another, and what follows them."""
+    """Instructions that run in order, and the `End` that names the next block."""
 
     instructions: list[Instruction]
     end: End
@@ -672,7 +680,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """What holds at an exit: where Python goes on, and what the user's variables refer to.
+    """An exit: where Python continues, and what the user's variables refer to.
 
     `place` is an index into the places at which the loop can be left (the end of the loop, or a
     `return` or `raise` in it). `names` maps the user's variables to a Slot, a Var, a Stack, or
@@ -685,7 +693,7 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """A variable's value that is known before the program runs, such as an operator."""
+    """The value of a variable that is known before the program runs, such as an operator."""
 
     value: Any
 

@@ -1,9 +1,9 @@
 """`gl.jit`: run each loop of a function as one program.
 
-The decorator makes a function whose loops call `_Loop` first (see `rewriting`). At the first call
-with values of certain types, `_Loop` flattens the loop, traces it and asks an engine to run the
-program. Later calls with such values only collect the arguments, run the program, and write the
-results back.
+The decorator makes a function whose loops first call a `_Loop` (see `rewriting`). At the first call
+with values of certain types, `_Loop` flattens the loop, traces it and lets an engine run the
+program. Later calls with values of the same types only collect the arguments, run the program, and
+write the results back.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from semirings.exceptions import GraphblasException
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST_PROGRAMS = 64
-"""The number of programs that are kept per loop; if there are more, all are forgotten."""
+"""The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
 
 
 @overload
@@ -52,23 +52,23 @@ def jit(function: None = None, *, fallback: bool = False) -> Callable[[F], F]: .
 def jit(function: Any = None, *, fallback: bool = False) -> Any:
     """Compile the loops of a function: each runs as one program.
 
-    The function computes what it computes without the decorator. On a GPU, each loop with
-    statements of graphla becomes one cooperative launch. On the CPU it becomes compiled Numba
-    loops. Without Numba, and on the CPU if `config.compiled` is False or the operands are small,
-    the loop runs as Python.
+    The compiled function returns the same results as the original. On a GPU, each loop with
+    statements of graphla becomes one cooperative launch. On the CPU it becomes loops compiled by
+    Numba. On the CPU, the loop runs as Python if Numba is not installed, if `config.compiled` is
+    False, or if the operands are small.
 
-    A loop without statements of graphla runs as Python, and so does all code outside of loops. Of
-    nested loops, the outermost one that can be compiled is compiled; a warning names the statement
-    for which an outer one cannot. A loop is compiled at the first call with arguments of certain
-    dtypes. Global variables are read again at each call.
+    A loop without statements of graphla runs as Python, and so does all code outside of loops. If
+    loops are nested, the outermost loop that can be compiled is compiled. If an outer loop cannot
+    be compiled, a warning names the statement that prevents it. A loop is compiled at the first
+    call with arguments of certain dtypes. Global variables are read again at each call.
 
     `f.explain(*args)` runs the function on copies of the vectors, and returns a text that shows
     which loops were compiled and how.
 
     Args:
         function: a Python function, whose source must be available.
-        fallback: whether loops that cannot be compiled run as Python, with a warning. By default, a
-            function none of whose loops with statements of graphla can be compiled raises an error.
+        fallback: whether loops that cannot be compiled always run as Python, with a warning. By
+            default, the call raises an error if no loop with statements of graphla can be compiled.
 
     Returns:
         A function with the same signature; without `function`, a decorator.
@@ -119,10 +119,10 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
 def jit_if_large(function: F) -> F:
     """Compile the loops of a function of the library, whose first argument is a Matrix.
 
-    This is the rule for all such functions: a call with few entries never waits for a compilation.
-    If the matrix has fewer than `config.compile_threshold` entries and rows, the loops run as
-    Python, unless an earlier call has compiled them for the same types. This holds on each device,
-    also if `config.compiled` is True. Otherwise this is `jit`.
+    Like `jit`, but a call with few entries never waits for a compilation: if the matrix has fewer
+    than `config.compile_threshold` entries and rows, the loops run as Python, unless an earlier
+    call has compiled them for the same types. This holds on each device, even if `config.compiled`
+    is True. All compiled functions of the library follow this rule.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
@@ -157,7 +157,7 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
 
 
 def _is_small(A: Any) -> bool:
-    """Return whether no compilation is worth its time for a loop over a matrix."""
+    """Return whether a matrix is too small for the compilation of a loop to save time."""
     return _is_too_few(max(A.nvals, A.nrows))
 
 
@@ -177,7 +177,7 @@ def _warn(text: str, file: str, line: int) -> None:
 
 
 _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
-"""While `explain` runs, what happened to the loops."""
+"""The texts about the loops that `explain` collects while it runs; otherwise None."""
 
 
 class _Function:
@@ -210,7 +210,7 @@ class _Function:
         self.wrapper = wrapper
 
     def rewrite(self) -> FunctionType:
-        """Return the function whose loops call those in `loops`."""
+        """Return the rewritten function, whose loops call the items of `loops`."""
         function = self.function
         try:
             source = source_of(function)
@@ -248,9 +248,9 @@ class _Function:
         return "\n\n".join(dict.fromkeys(report)) or f"No loop of {self.function.__name__} ran."
 
     def refuse(self, loop: _Loop, error: NotCompilable) -> None:
-        """Warn that a loop is not compiled, or raise an error if no loop is.
+        """Warn that a loop is not compiled, or raise an error if no loop is compiled.
 
-        No error is raised while a loop inside this one, or one that has not run yet, may still be
+        This raises no error while an inner loop, or a loop that has not run yet, may still be
         compiled.
         """
         loop.state = State.FAILED
@@ -268,7 +268,7 @@ class _Function:
 
 
 class _Unusual:
-    """That variables have no value after a loop, or that the program ended with an exception."""
+    """The variables that have no value after a loop, or the exception that ended the program."""
 
     __slots__ = ("error", "missing")
 
@@ -280,14 +280,18 @@ class _Unusual:
         return name in self.missing
 
     def pop_error(self) -> BaseException:
-        """Return the exception, and drop the reference to it, whose traceback has this frame."""
+        """Return the exception, and drop our reference to it.
+
+        The traceback will contain the frame that holds this object, so the reference would make a
+        cycle.
+        """
         error, self.error = self.error, None
         assert error is not None
         return error
 
 
 class State(Enum):
-    """What happened to a loop when it ran the last time."""
+    """The outcome of the most recent run of a loop."""
 
     NEW = "it has not run"
     PYTHON = "it has no statements of graphla"
@@ -312,8 +316,8 @@ class _Loop:
     def __call__(self, given: Any) -> tuple[Any, ...] | None:
         """Run the loop on the values of `site.inputs`, or of all local variables by name.
 
-        Return the place at which it was left, the values of `site.outputs`, and an `_Unusual` or
-        None. Return None if Python is to run the loop.
+        Return the place at which the loop was left, the values of `site.outputs`, and an `_Unusual`
+        or None. Return None if Python must run the loop.
         """
         inputs = self.site.inputs
         if type(given) is dict:
@@ -518,9 +522,10 @@ class _Left:
     """An exit of a program.
 
     Attributes:
-        place: what the rewritten function is told: 0, 1, or 2 and more for a statement.
-        raised: the place, if a helper's `raise` statement is executed here.
-        outputs: for each of `Site.outputs`, what its value is.
+        place: the number that the rewritten function gets: 0 for the end of the loop, 1 for a
+            `break`, or 2 + k for item k of `Site.statements`.
+        raised: the place of a helper's `raise` statement, which `_Case` executes; otherwise None.
+        outputs: the slot, variable, stack or object that each name in `Site.outputs` refers to.
         slots: the slots with vectors.
         missing: the outputs that have no value.
     """
@@ -558,7 +563,7 @@ class _Case:
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the numbers that the program contains as constants are the same."""
+        """Return whether the values agree with the numbers that the program has as constants."""
         return all(_is_same(get(values), constant) for get, constant in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
@@ -594,8 +599,9 @@ class _Case:
     def is_repeated_after(self, kind: str) -> bool:
         """Return whether Python runs the loop again, from the start, after a fault.
 
-        The function may handle the exception and go on with the values that its variables have at
-        that time. An OverflowError may be one that Python does not raise.
+        The function may handle the exception and continue with the values that its variables have
+        at that time. An OverflowError is excluded: Python may not raise it, because its integers
+        are not limited to 64 bits.
         """
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
@@ -648,7 +654,7 @@ class _Case:
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
 
     def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
-        """Return the Vector objects of the slots; those from before the loop change in place."""
+        """Return the Vector objects of the slots. Objects from before the loop change in place."""
         origins = self.binding.origins
         found: dict[int, Vector] = {}
         for index in slots:
@@ -664,7 +670,7 @@ class _Case:
         return found
 
     def fail(self, outcome: Outcome, objects: list[Any]) -> tuple[Any, ...]:
-        """Return that an exception is raised. The vectors are as they were at that time."""
+        """Write the vectors as they were at the fault, and return the exception."""
         assert outcome.fault is not None
         self.write(outcome, self.binding.origins, objects)
         kind, text, line = outcome.fault
@@ -702,7 +708,10 @@ class _Case:
 
 
 def _write_list(items: list[Any], before: tuple[Any, ...], after: list[Any]) -> None:
-    """Give a list the vectors that a program left on its stack, and keep the objects below."""
+    """Write the vectors on a program's stack to the list of the user.
+
+    The first items that the program has not changed remain the same objects.
+    """
     kept = 0
     while kept < min(len(before), len(after)) and before[kept] is after[kept]:
         kept += 1

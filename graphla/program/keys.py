@@ -1,10 +1,11 @@
 """Describe the values that a loop reads, so that calls with equal descriptions share a program.
 
 A description is hashable. It contains the dtypes, which sizes are equal, which names refer to one
-object, iso values, known symmetry and the width of indices, but neither sizes nor numbers. An
-anonymous operator is described by its function, and a function by its code and by the values that
-it reads outside, numbers included. The loop reads those of an inlined function itself, so its code
-is enough. Any other object is described by its identity.
+object, which matrices are iso, known symmetry and the width of indices, but neither sizes nor
+numbers. An anonymous operator is described by its function. A function is described by its code and
+by the values of its global and closure variables, including numbers. The code is enough for an
+inlined function, because the loop itself reads these values. Any other object is described by its
+identity.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ WORD = 1 << 63
 """An int that is not in [-WORD, WORD) is not an INT64."""
 
 DEEP = 4
-"""Objects that functions, tuples and operators refer to are described to this depth."""
+"""Objects to which functions, tuples and operators refer are described up to this depth."""
 
 
 class Same:
@@ -53,8 +54,8 @@ class Description:
 
     Attributes:
         device: the device of the first vector or matrix, or "".
-        is_mixed: whether there are two devices.
-        entries: the largest number of entries, or of indices of a vector.
+        is_mixed: whether the values are on two devices.
+        entries: the maximum of a matrix's entries and rows, and a vector's size.
         has_graphla: whether a vector, a matrix, or the class Vector is among the values.
         inlined: the code of the functions that are inlined.
         depth: the number of functions, operators and tuples around the value.
@@ -84,8 +85,8 @@ class Description:
     def of_all(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the descriptions of several values.
 
-        Vectors and matrices come first: an int is compared with their sizes, and the items of a
-        list with their identities.
+        Vectors and matrices are described first, because the description of an int says whether it
+        equals one of their sizes, and that of a list whether it contains one of them.
         """
         parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
         return tuple(
@@ -140,7 +141,7 @@ class Description:
             self.device = device
 
     def nested(self, values: Any) -> Any:
-        """Describe values that an object refers to, with numbers."""
+        """Return the descriptions of values to which an object refers, including numbers."""
         if self.depth >= DEEP:
             return tuple(map(Same, values))
         self.depth += 1
@@ -177,7 +178,8 @@ def _mask(at: Description, value: Any) -> Any:
 def _int(at: Description, value: Any) -> Any:
     if at.depth:
         return int, value, "constant"
-    # Whether an int is one of the sizes, as in `Vector(int, n)`; vectors and matrices come first.
+    # The int may be one of the sizes, as in `Vector(int, n)`. `of_all` has described the vectors
+    # and matrices already.
     return (int, at.sizes.get(value)) if -WORD <= value < WORD else (int, "large")
 
 
@@ -305,5 +307,5 @@ _describe = dict(_exact)
 
 
 def _find(kind: type) -> Callable[[Description, Any], Any]:
-    """Return how values of a type are described."""
+    """Return the function that describes values of a type."""
     return next((how for base, how in _by_class if issubclass(kind, base)), _identity)

@@ -1,8 +1,9 @@
-"""Vector expressions and statements of the notation, as terms and instructions.
+"""Translate the notation's vector expressions and statements to terms and instructions.
 
-The typed operators, the dtypes of results, and the errors for wrong dtypes and shapes are those of
-`graphla.sparse`: its functions build expressions on stand-ins for the stored vectors. The methods
-here follow `graphla.sparse.arithmetic`, `noun`, `mask` and `graphla.expression`.
+The functions of `graphla.sparse` choose the typed operators and the dtypes of results, and raise
+the errors for wrong dtypes and shapes. Here they build expressions on stand-ins for the stored
+vectors. The methods here follow `graphla.sparse.arithmetic`, `noun`, `mask` and
+`graphla.expression`.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ INTERSECTIONS = {
 
 
 class Stand:
-    """Stands for the storage of a vector or a matrix where the library chooses operators."""
+    """A stand-in for the storage of a vector or a matrix. The library builds expressions on it."""
 
     __slots__ = ("device", "dtype", "shape", "term")
 
@@ -173,7 +174,7 @@ class Notation(Emitter):
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:
-        """Return a number of the same type as a scalar value, or the value itself if it is known.
+        """Return some number with the type of a scalar, or the scalar's value if it is known.
 
         The library chooses typed operators by the type of a scalar, not by its value.
         """
@@ -184,7 +185,7 @@ class Notation(Emitter):
         return {BOOL: bool, INT64: int, FP64: float}[x.scalar.dtype](known)
 
     def require_value(self, x: Any, node: Any) -> None:
-        """Emit the fault for None and for an empty Scalar."""
+        """Emit the faults for a scalar operand that is None or an empty Scalar."""
         if isinstance(x, Perhaps):
             missing = scalars.negation(x.present)
             self.fault(missing, "TypeError", "a number is needed, not None")
@@ -197,9 +198,10 @@ class Notation(Emitter):
                 raise TypeError(f"a scalar is needed, not {self.kind(x)}")
 
     def fitted(self, x: Any, dtype: DataType, name: str, node: Any) -> ir.Scalar:
-        """Return a scalar for a place where the library needs an entry of this dtype.
+        """Convert a scalar operand for an operation that needs an entry of this dtype.
 
-        The scalar has the kind of the dtype. A value that does not fit is the fault OverflowError.
+        The result has the Python type for the dtype (see `scalar_kind`). If the value does not fit
+        the dtype, the fault is OverflowError.
         """
         scalar = x.scalar
         if isinstance(scalar, ir.Constant):
@@ -227,7 +229,7 @@ class Notation(Emitter):
             scalar = self.leaf(scalar)
             size = scalars.call("abs", FP64, scalar)
             finite = scalars.call("lt", BOOL, size, constant(float("inf")))
-            # Values below this limit round to the greatest FP32.
+            # Values below this limit round to the largest FP32 value or a smaller one.
             large = scalars.call("ge", BOOL, size, constant(2.0**128 - 2.0**103))
             self.unfit(scalars.both(finite, large), name, dtype)
         return scalars.convert(scalar, scalar_kind(dtype))
@@ -299,12 +301,12 @@ class Notation(Emitter):
         return Pending(ir.Product(slot, matrix, is_transposed, args[2], side, dtype), dim)
 
     def refuse_matrix(self, node: Any, *values: Any) -> None:
-        """Refuse an operation whose result is a matrix."""
+        """Reject an operation whose result is a matrix."""
         if any(isinstance(x, View) for x in values):
             refuse(Reason.MATRIX_RESULT, node)
 
     def require_vectors(self, node: Any, name: str, *values: Any) -> None:
-        """Refuse other operands than vectors, as the library does."""
+        """Reject operands that are not vectors, with the error of the library."""
         self.refuse_matrix(node, *values)
         for x in values:
             if not isinstance(x, VECTORS):
@@ -490,14 +492,14 @@ class Notation(Emitter):
     def infix_operand(self, x: Any, symbol: str, node: Any) -> Any:
         """Return an operand of `A @ B`, `u & v` or `u | v`.
 
-        An expression with the same symbol keeps waiting for the operator.
+        An expression with the same symbol is returned as it is, and waits for the operator.
         """
         if isinstance(x, View) or (isinstance(x, Infix) and x.symbol == symbol):
             return x
         return self.operand(x, node)
 
     def infix(self, symbol: str, a: Any, b: Any, node: Any) -> Any:
-        """Return the expression `a symbol b`, which waits for an operator."""
+        """Return the expression `a symbol b`, to which an operator is applied later."""
         if isinstance(a, NUMBERS) or isinstance(b, NUMBERS):
             if symbol == "@":
                 other = b if isinstance(a, (*VECTORS, View)) else a
@@ -561,7 +563,7 @@ class Notation(Emitter):
         return self.ewise_union(a, b, op, left, right, node)
 
     def by_default(self, x: Infix, node: Any) -> Any:
-        """Return what `A @ B`, `u & v` or `u | v` means without an operator."""
+        """Return the default result of `A @ B`, `u & v` or `u | v`, without an operator."""
         sides = (x.left, x.right)
         if any(isinstance(side, Bound) for side in sides):
             text = f"A {x.symbol} scalar needs an operator: write op(A {x.symbol} scalar)"
@@ -631,7 +633,7 @@ class Notation(Emitter):
     # --- calls of operators -----------------------------------------------------------------------
 
     def call_operator(self, op: Any, args: list[Any], options: dict[str, Any], node: Any) -> Any:
-        """Return the expression that `op(*args, **options)` stands for."""
+        """Return the expression `op(*args, **options)`."""
         kind = op.opclass
         x = args[0] if len(args) == 1 and not options else None
         if isinstance(x, Infix) and kind in ("Semiring", "BinaryOp", "Monoid"):
@@ -770,7 +772,7 @@ class Notation(Emitter):
         return self.add_object(slot)
 
     def new_of_mask(self, x: Any, dtype: Any, complement: bool, mask: Any, node: Any) -> Held:
-        """Return a new Vector object that is true where a mask selects."""
+        """Return a new Vector object that is True at the positions that the mask selects."""
         joined = x if mask is None else self.join_masks("&", x, mask, node)
         joined = self.invert_mask(joined) if complement else joined
         dim = self.mask_dim(joined)
@@ -782,7 +784,7 @@ class Notation(Emitter):
         return self.add_object(slot)
 
     def lookup(self, dtype: Any, node: Any) -> DataType:
-        """Return the dtype that a static object names."""
+        """Return the dtype that a static object denotes, such as `int` or "FP32"."""
         with self.checks(node):
             return lookup_dtype(dtype)
 
@@ -839,7 +841,7 @@ class Notation(Emitter):
         return Target(x, mask, typed, bool(replaces))
 
     def static(self, x: Any, node: Any) -> Any:
-        """Return the Python object that a value is known to be."""
+        """Return the Python object of a value that is known before the program runs."""
         if isinstance(x, Static):
             return x.value
         if isinstance(x, Number) and isinstance(x.scalar, ir.Constant):

@@ -2,7 +2,7 @@
 
     frontier⟨¬parent.S, replace⟩ = any_secondi[INT64, FP64](frontier @ A)
 
-Slots and variables have the user's names; a second slot of the same name is `frontier#2`.
+Slots and variables have the user's names. The second slot with the name `frontier` is `frontier#2`.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _operator(op: Any) -> str:
 
 
 def _names(items: Iterable[tuple[int, str]]) -> dict[int, str]:
-    """Return a name for each index; equal names get a number."""
+    """Return a name for each index. Repeated names get a number."""
     seen: Counter[str] = Counter()
     found: dict[int, str] = {}
     for index, name in items:

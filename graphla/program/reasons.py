@@ -1,4 +1,4 @@
-"""The closed list of reasons for which a loop is not compiled, and what to write instead."""
+"""All reasons for which a loop is not compiled, and what to write instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NotCompilable", "Reason", "refuse"]
 class Reason(Enum):
     """Why a loop is not compiled: the reason, and what to write instead.
 
-    In both texts, `{name}` and other words in braces are replaced by what `refuse` gets.
+    In both texts, the arguments of `refuse` replace `{name}` and other words in braces.
     """
 
     MATRIX_RESULT = (
@@ -26,8 +26,8 @@ class Reason(Enum):
         "use vectors, matrices, numbers and lists of vectors in the loop",
     )
     INPUT_OUTPUT = (
-        "{name} is input or output",
-        "call it after the loop, or in an outer loop that stays in Python",
+        "{name} reads input or writes output",
+        "call it after the loop, or in an outer loop that runs as Python",
     )
     CALL = (
         "{name} is neither an operation of graphla that a compiled loop can contain, nor a Python "
@@ -48,11 +48,11 @@ class Reason(Enum):
     )
     GENERATOR = (
         "{name} is a generator or a coroutine",
-        "write a function that returns, and call it from the generator",
+        "write a function that returns a value, and call it from the generator",
     )
     OUTER_NAME = (
         "{name} is declared global or nonlocal, and the loop assigns it",
-        "assign a local variable in the loop, and the outer variable after it",
+        "assign a local variable in the loop, and assign the outer variable after the loop",
     )
     RECURSION = (
         "{name} calls itself, so it cannot be inlined",
@@ -81,7 +81,7 @@ class Reason(Enum):
         "use the list as a stack of vectors of one dtype and size",
     )
     SHARED = (
-        "this changes a vector that a list contains, and so an item of the list",
+        "this statement changes a vector that a list contains",
         "append a copy, as in `frontiers.append(frontier.dup())`, or make a copy of the item",
     )
     TOO_LARGE = (
@@ -96,16 +96,16 @@ class Reason(Enum):
         "this statement raises {kind} when it runs: {text}",
         "correct the statement",
     )
-    """`jit` then runs the loop in Python, so that the statement raises its own exception."""
+    """In this case `jit` runs the loop as Python, so that the statement raises its exception."""
 
     @property
     def text(self) -> str:
-        """The reason, with braces."""
+        """The reason, with words in braces."""
         return self.value[0]
 
     @property
     def instead(self) -> str:
-        """What to write instead."""
+        """What to write instead, with words in braces."""
         return self.value[1]
 
 

@@ -1,4 +1,4 @@
-"""Make a function whose loops call `gl.jit` first.
+"""Rewrite a function so that each loop first tries to run its compiled form.
 
 In the new function, a loop
 
@@ -14,7 +14,7 @@ is replaced by
     except NameError:               # one of them has no value
         r = locals()
     r = loops[3](r)                 # runs the compiled loop, or returns None
-    p = 1
+    p = 1                           # place 1: skip the `else`
     if r is None:
         while test:
             body                    # its loops are replaced in the same way
@@ -25,7 +25,7 @@ is replaced by
     else:
         p, b, c, u = r              # the place, and the variables that the loop assigns
         r = None
-        if u is not None:           # some of these have no value, or an exception is raised
+        if u is not None:           # some variables have no value, or an exception is raised
             if 'b' in u: del b
             ...
             if p < 0: raise u.pop_error()
@@ -149,7 +149,7 @@ def _site(
 
 
 def _names_read_outside(function: ast.AST, parts: tuple[ast.AST, ...]) -> frozenset[str]:
-    """Return the names that a function reads or deletes, except in some parts of it."""
+    """Return the names that a function reads or deletes outside of some parts of it."""
     inside = {id(each) for part in parts for each in ast.walk(part)}
     found: set[str] = set()
     for each in ast.walk(function):
@@ -166,7 +166,7 @@ def _names_read_outside(function: ast.AST, parts: tuple[ast.AST, ...]) -> frozen
 def _names_after_loops(source: Source) -> dict[int, frozenset[str] | None]:
     """Return the names that may be read after each loop, by the loop's id.
 
-    They are None for a loop inside a `try`, `with` or `match` statement.
+    The value is None for a loop inside a `try`, `with` or `match` statement.
     """
     liveness = _Liveness(source.node)
     liveness.block(source.node.body, frozenset(), (frozenset(), frozenset()))
@@ -176,8 +176,9 @@ def _names_after_loops(source: Source) -> dict[int, frozenset[str] | None]:
 class _Liveness:
     """Finds the names that a function may read after each of its loops.
 
-    Each method returns the names that may be read from a place on, given those after it and those
-    after a `break` and a `continue`.
+    Each method returns the names that are live before some statements. `live` are the names that
+    are live after the statements, and `exits` the names that are live after a `break` and after a
+    `continue`.
     """
 
     def __init__(self, function: ast.AST):
@@ -212,7 +213,7 @@ class _Liveness:
         elif isinstance(node, ast.AnnAssign) and node.value is not None:
             targets = [node.target]
         elif not isinstance(node, ast.Expr | ast.AugAssign | ast.Assert | ast.Pass):
-            live = live.union(*exits)  # a compound statement, of which any part may run
+            live = live.union(*exits)  # a compound statement: any part of it may run
         return (live - _assigned(targets)) | read_names(node)
 
     def loop(
@@ -259,7 +260,7 @@ def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Replaces the loops of a function. `number` has the index of each loop, by its id."""
+    """Replaces the loops of a function. `number` maps the id of a loop's node to its index."""
 
     def __init__(self, sites: list[Site], number: dict[int, int]):
         self.sites = sites
@@ -330,12 +331,12 @@ _PREFIX = "GRAPHLA_JIT_"
 
 
 def _named(name: str) -> str:
-    """Return an identifier for a name; `_statements` replaces it by the name."""
+    """Return an identifier that encodes a name. `_statements` decodes it."""
     return name if name.isidentifier() else _PREFIX + name.encode().hex()
 
 
 def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
-    """Return the statements of a text, with the position of the line in which a loop begins."""
+    """Parse statements, and give them the position at which a loop begins."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith(_PREFIX):
@@ -348,9 +349,9 @@ def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
 
 
 def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> FunctionType:
-    """Return a function like `function` whose loops call `runtime.loops` first.
+    """Return a copy of a function whose loops first call the items of `runtime.loops`.
 
-    It has the same globals, closure variables, defaults, annotations and lines.
+    The copy has the same globals, closure variables, defaults and line numbers.
     """
     source = source_of(function)
     code = function.__code__

@@ -1,4 +1,4 @@
-"""How a program is called: its arguments, its outcome, and the engines that run it."""
+"""The arguments and the outcome of a program, and the choice of the engine that runs it."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ class Binding:
 
     Attributes:
         dims, matrices, arrays, scalars, vectors, stacks: the path of each argument, in the order of
-            `Arguments`. Two vectors are never the same object; of several names for one vector, one
-            is used.
-        origins: for each index of a slot that may store the entries of a Vector object that exists
-            before the program runs, the name of an INT64 variable of the program. At an exit, and
-            after a fault, the variable is k if the slot stores the entries of the object at
-            `vectors[k]`, and -1 if it stores those of a new Vector. For each such object that the
-            loop may change, there is such a slot at each exit. `Leaving.names` has these variables
-            and slots too; their keys are any strings that are not identifiers.
-        fixed: numbers that the tracer has used as constants, so that another value needs another
-            program.
+            `Arguments`. Two vectors are never the same object: if several names refer to one
+            vector, only one of the names has a path.
+        origins: maps the index of a slot to the name of an INT64 variable of the program. It has
+            each slot that may store the entries of a Vector object that exists before the program
+            runs. At an exit, and after a fault, the variable is k if the slot stores the entries of
+            the object at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each
+            exit, each object that the loop may change has such a slot. `Leaving.names` has these
+            variables and slots too; their keys are strings that are not identifiers.
+        fixed: the paths of numbers that the program contains as constants. Another value needs
+            another program.
     """
 
     dims: tuple[Path, ...]
@@ -74,17 +74,17 @@ class Arguments:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a program has computed.
+    """The result of a program.
 
     Attributes:
         exit: the index of the exit in `Program.exits`, or -1 after a fault.
         fault: the name of the exception, its message, and the line, or None.
         scalars: the values of the scalar variables that the exit names, by `Var.name`. After a
-            fault, those of all variables.
+            fault, the values of all variables.
         slots: the vectors in the slots that the exit names, by index of the slot. After a fault,
-            those of all slots.
-        stacks: the vectors of the stacks, by index of the stack. A vector that the program has not
-            removed from the stack is the argument's store itself.
+            the vectors in all slots.
+        stacks: the vectors of the stacks, by index of the stack. A vector that was on the stack at
+            the start, and that the program has not removed, is the same store as in `Arguments`.
         trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
             active.
     """
@@ -101,7 +101,7 @@ class Engine(Protocol):
     """Runs programs on a device."""
 
     def run(self, program: Program, arguments: Arguments) -> Outcome:
-        """Run the program. If this raises an exception, the arguments are intact."""
+        """Run the program. If this raises an exception, the arguments are unchanged."""
         ...
 
 
@@ -112,7 +112,7 @@ _used: ContextVar[Engine | None] = ContextVar("graphla_engine", default=None)
 
 @contextmanager
 def use(engine: Engine) -> Iterator[None]:
-    """Run all programs by this engine inside a `with` block."""
+    """Run all programs with this engine inside a `with` block."""
     token = _used.set(engine)
     try:
         yield
@@ -121,9 +121,9 @@ def use(engine: Engine) -> Iterator[None]:
 
 
 def engine_for(device: str, entries: int) -> Engine | None:
-    """Return the engine for operands on a device, or None if plain Python runs the loop.
+    """Return the engine for operands on a device, or None if the loop runs as Python.
 
-    `entries` is the largest number of entries, or of indices of a vector, among the operands.
+    `entries` is the maximum over the operands of a matrix's entries and rows, and a vector's size.
     """
     used = _used.get()
     if used is not None:
@@ -148,6 +148,6 @@ def may_compile() -> bool:
 
 @cache
 def _engine(kind: str) -> Engine | None:
-    """Import an engine. None means that this version of the library lacks it."""
+    """Import an engine. Return None if this version of the library does not have it."""
     name = _MODULES[kind]
     return import_module(name) if find_spec(name) is not None else None  # pyright: ignore[reportReturnType]

@@ -1,7 +1,7 @@
 """Arithmetic of scalars by the rules of Python.
 
-Each function gets the emitter for the instructions that it needs: variables for intermediate
-results, and faults for the exceptions that Python raises.
+A function that needs instructions has a parameter `e`, the emitter. It emits assignments of
+intermediate results to variables, and faults for the exceptions that Python raises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from graphla.program.values import MOST, ZERO, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 EXACT = 1 << 53
-"""Each int up to this one is a float."""
+"""A float can represent each int whose absolute value is at most this one."""
 
 ARITHMETIC = {
     "+": "add",
@@ -52,11 +52,11 @@ _known: dict[str, Callable[..., Any]] = {
     "max": max,
     "pow": pow,
 }
-"""The functions of constants that are computed at once."""
+"""The functions that the tracer computes if all arguments are constants."""
 
 
 def call(function: str, dtype: DataType, *arguments: ir.Scalar) -> ir.Scalar:
-    """Return function(*arguments), which is computed at once if all arguments are constants."""
+    """Return function(*arguments), or its value if all arguments are constants."""
     values = [each.value for each in arguments if isinstance(each, ir.Constant)]
     if len(values) == len(arguments) and function in _known:
         return constant(_known[function](*values))
@@ -103,9 +103,9 @@ def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
 def value_or(e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar) -> ir.Scalar:
     """Return `x if present else default`.
 
-    If x is a float and the default is an int that is a constant, the default becomes a float. Only
-    its type then differs from Python's: otherwise each reduction with `.get(0)` would fork. Other
-    scalars of different dtypes make the program fork.
+    If x is a float and the default is a constant int, the default becomes a float, so its type
+    differs from Python's. Without this rule, each reduction with `.get(0)` would fork the program.
+    Other scalars of different dtypes do fork the program.
     """
     if x.dtype is FP64 and is_exact(default):
         default = convert(default, FP64)
@@ -115,7 +115,7 @@ def value_or(e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar) -
 
 
 def is_exact(x: ir.Scalar) -> bool:
-    """Return whether the scalar is an int that is known and that is equal to a float."""
+    """Return whether the scalar is a constant int that a float can represent."""
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= EXACT
 
 
@@ -198,7 +198,10 @@ def absolute(x: ir.Scalar) -> ir.Scalar:
 
 
 def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return `x symbol y`, for a comparison such as "<". An int and a float are compared exactly."""
+    """Return `x symbol y`, for a comparison such as "<".
+
+    The comparison of an int and a float is exact.
+    """
     function = COMPARISONS[symbol]
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
@@ -235,7 +238,7 @@ def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.
 def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     """Return min(x, y) or max(x, y), by the name of the function.
 
-    An int and a float make the program fork, because the type of the result is that of the operand.
+    An int and a float fork the program, because the result has the type of the chosen operand.
     """
     if x.dtype is y.dtype and x.dtype is not BOOL:
         return call(name, x.dtype, x, y)
@@ -255,7 +258,7 @@ _OF_TWO = ("math.atan2", "math.hypot", "math.copysign")
 
 
 def mathematical(e: Emitter, name: str, arguments: list[ir.Scalar]) -> ir.Scalar | None:
-    """Return a function of module `math`, or None if programs do not have it."""
+    """Return the result of a function of module `math`, or None if programs cannot compute it."""
     function = f"math.{name}"
     if name == "trunc" and len(arguments) == 1:
         return convert(arguments[0], INT64)

@@ -10,21 +10,21 @@ from graphla.program import ir
 from graphla.program.checking import names_assigned, names_read, next_blocks, scalars_read
 
 SAFE = {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "where", "bool", "float"}
-"""Scalar functions that raise no exception, so that an unused result need not be computed."""
+"""Scalar functions that raise no exception, so an unused result need not be computed."""
 
 
 def simplify(
     blocks: list[ir.Block], exits: list[ir.Leaving], kept: Iterable[str]
 ) -> tuple[list[ir.Block], list[ir.Leaving]]:
-    """Return blocks and exits that do the same.
+    """Return simpler blocks and exits that compute the same.
 
-    Empty blocks, unreachable blocks and unused scalars are dropped, and a scalar that is only
-    copied is computed where the copy is needed.
+    Empty blocks, unreachable blocks and unused scalars are dropped. If a result is only copied to
+    another variable, the instruction assigns it to this variable directly.
 
     Args:
         blocks: the blocks.
         exits: the exits.
-        kept: the names of the variables that must be right at any time.
+        kept: the names of the variables that must have their values after each instruction.
     """
     blocks, exits = renumber(blocks, exits)
     names = frozenset(kept)
@@ -40,7 +40,8 @@ def simplify(
 def renumber(
     blocks: list[ir.Block], exits: list[ir.Leaving]
 ) -> tuple[list[ir.Block], list[ir.Leaving]]:
-    """Drop empty and unreachable blocks, and number the others in the order of a walk."""
+    """Drop empty and unreachable blocks, and join a block with its only successor if it is the
+    only block before it. Number the rest in depth-first order."""
 
     def resolve(number: int) -> int:
         passed: set[int] = set()
@@ -150,7 +151,7 @@ def _lives(block: ir.Block, live: frozenset[str]) -> list[frozenset[str]]:
 
 
 def _without_copies(block: ir.Block, live: frozenset[str]) -> list[ir.Instruction]:
-    """Let an instruction compute a variable at once if the next one only copies its result."""
+    """Join instructions with a `Let` after them that copies their result."""
     after = _lives(block, live)
     found: list[ir.Instruction] = []
     for k, instruction in enumerate(block.instructions):
@@ -165,7 +166,10 @@ def _without_copies(block: ir.Block, live: frozenset[str]) -> list[ir.Instructio
 
 
 def _joined(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instruction] | None:
-    """Return instructions that replace an instruction and the copy of its result, or None."""
+    """Return the instructions that replace `before` and `let`.
+
+    Return None if `let` does not copy the result of `before`, or if the result is needed later.
+    """
     result = getattr(before, "variable", None)
     if result is None or result.name in live or result not in let.values:
         return None
@@ -189,7 +193,7 @@ def _joined(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instructi
 
 
 def _without_unused(block: ir.Block, live: frozenset[str]) -> list[ir.Instruction]:
-    """Drop assignments to variables that nobody reads."""
+    """Drop assignments to variables that no instruction reads later."""
     found: list[ir.Instruction] = []
     for instruction in reversed(block.instructions):
         kept: ir.Instruction | None = instruction

@@ -1,4 +1,4 @@
-"""The source of a function: its syntax tree, and which names are local variables."""
+"""Find the source of a function: its syntax tree, and which names are local variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from graphla.program.reasons import Reason, refuse
 
 JITTED = "__graphla_jit__"
-"""The attribute of a function under `gl.jit` that holds the function it was made from."""
+"""The attribute of a function under `gl.jit` that holds the original function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Source:
         local: the names of the local variables and of the parameters.
         free: the names of the closure variables, in the order of the cells.
         shared: the local variables that functions inside this function read or assign.
-        captured: what `locals` and `eval` could read: True if the function calls one of them.
+        captured: whether the function uses the name `locals`, `vars`, `eval`, `exec` or `dir`, so
+            that it may read any of its local variables.
     """
 
     name: str
@@ -101,7 +102,7 @@ def class_of(code: CodeType) -> str:
 
 
 def _mangle(node: ast.AST, owner: str) -> None:
-    """Change names such as `__x` as Python does in the body of a class."""
+    """Mangle names such as `__x` as Python does in the body of a class."""
     for each in ast.walk(node):
         for field in ("id", "attr", "arg"):
             name = getattr(each, field, None)
@@ -123,10 +124,10 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]
 
 
 def is_inlined(value: Any) -> bool:
-    """Return whether a call of this function is replaced by the steps of its body.
+    """Return whether the steps of this function's body replace a call of it.
 
-    This excludes functions of graphla (except the steps of its algorithms), of the standard library
-    and of NumPy.
+    Functions of `LIBRARIES` and of the standard library are not inlined, except the helper
+    functions of graphla's own algorithms.
     """
     if not isinstance(value, FunctionType):
         return False
@@ -138,7 +139,7 @@ def is_inlined(value: Any) -> bool:
 
 
 LIBRARIES = frozenset(("graphla", "semirings", "numpy", "scipy", "cupy", "numba", "networkx"))
-"""The packages whose functions do not change."""
+"""Packages whose functions are assumed not to change while the program runs."""
 
 
 def original(function: Any) -> Any:

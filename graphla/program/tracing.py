@@ -1,12 +1,12 @@
 """Trace a loop: make a program from its steps and from the values of its variables.
 
 The tracer executes the steps with abstract values (`graphla.program.values`): it knows what each
-variable refers to, but not the numbers and entries. Where several steps lead to one step, the
-states that have the same *form* share a block. The form says which variables refer to the same
-vector, and the dtypes of numbers and vectors. Instructions at the end of the preceding block then
-exchange the contents of slots (`Move`) and assign the scalars (`Let`). A state with another form
-gets a block of its own. So if a number is an int in the first round and a float afterwards, the
-program has two copies of the round.
+variable refers to, but not the numbers and entries. If a step can follow several steps, all states
+with the same *form* share one block for it. The form contains which variables refer to the same
+vector, and the dtypes of numbers and vectors. Instructions at the end of the preceding block
+exchange the contents of slots (`Move`) and assign the scalars (`Let`) that the shared block
+expects. A state with another form gets another block. So if a number is an int in the first round
+and a float afterwards, the program has two copies of the round.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
 from graphla.program.values import (
     FALSE,
-    TRUE,
-    Maybe,
     SCALARS,
+    TRUE,
     Held,
     Infix,
     Items,
     Iterator,
     List,
+    Maybe,
     Number,
     Pending,
     Perhaps,
@@ -47,7 +47,7 @@ from graphla.program.values import (
 from semirings.dtypes import FP64, DataType
 
 VARIANTS = 24
-"""The number of copies of one step, above which a loop is refused."""
+"""The maximum number of copies of one step. A loop that needs more is rejected."""
 
 
 def trace(loop: flow.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Binding]:
@@ -96,7 +96,7 @@ class Variant:
 
 @dataclass(slots=True)
 class Open:
-    """A block whose instructions are not known yet."""
+    """A block whose instructions the tracer has yet to emit."""
 
     block: int
     step: int
@@ -109,10 +109,10 @@ class Tracer(Caller):
     """Traces one loop.
 
     Attributes:
-        blocks, exits: those of the program.
-        variants: for each step that follows several steps, the blocks that begin with it.
-        waiting: the blocks whose instructions are not known yet.
-        deferred: a block waits for the dtype of the vectors in this list.
+        blocks, exits: the blocks and exits of the program.
+        variants: for each step that can follow several steps, the blocks that begin with it.
+        waiting: the blocks whose instructions the tracer has yet to emit.
+        deferred: the list of vectors whose unknown dtype stopped the trace of a block, or None.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Tracer(Caller):
         while self.waiting:
             self.fill(self.waiting.pop())
         if self.deferred is not None:
-            # The loop never appends to this list, which is empty, so any dtype will do.
+            # The list is empty and the loop never appends to it, so its dtype does not matter.
             self.deferred.found = FP64, ir.Dim(0)
             raise self.deferred
         return self.finish()
@@ -164,7 +164,7 @@ class Tracer(Caller):
                 block.end = self.fork(fork, number, before, decisions)
                 return
             except Ended:
-                # The program ends before this exit.
+                # A fault ends the program before it reaches this exit.
                 self.exits.append(ir.Leaving(0, {}))
                 block.end = ir.Exit(len(self.exits) - 1)
                 return
@@ -183,7 +183,7 @@ class Tracer(Caller):
             number = following
 
     def implicit(self, step: flow.Step) -> set[str]:
-        """Return the names that a step needs besides the live ones."""
+        """Return the names that a step needs in addition to the live names."""
         return {step.iterator} if isinstance(step, flow.Next) else set()
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
@@ -203,7 +203,7 @@ class Tracer(Caller):
         return len(self.blocks) - 1
 
     def branch(self, condition: ir.Scalar, then: int, otherwise: int) -> int | ir.End:
-        """Go on with one of two steps."""
+        """Return the step that follows a test if it is known, or else a branch to two blocks."""
         if isinstance(condition, ir.Constant):
             return then if condition.value else otherwise
         state = self.state
@@ -229,7 +229,8 @@ class Tracer(Caller):
     def go_to(self, step: int, state: State, instructions: list[ir.Instruction]) -> ir.Jump:
         """Return a jump to the block for this step and state.
 
-        The instructions that make the state that of the block are appended to `instructions`.
+        Append to `instructions` the instructions that convert the state to the one with which the
+        block begins.
         """
         state = state.copy()
         state.keep(self.loop.live[step] | self.implicit(self.loop.steps[step]))
@@ -346,7 +347,7 @@ class Tracer(Caller):
         variables: list[ir.Var],
         instructions: list[ir.Instruction],
     ) -> None:
-        """Emit the exchange of slots and the assignments on the way to a block."""
+        """Append the exchange of slots and the assignments that precede a jump to a block."""
         found = [
             (variable, value)
             for variable, value in zip(variables, values, strict=True)
@@ -369,7 +370,7 @@ class Tracer(Caller):
             instructions.append(ir.Let(into_all, out_all, self.line))
 
     def refuse_variants(self, step: int, variants: list[Variant]) -> None:
-        """Refuse a loop with too many states, and name a variable that changes its dtype."""
+        """Reject a loop with too many states, and name a variable that changes its dtype."""
         kinds: dict[str, list[str]] = {}
         for variant in variants:
             for name, value in variant.state.names.items():
@@ -428,7 +429,7 @@ class Tracer(Caller):
         self.store([*pairs, (step.iterator, rest)], step.target)
 
     def leave(self, step: flow.Leave, number: int) -> ir.End:
-        """Leave the loop."""
+        """Add an exit, and return the end of the block."""
         names: dict[str, Any] = {}
         used: set[ir.Slot] = set()
         for name in sorted(self.loop.live[number] & self.assigned):
@@ -528,7 +529,10 @@ class Tracer(Caller):
         self.store(pairs, value)
 
     def unpack(self, target: ast.expr, value: Any) -> list[tuple[str, Any]]:
-        """Return which names a target assigns, or assign an element."""
+        """Return the names that a target assigns, with their values.
+
+        A target such as `x[i]` is assigned at once.
+        """
         if isinstance(target, ast.Name):
             return [(target.id, value)]
         if isinstance(target, ast.Tuple | ast.List):
@@ -549,7 +553,7 @@ class Tracer(Caller):
         return refuse(Reason.SYNTAX, target, name="an assignment to this")
 
     def store(self, pairs: list[tuple[str, Any]], node: Any) -> None:
-        """Assign values to names, all at the same time."""
+        """Assign values to names. All values are read before the first assignment."""
         lets: list[tuple[ir.Var, ir.Scalar]] = []
         stored = {}
         for name, value in pairs:
@@ -585,7 +589,7 @@ class Tracer(Caller):
     def exchange(self, stored: dict[str, Any]) -> None:
         """Exchange the contents of slots if an assignment exchanges the vectors of its names.
 
-        Each name then keeps its slot.
+        Each name then keeps its slot, as in `u, v = v, u`.
         """
         wanted: dict[ir.Slot, ir.Slot] = {}
         moved: dict[int, ir.Slot] = {}
@@ -721,7 +725,7 @@ class Tracer(Caller):
         return program, Binding(**paths, origins=names)
 
     def find_tracked(self) -> set[int]:
-        """Return the slots that may store the entries of an object from before the program."""
+        """Return the indices of the slots that may store the entries of a vector argument."""
         found = {slot.index for slot in self.inputs}
         moves = [x for block in self.blocks for x in block.instructions if isinstance(x, ir.Move)]
         size = -1

@@ -1,7 +1,7 @@
-"""The values that the tracer knows: what a variable of the user's function may refer to.
+"""The abstract values of the tracer: what a variable of the user's function may refer to.
 
 A *term* is a vector expression of the intermediate form. It refers to the entries that its slots
-store at the time of the expression, as an expression of the library does.
+store when the expression is written, as an expression of the library does.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Perhaps:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A number with a dtype of its own: a Scalar of graphla, or a NumPy number.
+    """A number with any dtype: a Scalar of graphla, or a NumPy number.
 
-    It is an empty Scalar if `presence` is a scalar that is false. If it cannot be empty, `presence`
-    is True.
+    `presence` is a BOOL scalar that is false if the Scalar is empty. It is the Python value True if
+    the number cannot be empty.
     """
 
     scalar: ir.Scalar
@@ -57,9 +57,9 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A vector expression that is not computed yet, or whose entries nobody can change.
+    """A vector expression: the user's program has no Vector object with its entries.
 
-    `scalar` is the scalar operand as the user gave it, if the term is op(x, scalar).
+    `scalar` is the scalar operand as the user wrote it, if the term is op(x, scalar).
     """
 
     term: ir.VectorExpression
@@ -69,7 +69,7 @@ class Pending:
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """`A @ B`, `u & v` or `u | v`, which wait for an operator."""
+    """`A @ B`, `u & v` or `u | v`, before an operator is applied to it."""
 
     symbol: str
     left: Any  # Pending, Infix, View or Bound
@@ -100,7 +100,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class MaskView:
-    """A mask of a vector, which is evaluated when it is used."""
+    """A mask of a vector. It refers to the entries at the time when a statement uses the mask."""
 
     parent: Held | Pending
     structure: bool
@@ -109,7 +109,7 @@ class MaskView:
 
 @dataclass(frozen=True, slots=True)
 class JoinedMask:
-    """The result of `&` or `|` of masks, which later changes of the vectors do not affect."""
+    """The result of `&` or `|` of masks. Later changes of the vectors do not affect it."""
 
     mask: ir.Mask
     dim: ir.Dim
@@ -152,7 +152,8 @@ class Items:
 class Range:
     """A `range` of numbers.
 
-    `stop` is None if there is no end, and `step` is an int if it is known.
+    `stop` is None if there is no end. `step` is a Python int if it is known before the program
+    runs.
     """
 
     start: ir.Scalar
@@ -164,9 +165,9 @@ class Range:
 class Iterator:
     """An iterator of a `for`.
 
-    `source` is what it iterates over: a Range, whose `start` is the next item; an Array, a List or
-    Items, of which `position` is the index of the next item; or Items of Iterators, for a zip. If
-    `step` is -1, it iterates in reverse.
+    `source` is what it iterates over. For a Range, `start` is the next item. For an Array, a List
+    or Items, `position` is the index of the next item. For a zip, `source` is Items of Iterators.
+    If `step` is -1, it iterates in reverse.
     """
 
     source: Any
@@ -178,7 +179,7 @@ class Iterator:
 class Static:
     """A Python object that is known before the program runs, such as an operator.
 
-    `path` says where the object is found at a call, or is None.
+    `path` is the path at which a call finds the object (see `running.Path`), or None.
     """
 
     value: Any
@@ -189,8 +190,8 @@ class Static:
 class Maybe:
     """The value of a variable that has no value before the loop.
 
-    The variable has a value if `bound` is True, or a scalar that is true. So the first round needs
-    no block of its own.
+    The variable has a value if `bound` is the Python value True, or a scalar that is true. So the
+    first round and later rounds can share a block.
     """
 
     value: Any
@@ -215,10 +216,10 @@ ZERO = ir.Constant(0, INT64)
 ONE = ir.Constant(1, INT64)
 
 KINDS = {bool: BOOL, int: INT64, float: FP64}
-"""The dtypes of Python numbers."""
+"""The dtype of each class of Python numbers."""
 
 KINDS_OF: dict[DataType, Any] = {dtype: kind for kind, dtype in KINDS.items()}
-"""The classes of Python numbers."""
+"""The class of Python numbers for each dtype of scalars."""
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 """The range of INT64."""
@@ -237,10 +238,10 @@ def scalar_kind(dtype: DataType) -> DataType:
 
 
 def transform(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Replace parts of a value.
+    """Return a value with some of its parts replaced.
 
-    `change` gets each part before its own parts. It returns the replacement, or None to keep it and
-    to go on with its parts.
+    `change` is called for the value, and then for its parts, recursively. It returns a replacement,
+    or None to continue with the parts of its argument.
     """
     changed = change(x)
     if changed is not None:
@@ -259,7 +260,7 @@ def transform(x: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def parts(x: Any, kinds: Any) -> list[Any]:
-    """Return the parts of a value, or the value itself, that are of these classes."""
+    """Return the parts of a value that are instances of these classes; the value is a part too."""
     found: list[Any] = []
 
     def look(part: Any) -> Any:

@@ -383,7 +383,7 @@ class _Machine:
 
 
 def simplify(value: Any) -> Any:
-    """Return a value with few choices: equal ones are joined, and many are UNDEFINED."""
+    """Join equal choices of a value. Return UNDEFINED if more than 12 choices remain."""
     if not isinstance(value, OneOf):
         return value
     flat: list[Any] = []
@@ -398,7 +398,7 @@ def simplify(value: Any) -> Any:
 
 
 def certain(value: Any) -> Any:
-    """Return a value on which the program depends."""
+    """Return the value. Raise Unspecified if it has several choices: the program depends on it."""
     value = simplify(value)
     if value is UNDEFINED or isinstance(value, OneOf):
         raise Unspecified
@@ -436,7 +436,7 @@ def call(function: str, values: list[Any]) -> Any:
     """Return the value of a scalar function, by evaluating its text in the intermediate form."""
     is_int = type(values[0]) is int
     if is_int and function in ("pow", "lshift") and values[1] > 64:
-        # Python computes the large number; we need to know only whether it is one.
+        # Python would compute a very large number. A smaller exponent also shows the overflow.
         is_small = values[0] == 0 or (function == "pow" and abs(values[0]) == 1)
         values = [values[0], 64 + values[1] % 2]
         if not is_small:
@@ -534,7 +534,7 @@ def chooses(op: Any, item: tuple[oracle.Key, Any], thunk: Any) -> bool:
 
 
 def wide(key: oracle.Key) -> tuple[np.int64, np.int64]:
-    """Return a position as INT64 numbers, whose sums wrap around as those of an operator do."""
+    """Return a position as INT64 numbers. Their sums wrap around, as in an operator."""
     return np.int64(key[0]), np.int64(key[1])
 
 

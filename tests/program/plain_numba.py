@@ -18,7 +18,7 @@ _UFUNCS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arcta
 
 
 class _Math:
-    """The module math as compiled code has it: a domain error gives NaN."""
+    """The module math as in compiled code: a domain error returns NaN."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, _UFUNCS.get(name, name), None) or getattr(math, name)
@@ -34,7 +34,7 @@ def view(address: int, size: int, dtype: Any) -> np.ndarray:
 
 
 def _on_numbers(function: Any) -> Any:
-    """Return a function of NumPy numbers, which overflow as those of compiled code."""
+    """Return a function that computes with NumPy numbers, which overflow as in compiled code."""
     kinds = {int: np.int64, float: np.float64}
 
     def call(*arguments: Any) -> Any:
@@ -47,7 +47,7 @@ _lock = Lock()  # `config` belongs to the whole process
 
 
 def load(layout: Layout, name: str) -> Any:
-    """Return the entry of a program as a Python function."""
+    """Return the entry function of a printed program as a Python function."""
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config
     with _lock:

@@ -80,7 +80,7 @@ class Case:
     stacks: tuple[tuple[Table, ...], ...]
 
     def arguments(self) -> Arguments:
-        """Return the arguments on the default device. They share no arrays with others."""
+        """Return new arguments on the default device. No two calls return the same arrays."""
         device = gl.Vector(bool, 1).device
         matrices = zip(self.matrices, self.layouts, strict=True)
         return Arguments(
@@ -394,7 +394,7 @@ class _Maker:
         return ir.Call(name, tuple(self.scalar(kind, depth) for kind in kinds), dtype)
 
     def operand(self, dtype: DataType) -> ir.Scalar:
-        """Return a scalar that an entry of this dtype is combined with."""
+        """Return a scalar operand for an operation with entries of this dtype."""
         wanted = [INT64, scalar_dtype(dtype)]
         if dtype.kind == "u" and "faults" not in self.features:
             return ir.Constant(self.draw(st.integers(0, 6)), INT64)
@@ -598,7 +598,7 @@ class _Maker:
         return len(self.exits) - 1
 
     def statements(self, depth: int, after: int | None) -> None:
-        """Draw statements; `after` is the block behind the innermost loop."""
+        """Draw statements; `after` is the block after the innermost loop."""
         for _ in range(self.pick([1, 2, 3, 4, 6])):
             if self.left <= 0:
                 return
@@ -654,7 +654,7 @@ class _Maker:
         names = [
             name
             for name in MONOIDS
-            if not (source.dtype.name == "UINT64" and name == "min")  # its identity is no INT64
+            if not (source.dtype.name == "UINT64" and name == "min")  # the identity exceeds INT64
         ]
         monoid = monoid_of(getattr(gl.monoid, self.pick(names)), source.dtype)
         is_present = self.variable(BOOL) if self.draw(st.booleans()) else None
@@ -717,7 +717,7 @@ class _Maker:
             self.add(ir.Move, tuple(group), tuple(self.draw(st.permutations(group))))
 
     def add_index(self) -> None:
-        """Change an index slot such that its values stay indices."""
+        """Change an index slot so that its values are still indices."""
         target = self.slot(is_index=True)
         if target is None:
             return

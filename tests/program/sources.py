@@ -1,4 +1,4 @@
-"""Draw sources of Python functions with loops of graphla statements, and compare two runs of one.
+"""Draw Python functions with loops of graphla statements, and compare two calls of a function.
 
 A drawn function takes a Matrix, Vectors, numbers and lists, and returns all its variables. Its
 loops end: each `while` counts its rounds. Each name always refers to a value of one kind:
@@ -134,7 +134,7 @@ def spread(tree, front, A):
 
 
 def larger(a, b):
-    """Return a new Vector with the maximum of two."""
+    """Return a new Vector with the maxima of two Vectors."""
     both = gl.binary.max(a | b)
     return both.new()
 
@@ -146,7 +146,7 @@ def total(a):
 
 
 def walk(front, A, most=3):
-    """Make steps until there is nothing left, and return the number of steps."""
+    """Make steps until the frontier is empty, and return the number of steps."""
     for step in range(most):
         front << gl.semiring.min_first(front @ A)
         if not front.nvals:
@@ -640,7 +640,7 @@ class _Writer:
         self.indent -= 1
 
     def add_pending(self) -> None:
-        """Make an expression, change an operand perhaps, and write the expression."""
+        """Make an expression, possibly change an operand, and write the expression."""
         target, u = self.name("int"), self.name("int")
         self.line(f"late = {self.vector('int', 2)}")
         if self.draw(st.booleans()):
@@ -650,7 +650,7 @@ class _Writer:
             self.line(f"{self.name('int')} << binary.plus(late | {u})")
 
     def add_mask_view(self) -> None:
-        """Make a mask, change its Vector perhaps, and write under the mask."""
+        """Make a mask, possibly change its Vector, and write under the mask."""
         target, u = self.name("int"), self.name("int")
         self.line(f"view = {self.pick(['', '~'])}{u}.{self.pick('SV')}")
         if self.draw(st.booleans()):
@@ -767,7 +767,7 @@ class _Writer:
 
 @dataclass(frozen=True)
 class Result:
-    """What a call of a drawn function leaves: its results, or the exception that it raises."""
+    """The outcome of a call of a drawn function: its results, or the exception that it raises."""
 
     values: tuple[Any, ...]
     error: BaseException | None
@@ -777,7 +777,7 @@ class Result:
 def call(source: Source, function: Callable[..., Any]) -> Result:
     """Call a function that `source.function()` has made, on new arguments.
 
-    The values of the result are those that it returns, and then the arguments.
+    The values of the result are the returned values, and then the arguments.
     """
     arguments = source.arguments()
     given = [*arguments[:-1], *arguments[-1], arguments[-1]]
@@ -795,7 +795,7 @@ def call(source: Source, function: Callable[..., Any]) -> Result:
 
 
 def has_large_number(result: Result) -> bool:
-    """Return whether a number of the result is not an INT64, so that a compiled loop differs."""
+    """Return whether a number of the result is outside INT64, which a compiled loop rejects."""
     numbers = [x for x in result.values if type(x) is int]
     return any(not -(1 << 63) <= x < 1 << 63 for x in numbers)
 
@@ -826,7 +826,7 @@ def compare(got: Result, expected: Result) -> None:
 
 
 def vectors_of(result: Result) -> list[Vector]:
-    """Return the Vectors of a result, whose identities are compared."""
+    """Return the Vectors of a result, for the comparison of their identities."""
     return [x for x in result.values if isinstance(x, Vector)]
 
 

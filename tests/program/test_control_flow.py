@@ -1,7 +1,7 @@
-"""Random functions give the same with and without `gl.jit`: control flow, names and objects.
+"""Random functions have the same results with and without `gl.jit`: control flow, names, objects.
 
 The functions have few kinds of statements on vectors, but any nesting of loops and conditions,
-exits at any place, aliases and exchanges. The programs run by the interpreter.
+exits at any place, aliases and exchanges. The interpreter runs the programs.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def run(function: Any, entries: list[dict[int, int]], numbers: list[int], aliase
 
 entries = st.dictionaries(st.integers(0, SIZE - 1), st.integers(-5, 20))
 PRECISE = (Reason.STATES, Reason.SHARED)
-"""The reasons for which a random function may be refused."""
+"""The reasons for which a random function may be rejected."""
 
 
 @settings(max_examples=400 if is_full() else 40)
@@ -202,7 +202,7 @@ PRECISE = (Reason.STATES, Reason.SHARED)
     st.lists(st.integers(0, 9), min_size=3, max_size=3),
     st.booleans(),
 )
-def test_a_random_function_gives_what_it_gives_in_python(
+def test_a_random_function_returns_the_same_as_in_python(
     text: str, entries: list[dict[int, int]], numbers: list[int], aliases: bool
 ):
     note(textwrap.indent(text, "  "))

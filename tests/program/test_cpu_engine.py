@@ -1,4 +1,4 @@
-"""The engine for the CPU computes what plain functions and the dictionaries compute.
+"""The engine for the CPU computes the same as plain functions and as the dictionaries.
 
 Most tests run the printed module as Python (`plain_numba`). A few compile it.
 """
@@ -36,7 +36,8 @@ TUNINGS = [
     ProgramTuning(sparse=0, **TINY),
     ProgramTuning(sparse=1 << 20, **TINY),
 ]
-"""The default, and limits for which each statement visits lists, or all indices in parts."""
+"""The default tuning; one with which each statement visits lists of entries; and one with which
+each statement visits all indices, in several parts."""
 
 
 def run_plainly(program: Any, arguments: Any) -> Any:
@@ -51,7 +52,7 @@ class Plain:
 
 @pytest.fixture(params=["lists", "parts"])
 def engine(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run the printed module as Python by two threads, with limits that reach all branches."""
+    """Run the printed module as Python with two threads and limits that reach all branches."""
     tuning = TUNINGS[1 if request.param == "lists" else 2]
     with (
         using(tuning, PartsTuning(parallel=0, parts=3, grain=2)),

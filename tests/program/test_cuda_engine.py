@@ -33,7 +33,7 @@ SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 
 @pytest.fixture(autouse=True)
 def small_blocks() -> Iterator[None]:
-    """Use small blocks, and stacks that soon lack room."""
+    """Use small blocks, and stacks that must soon be enlarged."""
     with using(SMALL):
         yield
 
@@ -62,7 +62,7 @@ def entries(store: VectorStore) -> dict[int, Any]:
 
 
 def search(neighbors: dict[int, set[int]], source: int) -> dict[int, int]:
-    """Return the distance of each vertex within reach."""
+    """Return the distance of each vertex that the source reaches."""
     levels, frontier, level = {source: 0}, {source}, 0
     while frontier:
         level += 1
@@ -80,7 +80,7 @@ def neighbors_of(a: gl.Matrix) -> dict[int, set[int]]:
 
 
 @pytest.mark.parametrize("direction", ["push", "pull", "auto"])
-def test_a_breadth_first_search_finds_the_parents_of_all_vertices_within_reach(direction: Any):
+def test_a_breadth_first_search_finds_the_parents_of_all_reachable_vertices(direction: Any):
     n = 300
     a = random_matrix(n, 700, 1)
     given = arguments_of(a, [vector_of({5: 5}, n, int), vector_of({5: 5}, n, int)])
@@ -95,7 +95,7 @@ def test_a_breadth_first_search_finds_the_parents_of_all_vertices_within_reach(d
         assert v in neighbors[parent] and levels[parent] + 1 == levels[v]
 
 
-def test_pagerank_is_that_of_the_interpreter():
+def test_pagerank_equals_that_of_the_interpreter():
     n = 200
     a = random_matrix(n, 900, 2)
     degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
@@ -146,7 +146,7 @@ def run_loop(program: ir.Program, rounds: int, values: dict[int, int], n: int) -
     return engine.run(program, Arguments(device, (n,), (), (), (0, rounds), inputs, stacks))
 
 
-def test_a_stack_that_lacks_room_is_enlarged_and_the_loop_goes_on():
+def test_a_full_stack_is_enlarged_and_the_loop_continues():
     stack = ir.Stack(0, "items", INT64, handmade.N)
     doubled = ir.Apply(unary.ainv["INT64"], ir.Entry(U), INT64)
     program = loop_of(

@@ -1,4 +1,4 @@
-"""Programs written by hand run as the statements that they stand for."""
+"""The interpreter runs programs written by hand as Python runs the statements they represent."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def search() -> ir.Program:
 
 
 def start() -> Arguments:
-    """Return the arguments for a path of four vertices and a vertex apart."""
+    """Return the arguments for a path of four vertices and an isolated vertex."""
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], True, nrows=5, ncols=5)
     u = gl.Vector.from_dict({0: 0}, size=5)
     return Arguments(u.device, (5,), (A._read(),), (), (), (u._read(), u.dup()._read()), ())

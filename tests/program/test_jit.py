@@ -1,6 +1,6 @@
-"""Functions under `gl.jit` compute what they compute without it, and compile the loops they should.
+"""Functions under `gl.jit` have the same results as without it, and the right loops are compiled.
 
-The programs run by the interpreter, so nothing is compiled to machine code here.
+The interpreter runs the programs, so nothing is compiled to machine code here.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def shown(value: Any) -> Any:
 
 
 def check(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 1) -> None:
-    """Check that a function gives the same with and without `gl.jit`, and changes the same."""
+    """Check that a function has the same result and effects with and without `gl.jit`."""
     with gl.config.set(device="cpu"):
         args = [make() for make in makers]
         wanted = outcome(function, args)
@@ -109,7 +109,7 @@ def bfs(A: Matrix, source: int) -> Vector:
     return parent
 
 
-def test_a_loop_computes_what_it_computes_in_python():
+def test_a_loop_computes_the_same_as_in_python():
     check(bfs, path, lambda: 0)
     check(bfs, path, lambda: 3)
 
@@ -323,7 +323,7 @@ def test_a_loop_is_left_as_in_python(function: Callable[..., Any], limit: int):
     check(function, ones, lambda: limit)
 
 
-def test_continue_goes_on_with_the_next_round():
+def test_continue_starts_the_next_round():
     check(continues, ones)
 
 
@@ -337,7 +337,7 @@ def test_an_assignment_expression_assigns():
 
 
 @pytest.mark.parametrize("limit", [0, 3, 9])
-def test_conditions_evaluate_only_what_python_evaluates(limit: int):
+def test_conditions_evaluate_the_same_operands_as_in_python(limit: int):
     check(and_or, ones, lambda: limit)
 
 
@@ -603,7 +603,7 @@ def swap(u: Vector, v: Vector, rounds: int) -> tuple[Vector, Vector]:
 
 
 @pytest.mark.parametrize("rounds", range(5))
-def test_names_refer_to_the_objects_that_they_refer_to_in_python(engine: Counting, rounds: int):
+def test_names_refer_to_the_same_objects_as_in_python(engine: Counting, rounds: int):
     u, v = ones(), ones()
     x, y = gl.jit(swap)(u, v, rounds)
     a, b = ones(), ones()
@@ -640,7 +640,7 @@ def test_a_vector_made_in_the_loop_is_a_new_object(engine: Counting):
     assert (u[0].value, add(u)[0].value) == (1, 3)
 
 
-def test_an_object_that_no_name_refers_to_keeps_what_was_written(engine: Counting):
+def test_an_object_without_a_name_keeps_the_written_entries(engine: Counting):
     @gl.jit
     def add(u: Vector) -> Vector:
         for k in range(3):
@@ -685,7 +685,7 @@ def test_a_list_of_vectors_changes_in_place(engine: Counting):
     assert [each.to_dict() for each in levels] == [{2: 2}, {2: 2}, {3: 2}, {4: 3}, {5: 4}]
 
 
-def test_a_variable_without_a_value_after_the_loop_has_none(engine: Counting):
+def test_a_variable_that_python_leaves_without_a_value_has_no_value(engine: Counting):
     @gl.jit
     def last(u: Vector, rounds: int) -> int:
         for k in range(rounds):  # noqa: B007

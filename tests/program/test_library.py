@@ -1,4 +1,4 @@
-"""Compare the library's algorithms that `gl.jit` compiles, and definitions, with plain loops."""
+"""Compare compiled loops with plain loops, for algorithms of the library and for definitions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CASES: dict[str, tuple[int, Callable[[Matrix], Any]]] = {
 
 
 class Counting:
-    """An engine that runs programs by another engine, and counts them."""
+    """An engine that runs programs with another engine, and counts them."""
 
     def __init__(self, engine: Engine):
         self.engine = engine
@@ -47,7 +47,7 @@ class Counting:
 def load_definitions() -> Any:
     """Return the module benchmarks/definitions.py, which lists the definitions.
 
-    Modules of tests and benchmarks have equal names, so no module of a benchmark stays loaded.
+    Tests and benchmarks have modules with equal names, so the modules of benchmarks are unloaded.
     """
     folder = Path(__file__).parents[2] / "benchmarks"
     names = [path.stem for path in folder.glob("*.py")]

@@ -1,7 +1,7 @@
 """A drawn function computes the same when it runs plainly and when its loops are programs.
 
-Most drawn functions run by the interpreter, or by the text printed for Numba, which Python then
-executes. A few are compiled.
+Most programs are run by the interpreter, or as the module printed for Numba, which Python executes.
+A few are compiled.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A drawn function computes the same plainly and as one kernel per loop, which one launch runs."""
+"""A drawn function computes the same plainly and with one kernel launch per loop."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def loop_of(function: Callable[..., Any], names: dict[str, Any], always: frozens
 def traced(function: Callable[..., Any], *always: str, **names: Any) -> tuple[ir.Program, Binding]:
     """Trace the first loop of a function.
 
-    `names` are the variables before the loop, and `always` those that are read after it.
+    `names` are the variables before the loop, and `always` the names that are read after it.
     """
     loop = loop_of(function, names, frozenset(always))
     outside = {name: home.find(names, [function]) for name, home in loop.outside.items()}
@@ -83,7 +83,7 @@ class Counting:
 
 
 def both(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 1) -> list[Any]:
-    """Run a function plainly and as programs; both must do the same. Return the result.
+    """Run a function plainly and as programs. Check that both do the same, and return the result.
 
     `runs` is the number of loops.
     """
@@ -274,7 +274,7 @@ def test_two_arguments_may_be_one_vector():
         assert gl.jit(add)(one, one).to_dict() == {0: 4, 2: 4}
 
 
-def test_an_expression_keeps_the_entries_of_its_time():
+def test_an_expression_refers_to_the_entries_from_when_it_was_written():
     def keep(u: Vector, v: Vector) -> tuple[Vector, Vector]:
         for k in range(3):
             before = u + k
@@ -342,7 +342,7 @@ NUMBERS = st.sampled_from([True, 2, -1, 1.5, 300])
 
 
 def agree(statement: Callable[[], Any], function: Callable[..., Any], **names: Any) -> None:
-    """Check that a loop's new vector w has the dtype of the plain expression, or also fails."""
+    """Check that the new vector w has the same dtype in a loop and plainly, or that both fail."""
     try:
         wanted = statement()
         wanted = wanted.dtype
@@ -514,7 +514,7 @@ small = st.one_of(st.integers(-(2**30), 2**30), st.floats(-1e9, 1e9), st.boolean
 
 
 @given(small, small)
-def test_arithmetic_is_that_of_python(x: Any, y: Any):
+def test_arithmetic_follows_the_rules_of_python(x: Any, y: Any):
     both(calculated, vector, lambda: x, lambda: y)
 
 
@@ -528,7 +528,7 @@ def functions(u: Vector, x: Any, k: int) -> tuple[Any, ...]:
 
 
 @given(small, st.integers(-3, 5))
-def test_functions_of_numbers_are_those_of_python(x: Any, k: int):
+def test_functions_of_numbers_return_the_same_as_in_python(x: Any, k: int):
     both(functions, vector, lambda: x, lambda: k)
 
 
@@ -570,7 +570,7 @@ def test_an_int_that_does_not_fit_the_dtype_is_a_fault():
 # --- spellings ------------------------------------------------------------------------------------
 
 
-def test_all_spellings_of_statements_do_what_they_do_plainly():
+def test_all_spellings_of_statements_do_the_same_as_plainly():
     def every(A: Matrix, u: Vector, v: Vector, p: Vector) -> tuple[Any, ...]:
         n, count, s = A.nrows, 0, 0
         w = x = q = y = u
@@ -619,7 +619,7 @@ def test_scalars_of_graphla_and_numpy_are_operands():
 
 
 def refused(function: Callable[..., Any], **names: Any) -> tuple[Any, str]:
-    """Return the reason for which a loop is refused, and the source of the node."""
+    """Return the reason for which a loop is rejected, and the source of the node."""
     with pytest.raises(NotCompilable) as caught:
         traced(function, **names)
     return caught.value.code, ast.unparse(caught.value.node)

@@ -1,0 +1,34 @@
+"""The programs of benchmarks/jit_programs.py give correct results as kernels."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphla as gl
+
+pytest.importorskip("networkx")
+TESTS = Path(__file__).parent.parent
+sys.path += [str(TESTS), str(TESTS.parent / "benchmarks")]
+
+import jit_programs  # noqa: E402
+import test_jit_programs  # noqa: E402
+
+QUICK = {"betweenness", "bfs", "components", "independent_set"}
+"""The programs that the simulator runs quickly."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.gpu)
+        for name in test_jit_programs.CHECKS
+    ],
+)
+def test_each_program_gives_correct_results_as_a_kernel(name: str):
+    program: Any = jit_programs.PROGRAMS[name]
+    with gl.config.set(device="cuda"):
+        test_jit_programs.CHECKS[name](gl.jit(program))
