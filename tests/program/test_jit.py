@@ -151,6 +151,27 @@ def popped(items: list[Vector], total: Vector) -> Vector:
     return total
 
 
+def append_to_both(u: Vector, one: list[Vector], other: list[Vector]) -> Vector:
+    for k in range(3):
+        one.append(u.dup())
+        u << binary.plus(u, k)
+        other.append(u.dup())
+        u << binary.plus(u | one[0])
+    return u
+
+
+def test_a_program_for_two_lists_does_not_run_for_one_list_with_two_names():
+    u, one = Vector.from_coo([0, 2], [1, 5], size=4), []
+    jitted = gl.jit(append_to_both, fallback=True)
+    with compiling(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        jitted(u.dup(), [], [])
+        found = jitted(u.dup(), one, one)
+    wanted: list[Vector] = []
+    assert found.isequal(append_to_both(u.dup(), wanted, wanted))
+    assert [x.to_dict() for x in one] == [x.to_dict() for x in wanted]
+
+
 def test_a_list_with_a_vector_twice_gives_what_python_gives():
     def make(order: tuple[int, ...]) -> list[Vector]:
         vectors = [Vector.from_coo([0, 2], [k, 3 * k], size=4) for k in range(1, 4)]
