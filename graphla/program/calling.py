@@ -85,6 +85,13 @@ class Caller(Evaluator):
             return special(self, args, options, node)
         if getattr(math, getattr(function, "__name__", ""), None) is function:
             given = [self.number(x, node) for x in args]
+            if function is math.modf and len(given) == 1 and not options:
+                return Items(tuple(map(Number, scalars.parts(self, *given))))
+            if function is math.isclose and len(given) == 2:
+                keys = {"rel_tol": constant(1e-9), "abs_tol": ZERO}
+                keys |= {key: self.number(x, node) for key, x in options.items()}
+                if len(keys) == 2:
+                    return Number(scalars.is_close(self, *given, *keys.values()))
             if not options:
                 with self.checks(node):
                     found = scalars.mathematical(self, function.__name__, given)
@@ -401,6 +408,15 @@ class Caller(Evaluator):
         x, y = args
         return self.binary("**", x, y, node)
 
+    def call_sum(self, args: list[Any], options: Any, node: Any) -> Any:
+        """Return sum(x) or sum(x, start), for a tuple."""
+        if not 1 <= len(args) <= 2 or options or not isinstance(args[0], Items):
+            refuse(Reason.CALL, node.func)
+        found = args[1] if len(args) == 2 else Number(ZERO)
+        for each in args[0].values:
+            found = self.binary("+", found, each, node)
+        return found
+
     def call_divmod(self, args: list[Any], options: Any, node: Any) -> Items:
         """Return divmod(x, y)."""
         x, y = args
@@ -593,6 +609,7 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     range: Caller.call_range,
     pow: Caller.call_pow,
     divmod: Caller.call_divmod,
+    sum: Caller.call_sum,
     reversed: Caller.call_reversed,
     enumerate: Caller.call_enumerate,
     zip: Caller.call_zip,

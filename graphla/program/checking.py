@@ -56,11 +56,12 @@ def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]
     found["round"] = (((FP64,), INT64),)
     found["where"] = tuple(((BOOL, dtype, dtype), dtype) for dtype in SCALARS)
     for name in ir.SCALAR_FUNCTIONS:
-        if name.startswith("math."):
+        if name in ir.OF_INTS:
+            found[name] = (((INT64,) * ir.OF_INTS[name], INT64),)
+        elif name.startswith("math."):
             result = BOOL if name.startswith("math.is") else FP64
             result = INT64 if name in ("math.floor", "math.ceil") else result
-            takes_two = name in ("math.atan2", "math.hypot", "math.copysign")
-            found[name] = (((FP64,) * (1 + takes_two), result),)
+            found[name] = (((FP64,) * (1 + (name in ir.OF_TWO_FLOATS)), result),)
     return found
 
 

@@ -870,6 +870,10 @@ class _SweepPrinter:
             if self._is_listed(slot, how):
                 name, n = printer.name(slot), printer.size(slot.dim)
                 out(f"Listed listed_{name}(old_{name}, {n});")
+        if self.sweep.clears:
+            calls = " ".join(f"clear_flags({printer.name(slot)}, {n});" for slot in counted)
+            out(f"if (!span.list) {{ {calls} }}")
+            out("else")
         out.begin(f"sweep<Row, {self._ahead()}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
             out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")

@@ -354,3 +354,15 @@ functions |= {
     for name in ir.SCALAR_FUNCTIONS
     if name.startswith("math.")
 }
+
+
+def _choose(function: Callable[[int, int], int], most: int, x: int, y: int) -> int:
+    """Return math.comb(x, y) or math.perm(x, y), unless more than `most` factors multiply."""
+    factors = min(y, x - y) if function is math.comb else y
+    if x >= 0 and most < factors <= x:
+        raise OverflowError("an integer in a compiled loop exceeds 64 bits")
+    return function(x, y)
+
+
+functions["math.comb"] = lambda x, y: _choose(math.comb, 33, x, y)
+functions["math.perm"] = lambda x, y: _choose(math.perm, 20, x, y)

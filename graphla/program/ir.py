@@ -186,7 +186,33 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "math.isfinite": "math.isfinite(x)",
     "math.fabs": "math.fabs(x)",
     "math.copysign": "math.copysign(x, y)",
+    "math.log1p": "math.log1p(x)",
+    "math.expm1": "math.expm1(x)",
+    "math.cbrt": "math.cbrt(x)",
+    "math.erf": "math.erf(x)",
+    "math.erfc": "math.erfc(x)",
+    "math.gamma": "math.gamma(x)",
+    "math.lgamma": "math.lgamma(x)",
+    "math.asinh": "math.asinh(x)",
+    "math.acosh": "math.acosh(x)",
+    "math.atanh": "math.atanh(x)",
+    "math.fmod": "math.fmod(x, y)",
+    "math.remainder": "math.remainder(x, y)",
+    "math.nextafter": "math.nextafter(x, y)",
+    # functions of module math on ints
+    "math.gcd": "math.gcd(x, y)",
+    "math.isqrt": "math.isqrt(x)",
+    "math.comb": "math.comb(x, y)",
+    "math.perm": "math.perm(x, y)",
 }
+
+OF_TWO_FLOATS = {
+    f"math.{name}" for name in ("atan2", "hypot", "copysign", "fmod", "remainder", "nextafter")
+}
+"""The functions of module math that take two floats."""
+
+OF_INTS = {"math.gcd": 2, "math.isqrt": 1, "math.comb": 2, "math.perm": 2}
+"""The functions of module math that take ints, and how many. They give an int."""
 
 # --- masks --------------------------------------------------------------------------------------
 

@@ -171,7 +171,10 @@ _PREDICATES = {
     "math.isfinite": "({0} - {0} == 0)",
     "math.fabs": "abs({0})",
     "math.copysign": "math.copysign({0}, {1})",
+    "math.nextafter": "np.nextafter({0}, {1})",
 }
+_FUNCTIONS = {"math.cbrt": "np.cbrt", "math.fmod": "np.fmod", "math.remainder": "remainder"}
+"""The functions of module math that Numba has by another name."""
 
 
 class _Printer:
@@ -398,6 +401,7 @@ class _Printer:
         self.may_fail = True
         x = [f"np.int64({each})" if each.strip("(-)").isdigit() else each for each in x]
         if not kind.is_float:
+            name = name.removeprefix("math.")
             return x[0] if name == "round" else f"{name}_int(w, {', '.join(x)})"
         whole = {"int": "trunc", "round": "rint", "math.floor": "floor", "math.ceil": "ceil"}
         if name in whole:
@@ -410,7 +414,7 @@ class _Printer:
             return f"{function}(w, r, {x[0]}, {x[1]})"
         second = x[1] if len(x) > 1 else "0.0"
         number = words.MATH + words.MATH_NAMES.index(name.removeprefix("math."))
-        value = f"{name}({', '.join(x)})"
+        value = f"{_FUNCTIONS.get(name, name)}({', '.join(x)})"
         return f"checked(w, r, np.int64({number}), {x[0]}, {second}, {value})"
 
     def python(self, text: str, dtype: DataType) -> str:

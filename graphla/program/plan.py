@@ -103,10 +103,15 @@ Part = Store | Erase | Fold | Compare | Check
 
 @dataclass(slots=True)
 class Sweep:
-    """Run the parts at each position of a domain."""
+    """Run the parts at each position of a domain.
+
+    If `clears` is true, all parts are of the kind `Erase`, and the sweep clears the flags of whole
+    vectors, unless it visits listed entries only. A thread may then clear flags at any position.
+    """
 
     domain: Domain
     parts: list[Part]
+    clears: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +274,7 @@ def plan(
         chosen = list(_choose(steps, full, queues.queued, is_deterministic))
         fused = _fuse(chosen)
         planned.append(PlannedBlock(fused, block.end))
+    _choose_clears(planned)
     _place_barriers(planned)
     return Plan(
         program=program,
@@ -916,6 +922,8 @@ def accesses(step: Step) -> list[Access]:
     """Return the accesses of a step to memory that threads share."""
     if isinstance(step, Sweep):
         found = [each for part in step.parts for each in _accesses_of(part, step.domain)]
+        if step.clears:
+            found = [replace(each, mapping=None) for each in found]
         over = step.domain.over
         if over is not None:
             line = found[0].line if found else 0
@@ -1089,6 +1097,10 @@ def _may_end(sweep: Sweep) -> bool:
     )
 
 
+def _only_erases(sweep: Sweep) -> bool:
+    return all(isinstance(part, Erase) for part in sweep.parts)
+
+
 def _has_check(sweep: Sweep) -> bool:
     return any(isinstance(part, Check) for part in sweep.parts)
 
@@ -1108,10 +1120,12 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
     if any(part.is_sparse and part.into == there.over for part in stores):
         there = domain  # all entries of this slot are written by the sweep
     if domain != there:
-        # A sweep over all positions is better than a barrier.
+        # A sweep over all positions is better than a barrier. If it is necessary anyway, it is also
+        # better than another sweep that erases entries.
         is_dense = domain.over is None or there.over is None
+        is_erased = domain.over is None and _only_erases(other)
         pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
-        if not is_dense or not any(a.conflicts(b) for a, b in pairs):
+        if not is_dense or not (is_erased or any(a.conflicts(b) for a, b in pairs)):
             return None
         domain = Domain(domain.dim)
     before, after = Sweep(domain, sweep.parts), Sweep(domain, other.parts)
@@ -1158,12 +1172,35 @@ Pending = frozenset[Access]
 """The accesses since the last barrier."""
 
 
-def _place_barriers(blocks: list[PlannedBlock]) -> None:
-    """Insert a barrier before each step that conflicts with an access since the last barrier.
+def _choose_clears(blocks: list[PlannedBlock]) -> None:
+    """Let sweeps that only erase entries clear whole vectors, if this needs no other barriers."""
+    places = _barriers(blocks)
+    for block in blocks:
+        for step in block.steps:
+            if isinstance(step, Sweep) and _only_erases(step):
+                step.clears = True
+                step.clears = _barriers(blocks) == places
 
-    The accesses at the start of a block are those at the ends of all blocks that precede it. When
-    more of them become known, the block gets other barriers, so it is repeated until nothing
-    changes. The sets only grow, so this ends.
+
+def _barriers(blocks: list[PlannedBlock]) -> list[list[int]]:
+    """Return the places of the barriers in each block."""
+    pairs = zip(blocks, _pending(blocks), strict=True)
+    planned = [_with_barriers(block.steps, pending)[0] for block, pending in pairs]
+    return [[k for k, x in enumerate(steps) if isinstance(x, Barrier)] for steps in planned]
+
+
+def _place_barriers(blocks: list[PlannedBlock]) -> None:
+    """Insert a barrier before each step that conflicts with an access since the last barrier."""
+    for block, pending in zip(blocks, _pending(blocks), strict=True):
+        block.steps, _ = _with_barriers(block.steps, pending)
+
+
+def _pending(blocks: list[PlannedBlock]) -> list[Pending]:
+    """Return the accesses since the last barrier at the start of each block.
+
+    They are those at the ends of all blocks that precede it. When more of them become known, the
+    block gets other barriers, so it is repeated until nothing changes. The sets only grow, so this
+    ends.
     """
     before: list[Pending] = [frozenset()] * len(blocks)
     changed = set(range(len(blocks)))
@@ -1175,8 +1212,7 @@ def _place_barriers(blocks: list[PlannedBlock]) -> None:
             if not pending <= before[target]:
                 before[target] |= pending
                 changed.add(target)
-    for block, pending in zip(blocks, before, strict=True):
-        block.steps, _ = _with_barriers(block.steps, pending)
+    return before
 
 
 def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pending]:

@@ -6,6 +6,7 @@ intermediate results to variables, and faults for the exceptions that Python rai
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -254,21 +255,18 @@ def rounded(x: ir.Scalar) -> ir.Scalar:
     return call("round", INT64, x) if x.dtype is FP64 else convert(x, INT64)
 
 
-_OF_TWO = ("math.atan2", "math.hypot", "math.copysign")
-
-
 def mathematical(e: Emitter, name: str, arguments: list[ir.Scalar]) -> ir.Scalar | None:
     """Return the result of a function of module `math`, or None if programs cannot compute it."""
     function = f"math.{name}"
-    if name == "trunc" and len(arguments) == 1:
-        return convert(arguments[0], INT64)
-    if name == "pow" and len(arguments) == 2:
-        x, y = (convert(each, FP64) for each in arguments)
-        return power(e, x, y)
-    if name == "log" and len(arguments) == 2:
-        x, base = (ir.Call(function, (convert(each, FP64),), FP64) for each in arguments)
-        return ir.Call("truediv", (x, base), FP64)
-    if function not in ir.SCALAR_FUNCTIONS or len(arguments) != 1 + (function in _OF_TWO):
+    composed = _composed.get((name, len(arguments))) or _composed.get((name, None))
+    if composed is not None:
+        return composed(e, *arguments)
+    if function in ir.OF_INTS:
+        if len(arguments) != ir.OF_INTS[function]:
+            return None
+        return ir.Call(function, tuple(_index(each) for each in arguments), INT64)
+    takes = 1 + (function in ir.OF_TWO_FLOATS)
+    if function not in ir.SCALAR_FUNCTIONS or len(arguments) != takes:
         return None
     if name in ("floor", "ceil"):
         (x,) = arguments
@@ -276,10 +274,148 @@ def mathematical(e: Emitter, name: str, arguments: list[ir.Scalar]) -> ir.Scalar
     given = tuple(convert(each, FP64) for each in arguments)
     if name.startswith("is"):
         return ir.Call(function, given, BOOL)
-    if name not in ("exp", "sinh", "cosh"):
+    if name not in ("exp", "expm1", "sinh", "cosh"):
         return ir.Call(function, given, FP64)
     x = e.leaf(given[0])
     result = e.leaf(ir.Call(function, (x,), FP64))
     overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
     e.fault(overflows, "OverflowError", "math range error")
     return result
+
+
+def _index(x: ir.Scalar) -> ir.Scalar:
+    if x.dtype is FP64:
+        raise TypeError("'float' object cannot be interpreted as an integer")
+    return convert(x, INT64)
+
+
+def _logarithm(e: Emitter, x: ir.Scalar, base: ir.Scalar) -> ir.Scalar:
+    above, below = (ir.Call("math.log", (convert(each, FP64),), FP64) for each in (x, base))
+    return ir.Call("truediv", (above, below), FP64)
+
+
+def _float_power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
+    """Return math.pow(x, y), which has a domain error where `**` divides or is complex."""
+    x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
+    zero = constant(0.0)
+    finite = e.leaf(both(_is_finite(x), _is_finite(y)))
+    is_below = call("lt", BOOL, y, zero)
+    divides = both(call("eq", BOOL, x, zero), both(is_below, finite))
+    near = where(finite, y, zero)
+    part = ir.Call("math.fmod", (near, constant(1.0)), FP64)
+    is_complex = both(finite, both(call("lt", BOOL, x, zero), call("ne", BOOL, part, zero)))
+    e.fault(either(divides, is_complex), "ValueError", "math domain error")
+    result = e.leaf(ir.Call("pow", (x, y), FP64))
+    exceeds = both(finite, ir.Call("math.isinf", (result,), BOOL))
+    e.fault(exceeds, "OverflowError", "math range error")
+    return result
+
+
+def _exponential(e: Emitter, x: ir.Scalar) -> ir.Scalar:
+    return _float_power(e, constant(2.0), x)
+
+
+def _scaled(factor: float) -> Callable[[Emitter, ir.Scalar], ir.Scalar]:
+    return lambda e, x: call("mul", FP64, convert(x, FP64), constant(factor))
+
+
+def _whole_divisor(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+    """Return math.gcd(...)."""
+    found, *others = (*map(_index, arguments), *([ZERO] * (2 - len(arguments))))
+    for other in others:
+        found = ir.Call("math.gcd", (found, other), INT64)
+    return found
+
+
+def _whole_multiple(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+    """Return math.lcm(...)."""
+    found: ir.Scalar = constant(1)
+    for other in map(_index, arguments):
+        x, y = e.leaf(found), e.leaf(other)
+        shared = e.leaf(ir.Call("math.gcd", (x, y), INT64))
+        shared = where(call("eq", BOOL, shared, ZERO), constant(1), shared)
+        parts = ir.Call("floordiv", (x, shared), INT64)
+        found = ir.Call("abs", (ir.Call("mul", (parts, y), INT64),), INT64)
+    return found
+
+
+def _factorial(e: Emitter, x: ir.Scalar) -> ir.Scalar:
+    x = e.leaf(_index(x))
+    return ir.Call("math.perm", (x, x), INT64)
+
+
+def _fraction(e: Emitter, x: ir.Scalar) -> ir.Scalar:
+    """Return the fractional part of a float with the sign of the float."""
+    near = where(ir.Call("math.isinf", (x,), BOOL), constant(0.0), x)
+    part = ir.Call("math.fmod", (near, constant(1.0)), FP64)
+    return ir.Call("math.copysign", (part, x), FP64)
+
+
+def parts(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
+    """Return math.modf(x)."""
+    x = e.leaf(convert(x, FP64))
+    part = e.leaf(_fraction(e, x))
+    whole = ir.Call("math.copysign", (ir.Call("sub", (x, part), FP64), x), FP64)
+    return part, whole
+
+
+def _unit(e: Emitter, x: ir.Scalar) -> ir.Scalar:
+    """Return math.ulp(x)."""
+    x = e.leaf(ir.Call("math.fabs", (convert(x, FP64),), FP64))
+    infinity = constant(float("inf"))
+    above = e.leaf(ir.Call("math.nextafter", (x, infinity), FP64))
+    below = ir.Call("math.nextafter", (x, constant(0.0)), FP64)
+    is_last = both(_is_finite(x), ir.Call("math.isinf", (above,), BOOL))
+    step = where(is_last, ir.Call("sub", (x, below), FP64), ir.Call("sub", (above, x), FP64))
+    return where(ir.Call("math.isinf", (x,), BOOL), x, step)
+
+
+def is_close(
+    e: Emitter, x: ir.Scalar, y: ir.Scalar, relative: ir.Scalar, absolute: ir.Scalar
+) -> ir.Scalar:
+    """Return math.isclose(x, y, rel_tol=relative, abs_tol=absolute)."""
+    given = (e.leaf(convert(each, FP64)) for each in (x, y, relative, absolute))
+    x, y, relative, absolute = given
+    zero = constant(0.0)
+    is_negative = either(call("lt", BOOL, relative, zero), call("lt", BOOL, absolute, zero))
+    e.fault(is_negative, "ValueError", "tolerances must be non-negative")
+
+    def size(z: ir.Scalar) -> ir.Scalar:
+        return ir.Call("math.fabs", (z,), FP64)
+
+    distance = e.leaf(size(ir.Call("sub", (x, y), FP64)))
+    limits = [size(ir.Call("mul", (relative, each), FP64)) for each in (x, y)]
+    near: ir.Scalar = ir.Call("le", (distance, absolute), BOOL)
+    for limit in limits:
+        near = either(near, ir.Call("le", (distance, limit), BOOL))
+    finite = both(
+        negation(ir.Call("math.isinf", (x,), BOOL)), negation(ir.Call("math.isinf", (y,), BOOL))
+    )
+    return either(ir.Call("eq", (x, y), BOOL), both(finite, near))
+
+
+def _hypotenuse(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+    found, *others = (convert(each, FP64) for each in arguments)
+    if not others:
+        return ir.Call("math.fabs", (found,), FP64)
+    for other in others:
+        found = ir.Call("math.hypot", (found, other), FP64)
+    return found
+
+
+_composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
+    ("trunc", 1): lambda e, x: convert(x, INT64),
+    ("pow", 2): _float_power,
+    ("log", 2): _logarithm,
+    ("exp2", 1): _exponential,
+    ("degrees", 1): _scaled(180.0 / math.pi),
+    ("radians", 1): _scaled(math.pi / 180.0),
+    ("gcd", None): _whole_divisor,
+    ("lcm", None): _whole_multiple,
+    ("factorial", 1): _factorial,
+    ("perm", 1): _factorial,
+    ("ulp", 1): _unit,
+    ("hypot", 1): _hypotenuse,
+    ("hypot", 3): _hypotenuse,
+}
+"""Functions of module math that consist of others; None stands for any number of arguments."""

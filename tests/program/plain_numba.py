@@ -17,11 +17,21 @@ from graphla.backends.cpu.program import Layout
 _UFUNCS = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 
 
+def _without_errors(function: Any) -> Any:
+    def call(x: float) -> float:
+        try:
+            return function(x)
+        except (ArithmeticError, ValueError):
+            return np.nan
+
+    return call
+
+
 class _Math:
     """The module math as in compiled code: a domain error returns NaN."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, _UFUNCS.get(name, name), None) or getattr(math, name)
+        return getattr(np, _UFUNCS.get(name, name), None) or _without_errors(getattr(math, name))
 
 
 def view(address: int, size: int, dtype: Any) -> np.ndarray:

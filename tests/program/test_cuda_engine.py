@@ -24,8 +24,8 @@ from graphla.program import interpreter, ir, running  # noqa: E402
 from graphla.program.plan import plan  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
-from semirings import binary, unary  # noqa: E402
-from semirings.dtypes import INT64  # noqa: E402
+from semirings import binary, semiring, unary  # noqa: E402
+from semirings.dtypes import BOOL, INT64  # noqa: E402
 
 SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
@@ -294,6 +294,23 @@ def test_explain_shows_the_steps_of_the_kernel_and_the_reasons_for_barriers():
 def test_a_plan_of_a_search_has_two_barriers_per_level():
     barriers = [line for line in str(plan(handmade.bfs())).splitlines() if "barrier:" in line]
     assert len(barriers) == 2
+
+
+def test_a_sweep_that_only_erases_clears_the_flags_of_whole_vectors():
+    a = random_matrix(10, 30, 5)
+    assert "clear_flags(product_2, " in engine.show(handmade.bfs(), (a._read(),))
+
+
+def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():
+    x, y, z = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xyz"))
+    ring = semiring.plus_first["INT64", BOOL]
+    product = ir.Product(y, handmade.square("A", BOOL), False, ring, "vxm", INT64)
+    program = loop_of(
+        ir.Write(y, None, None, False, ir.Entry(x), 1),
+        ir.Write(z, None, None, False, product, 2),
+        slots=(x, y, z),
+    )
+    assert "sweep over all positions: line 1 writes y; line 2 clears z" in str(plan(program))
 
 
 @given(cases())

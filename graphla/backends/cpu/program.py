@@ -499,6 +499,12 @@ def _refuse(value: float, number: float) -> None:
     raise OverflowError(f"value is {value}, which does not fit {dtype}{range_}")
 
 
+def _choose(function: Callable[[int, int], int], x: int, y: int) -> int:
+    if x >= y >= 0:
+        raise OverflowError(f"math.{function.__name__}({x}, {y}) does not fit INT64")
+    return function(x, y)
+
+
 _OF_INTS: dict[Any, Callable[[Any, Any], Any]] = {
     words.ADD: operator.add,
     words.SUB: operator.sub,
@@ -510,6 +516,10 @@ _OF_INTS: dict[Any, Callable[[Any, Any], Any]] = {
     words.ABS: lambda x, _: abs(x),
     words.LSHIFT: operator.lshift,
     words.RSHIFT: operator.rshift,
+    words.GCD: math.gcd,
+    words.ISQRT: lambda x, _: math.isqrt(x),
+    words.COMB: lambda x, y: _choose(math.comb, x, y),
+    words.PERM: lambda x, y: _choose(math.perm, x, y),
     words.UNSIGNED: lambda x, _: x + (1 << 64),
     words.FIT_INT: _refuse,
 }
@@ -534,5 +544,5 @@ def _unary(function: Callable[[float], float]) -> Callable[[float, float], float
 
 for _k, _name in enumerate(words.MATH_NAMES):
     _function = getattr(math, _name)
-    _is_binary = _name in ("atan2", "hypot")
+    _is_binary = _name in ("atan2", "hypot", "fmod", "remainder")
     _OF_FLOATS[words.MATH + _k] = _function if _is_binary else _unary(_function)

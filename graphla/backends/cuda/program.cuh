@@ -203,9 +203,24 @@ DEVICE Span all_of(i64 n) { return {nullptr, n}; }
 
 /// Returns the entries of v if its queue lists them and is short, otherwise all positions.
 template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
+#ifdef GRAPHLA_ONE_CLUSTER
+  // One position per thread takes no longer than reading the counts and the queue.
+  if (n <= i64(threads_in_grid())) return {nullptr, n};
+#endif
   const i64 entries = entries_of(v);
   if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, entries};
   return {nullptr, n};
+}
+
+/// Clears the presence flags of all positions. Words of 16 bytes fit, because the flags of each
+/// vector are padded to a multiple of `ALIGNMENT` in program.py.
+template <class T> DEVICE void clear_flags(const Vector<T> &v, i64 n) {
+  struct __align__(16) Wide {
+    u64 words[2];
+  };
+  Wide *const flags = (Wide *)v.present;
+  const i64 count = (n + 15) / 16;
+  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) flags[k] = Wide{{0, 0}};
 }
 
 /// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.

@@ -137,7 +137,67 @@ MATH_FUNCTION(atan, false)
 MATH_FUNCTION(sinh, true)
 MATH_FUNCTION(cosh, true)
 MATH_FUNCTION(tanh, false)
+MATH_FUNCTION(log1p, false)
+MATH_FUNCTION(expm1, true)
+MATH_FUNCTION(cbrt, false)
+MATH_FUNCTION(erf, false)
+MATH_FUNCTION(erfc, false)
+MATH_FUNCTION(asinh, false)
+MATH_FUNCTION(acosh, false)
+MATH_FUNCTION(atanh, false)
 #undef MATH_FUNCTION
+
+DEVICE bool is_pole_of_gamma(double x) { return x <= 0 && x == floor(x); }
+SCALAR_FUNCTION double math_gamma(double x, u32 &fault) {
+  if (is_pole_of_gamma(x)) return double(refuse(fault, OUT_OF_DOMAIN));
+  return math_result(tgamma(x), x, true, fault);
+}
+SCALAR_FUNCTION double math_lgamma(double x, u32 &fault) {
+  if (semirings::is_inf(x)) return fabs(x);
+  if (is_pole_of_gamma(x)) return double(refuse(fault, OUT_OF_DOMAIN));
+  return math_result(lgamma(x), x, true, fault);
+}
+SCALAR_FUNCTION double math_fmod(double x, double y, u32 &fault) {
+  return math_result(fmod(x, y), x + y, false, fault);
+}
+SCALAR_FUNCTION double math_remainder(double x, double y, u32 &fault) {
+  return math_result(remainder(x, y), x + y, false, fault);
+}
+DEVICE double math_nextafter(double x, double y, u32 &) { return nextafter(x, y); }
+
+SCALAR_FUNCTION i64 math_gcd(i64 x, i64 y, u32 &fault) {
+  u64 a = x < 0 ? 0 - u64(x) : u64(x), b = y < 0 ? 0 - u64(y) : u64(y);
+  while (b) {
+    const u64 rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a >> 63 ? refuse(fault, EXCEEDS_64_BITS) : i64(a);
+}
+SCALAR_FUNCTION i64 math_isqrt(i64 x, u32 &fault) {
+  if (x < 0) return refuse(fault, OUT_OF_DOMAIN);
+  u64 root = u64(sqrt(double(x)));
+  while (root * root > u64(x)) --root;
+  while ((root + 1) * (root + 1) <= u64(x)) ++root;
+  return i64(root);
+}
+SCALAR_FUNCTION i64 math_comb(i64 x, i64 y, u32 &fault) {
+  if (x < 0 || y < 0) return refuse(fault, OUT_OF_DOMAIN);
+  if (y > x) return 0;
+  i64 z = 1;
+  for (i64 i = 0; i < least(y, x - y) && !fault; ++i) {
+    const i64 shared = math_gcd(z, i + 1, fault);
+    z = mul_int(z / shared, (x - i) / ((i + 1) / shared), fault);
+  }
+  return z;
+}
+SCALAR_FUNCTION i64 math_perm(i64 x, i64 y, u32 &fault) {
+  if (x < 0 || y < 0) return refuse(fault, OUT_OF_DOMAIN);
+  if (y > x) return 0;
+  i64 z = 1;
+  for (i64 i = 0; i < y && !fault; ++i) z = mul_int(z, x - i, fault);
+  return z;
+}
 
 /// Returns a float without fraction as an int.
 DEVICE i64 whole_to_int(double x, u32 &fault) {

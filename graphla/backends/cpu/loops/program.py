@@ -486,7 +486,11 @@ def read_item(w, stack, item, slot, n, values, stack_values):
     FLOORDIV_FLOAT,
     MOD_FLOAT,
     POW_FLOAT,
-) = [np.int64(_number) for _number in range(1, 23)]
+    GCD,
+    ISQRT,
+    COMB,
+    PERM,
+) = [np.int64(_number) for _number in range(1, 27)]
 MATH = 32  # number of the first function of module math, in the order of MATH_NAMES
 MATH_NAMES = (
     "sqrt",
@@ -505,6 +509,18 @@ MATH_NAMES = (
     "cosh",
     "tanh",
     "hypot",
+    "log1p",
+    "expm1",
+    "cbrt",
+    "erf",
+    "erfc",
+    "gamma",
+    "lgamma",
+    "asinh",
+    "acosh",
+    "atanh",
+    "fmod",
+    "remainder",
 )
 LEAST, MOST = np.int64(-(1 << 63)), np.int64((1 << 63) - 1)
 
@@ -523,21 +539,25 @@ def fail_float(w, r, function, x, y):
     return 0.0
 
 
+# Compiled code may assume that sums and products of signed integers do not overflow, so a test
+# comes before the operation, or the operation is on unsigned integers.
+
+
 def add_int(w, x, y):
     """Return x + y."""
-    z = x + y
+    z = np.int64(np.uint64(x) + np.uint64(y))
     return fail(w, ADD, x, y) if ((x ^ z) & (y ^ z)) < 0 else z
 
 
 def sub_int(w, x, y):
     """Return x - y."""
-    z = x - y
+    z = np.int64(np.uint64(x) - np.uint64(y))
     return fail(w, SUB, x, y) if ((x ^ y) & (x ^ z)) < 0 else z
 
 
 def mul_int(w, x, y):
     """Return x * y."""
-    z = x * y
+    z = np.int64(np.uint64(x) * np.uint64(y))
     if -(1 << 31) <= x < 1 << 31 and -(1 << 31) <= y < 1 << 31:
         return z
     if x != 0 and ((x == -1 and y == LEAST) or (y == -1 and x == LEAST) or z // x != y):
@@ -561,6 +581,8 @@ def mod_int(w, x, y):
 
 def pow_int(w, x, y):
     """Return x ** y, for y >= 0."""
+    if w[FAULT] != 0:
+        return np.int64(0)
     if y < 0:
         return fail(w, POW, x, y)
     z, base, left = np.int64(1), x, y
@@ -588,12 +610,12 @@ def abs_int(w, x):
 
 def lshift_int(w, x, y):
     """Return x << y."""
-    if y < 0 or (y > 62 and x != 0):
-        return x if y == 63 and x == 0 else fail(w, LSHIFT, x, y)
-    if x == 0:
-        return x
-    z = x << y
-    return fail(w, LSHIFT, x, y) if z >> y != x else z
+    if y < 0:
+        return fail(w, LSHIFT, x, y)
+    if x == 0 or (x == -1 and y == 63):
+        return LEAST if x else x
+    z = x << y if y < 63 else np.int64(0)
+    return fail(w, LSHIFT, x, y) if y > 62 or z >> y != x else z
 
 
 def rshift_int(w, x, y):
@@ -601,6 +623,73 @@ def rshift_int(w, x, y):
     if y < 0:
         return fail(w, RSHIFT, x, y)
     return x >> (y if y < 63 else 63)
+
+
+def gcd_int(w, x, y):
+    """Return math.gcd(x, y)."""
+    a, b = x, y
+    while b != 0:
+        a, b = b, np.int64(0) if b == -1 else a % b
+    return fail(w, GCD, x, y) if a == LEAST else abs(a)
+
+
+def isqrt_int(w, x):
+    """Return math.isqrt(x)."""
+    if x < 0:
+        return fail(w, ISQRT, x, x)
+    root = min(np.int64(np.sqrt(np.float64(x))), np.int64(3037000499))
+    while root * root > x:
+        root -= 1
+    while root < 3037000499 and (root + 1) * (root + 1) <= x:
+        root += 1
+    return root
+
+
+def comb_int(w, x, y):
+    """Return math.comb(x, y)."""
+    if w[FAULT] != 0:
+        return np.int64(0)
+    if x < 0 or y < 0:
+        return fail(w, COMB, x, y)
+    z = np.int64(y <= x)
+    for i in range(min(y, x - y)):
+        shared = gcd_int(w, z, i + 1)
+        z = mul_int(w, z // shared, (x - i) // ((i + 1) // shared))
+        if w[FAULT] != 0:
+            w[FAULT], w[FAULT_A], w[FAULT_B] = COMB, x, y
+            return np.int64(0)
+    return z
+
+
+def perm_int(w, x, y):
+    """Return math.perm(x, y)."""
+    if w[FAULT] != 0:
+        return np.int64(0)
+    if x < 0 or y < 0:
+        return fail(w, PERM, x, y)
+    z = np.int64(y <= x)
+    for i in range(y if y <= x else 0):
+        z = mul_int(w, z, x - i)
+        if w[FAULT] != 0:
+            w[FAULT], w[FAULT_A], w[FAULT_B] = PERM, x, y
+            return np.int64(0)
+    return z
+
+
+def remainder(x, y):
+    """Return math.remainder(x, y), or NaN if Python raises an exception."""
+    if x - x != 0 or y - y != 0:
+        return x if x - x == 0 and y == y else np.nan
+    if y == 0:
+        return np.nan
+    size, step = abs(x), abs(y)
+    part = np.fmod(size, step)
+    rest = step - part
+    if part > rest:
+        part = -rest
+    elif part == rest:
+        part -= 2.0 * np.fmod(0.5 * (size - part), step)
+    return np.copysign(1.0, x) * part
 
 
 def to_int(w, r, function, x, whole):
