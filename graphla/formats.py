@@ -103,6 +103,53 @@ class SparseVector:
         return self.indices.size
 
 
+class StackedVector(SparseVector):
+    """A SparseVector whose entries are a part of arrays that several vectors share.
+
+    The part is from `begin` to `end`. Its arrays are made when `indices` or `values` is first read.
+    """
+
+    __slots__ = ("_made", "begin", "end", "shared")
+
+    def __init__(
+        self,
+        size: int,
+        indices: Array,
+        values: Array,
+        is_sorted: bool = True,
+        begin: int = 0,
+        end: int | None = None,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "size", size)
+        put(self, "is_sorted", is_sorted)
+        put(self, "shared", (indices, values))
+        put(self, "begin", begin)
+        put(self, "end", indices.size if end is None else end)
+        put(self, "_made", None)
+
+    @property
+    def nvals(self) -> int:
+        """Number of entries."""
+        return self.end - self.begin
+
+    @property
+    def indices(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The index of each entry."""
+        return (self._made or self._cut())[0]
+
+    @property
+    def values(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The value of each entry."""
+        return (self._made or self._cut())[1]
+
+    def _cut(self) -> tuple[Array, Array]:
+        indices, values = self.shared
+        made = indices[self.begin : self.end], values[self.begin : self.end]
+        object.__setattr__(self, "_made", made)
+        return made
+
+
 class PendingVector(SparseVector):
     """A SparseVector whose entries a device is still counting.
 

@@ -57,6 +57,9 @@ class VectorStore:
 
     If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
     both. They contain the same entries.
+
+    `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
+    far.
     """
 
     __slots__ = (
@@ -74,7 +77,13 @@ class VectorStore:
         "stamps",
     )
 
-    def __init__(self, device: str, dtype: DataType, storage: AnyVector) -> None:
+    def __init__(
+        self,
+        device: str,
+        dtype: DataType,
+        storage: AnyVector,
+        stamps: tuple[Any, ...] | None = None,
+    ) -> None:
         self.device = device
         self.dtype = dtype
         self.size = storage.size
@@ -87,7 +96,9 @@ class VectorStore:
         # number of entries that sparse merges have rewritten since the vector was last dense
         self._merged = 0
         self._lock = RLock()
-        self.stamps = () if device == "cpu" else (streams(device).Stamp(),)
+        if stamps is None:
+            stamps = () if device == "cpu" else (streams(device).Stamp(),)
+        self.stamps = stamps
         self._abroad: tuple[Any, ...] = ()
 
     @classmethod
@@ -103,7 +114,7 @@ class VectorStore:
         v = self._sparse
         if v is None:
             return self.at_hand.nvals
-        return v.nvals if type(v) is PendingVector else v.indices.size
+        return v.indices.size if type(v) is SparseVector else v.nvals
 
     @property
     def nbytes(self) -> int:

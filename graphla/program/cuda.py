@@ -18,6 +18,7 @@ from graphla.backends.cuda.launch import EACH, ISO, UNREAD
 from graphla.backends.cuda.persistent import FAULT
 from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
+from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
 from graphla.formats import Csr, is_iso
 from graphla.program import ir
@@ -272,8 +273,10 @@ def _outcome(
     else:
         names = list(program.exits[number].names.values())
 
+    stamps = (Stamp(),)
+
     def store(x: ir.Slot | ir.Stack, storage: Any) -> VectorStore:
-        return VectorStore(arguments.device, x.dtype, storage)
+        return VectorStore(arguments.device, x.dtype, storage, stamps)
 
     words, state = text.words, work.state
     slots, stacks = list(words.slots), list(words.stacks)

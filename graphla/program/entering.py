@@ -249,7 +249,9 @@ class Entry(Notation):
         if kind == "matrix":
             return self.enter_matrix(name, value)
         if kind == "list":
-            return self.enter_list(name, value)
+            if id(value) not in objects:  # otherwise, the list also has another name
+                objects[id(value)] = self.enter_list(name, value)
+            return objects[id(value)]
         if kind == "array":
             is_numpy = isinstance(value, np.ndarray)
             dtype = lookup_dtype(value.dtype) if is_numpy else KINDS[type(value[0])]

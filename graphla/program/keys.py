@@ -212,15 +212,24 @@ def _list(at: Description, value: Any) -> Any:
     if kinds <= _NUMBERS:
         size = len(value)
         at.sizes.setdefault(size, len(at.sizes))
-        return type(value), frozenset(kinds), at.sizes[size], size == 0
+        return type(value), frozenset(kinds), at.sizes[size], size == 0, _same_list(at, value)
     if kinds == {Vector}:
-        before = len(at.objects)
-        items = [at.of(each) for each in value]
-        shared = tuple(k for k, x in enumerate(items) if x[1] < before or x in items[:k])
-        return type(value), frozenset(x[0::2] + x[3:] for x in items), shared
+        kinds_of_items, shared = set(), []
+        for k, each in enumerate(value):
+            known = len(at.objects)
+            kind, number, dtype, size = _vector(at, each)
+            kinds_of_items.add((kind, dtype, size))
+            if number < known:  # the vector has another name, or is in the list twice
+                shared.append(k)
+        return type(value), frozenset(kinds_of_items), tuple(shared), _same_list(at, value)
     if isinstance(value, tuple):
         return tuple, at.nested(value)
     return Same(value)
+
+
+def _same_list(at: Description, value: Any) -> int | None:
+    """Return the number of a list, which tells whether two names refer to one list."""
+    return at.objects.setdefault(id(value), len(at.objects)) if type(value) is list else None
 
 
 def _array(at: Description, value: Any) -> Any:
@@ -240,6 +249,12 @@ def _function(at: Description, value: FunctionType) -> Any:
 
 def _method(at: Description, value: MethodType) -> Any:
     return at.of(value.__func__), Same(value.__self__)
+
+
+def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
+    # A method of a list that is itself described by its items; each call may have another list.
+    number = at.objects.get(id(value.__self__)) if type(value.__self__) is list else None
+    return (type(value), value) if number is None else (type(value), number, value.__name__)
 
 
 def _operator(at: Description, value: Operator) -> Any:
@@ -287,7 +302,7 @@ _exact: dict[type, Callable[[Description, Any], Any]] = {
     np.ndarray: _array,
     FunctionType: _function,
     MethodType: _method,
-    BuiltinFunctionType: _constant,
+    BuiltinFunctionType: _builtin,
     ModuleType: _identity,
     CodeType: _constant,
 }

@@ -20,7 +20,7 @@ from programs import Case, assume_outcome, cases  # noqa: E402
 import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.program import cuda as engine  # noqa: E402
-from graphla.program import interpreter, ir  # noqa: E402
+from graphla.program import interpreter, ir, running  # noqa: E402
 from graphla.program.plan import plan  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
@@ -160,6 +160,80 @@ def test_a_full_stack_is_enlarged_and_the_loop_continues():
         {1: 5, 4: -7}
     ]
     assert (outcome.scalars["i"], entries(outcome.slots[0])) == (25, {1: -5, 4: 7})
+
+
+def grow(u: gl.Vector, items: list[gl.Vector], rounds: int) -> None:
+    for k in range(rounds):
+        items.append(u.dup())
+        u << binary.plus(u, k)
+
+
+def fold(items: list[gl.Vector], total: gl.Vector) -> None:
+    """Read all items from the last to the first, and append others in between."""
+    while len(items) > 1:
+        last = items.pop()
+        total << binary.minus(last | total)
+        if len(items) == 3:
+            items.append(total.dup())
+            total << items.pop()
+
+
+class Counting:
+    """The engine, with the number of programs that it ran."""
+
+    runs = 0
+
+    def run(self, program: ir.Program, arguments: Arguments) -> Outcome:
+        self.runs += 1
+        return engine.run(program, arguments)
+
+
+def on_card(entries: dict[int, int], n: int = 6) -> gl.Vector:
+    return gl.Vector._of(vector_of(entries, n, int))
+
+
+ORDERS = {
+    "as they were left": [0, 1, 2, 3, 4, 5],
+    "from the middle": [2, 3, 4],
+    "one missing": [0, 1, 3, 4, 5],
+    "another vector between": [0, 1, 6, 2, 3],
+    "reversed": [5, 4, 3, 2, 1, 0],
+    "another vector first": [6, 0, 1],
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
+def test_a_loop_reads_the_vectors_that_another_loop_left_in_a_list(order: list[int]):
+    counting = Counting()
+    with gl.config.set(device="cuda"), running.use(counting):
+        left: list[gl.Vector] = []
+        gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 6)
+        left.append(on_card({0: 9}))
+        before = [each.to_dict() for each in left]
+        items, total = [left[k] for k in order], on_card({1: 1, 2: 2})
+        copies, wanted = [on_card(before[k]) for k in order], total.dup()
+        fold(copies, wanted)
+        gl.jit(fold)(items, total)
+    assert counting.runs == 2
+    assert total.to_dict() == wanted.to_dict()
+    assert [each.to_dict() for each in items] == [each.to_dict() for each in copies]
+    assert [each.to_dict() for each in left] == before
+
+
+@pytest.mark.parametrize(
+    ("order", "runs"), [([0, 1, 2, 3], 1), ([0, 1, 3], 2), ([1, 0], 2), ([0, 4, 1, 2], 3), ([], 0)]
+)
+def test_adjacent_vectors_are_copied_together(order: list[int], runs: int):
+    stack = ir.Stack(0, "items", INT64, handmade.N)
+    program = loop_of(ir.Append(stack, U, 1), slots=(U,), stacks=(stack,))
+    outcome = run_loop(program, 4, {1: 5, 4: -7}, 6)
+    stores = [*outcome.stacks[0], vector_of({0: 9}, 6, int)]
+    vectors = [stores[k].sparse(sorted=False) for k in order]
+    found = list(engine.machine.join_adjacent(vectors))
+    assert len(found) == runs
+    for which in (0, 1):
+        joined = [x for pair in found for x in pair[which].tolist()]
+        assert joined == [x for v in vectors for x in (v.indices, v.values)[which].tolist()]
 
 
 def test_a_fault_leaves_the_vectors_as_the_statements_before_it_made_them():

@@ -122,6 +122,69 @@ def test_calls_with_the_same_types_share_a_program(engine: Counting):
     assert first is second
 
 
+def powers(u: Vector, rounds: int) -> Vector:
+    """Append vectors to a new list in one loop, and remove them in another."""
+    items, total = [], u.dup()
+    for k in range(rounds):
+        items.append(u.dup())
+        u << binary.plus(u, k)
+    while len(items) > 1:
+        last = items.pop()
+        total << binary.minus(last | total)
+    return total
+
+
+def test_calls_with_new_lists_share_the_programs(engine: Counting):
+    jitted = gl.jit(powers)
+    for rounds in (5, 3, 9):
+        u = Vector.from_coo([0, 2], [1, 5], size=4)
+        assert jitted(u.dup(), rounds).isequal(powers(u.dup(), rounds))
+    first, second = engine.programs[:2]
+    assert first is not second
+    assert engine.programs == [first, second] * 3
+
+
+def popped(items: list[Vector], total: Vector) -> Vector:
+    while len(items) > 1:
+        last = items.pop()
+        total << binary.minus(last | total)
+    return total
+
+
+def append_to_both(u: Vector, one: list[Vector], other: list[Vector]) -> Vector:
+    for k in range(3):
+        one.append(u.dup())
+        u << binary.plus(u, k)
+        other.append(u.dup())
+        u << binary.plus(u | one[0])
+    return u
+
+
+def test_a_program_for_two_lists_does_not_run_for_one_list_with_two_names():
+    u, one = Vector.from_coo([0, 2], [1, 5], size=4), []
+    jitted = gl.jit(append_to_both, fallback=True)
+    with compiling(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        jitted(u.dup(), [], [])
+        found = jitted(u.dup(), one, one)
+    wanted: list[Vector] = []
+    assert found.isequal(append_to_both(u.dup(), wanted, wanted))
+    assert [x.to_dict() for x in one] == [x.to_dict() for x in wanted]
+
+
+def test_a_list_with_a_vector_twice_gives_what_python_gives():
+    def make(order: tuple[int, ...]) -> list[Vector]:
+        vectors = [Vector.from_coo([0, 2], [k, 3 * k], size=4) for k in range(1, 4)]
+        return [vectors[k] for k in order]
+
+    with compiling():
+        jitted = gl.jit(popped)
+        for order in ((0, 1, 2), (0, 1, 0, 2, 2), (1, 1, 1), (2, 0)):
+            total = Vector.from_coo([0, 2], [7, 7], size=4)
+            found = jitted(make(order), total.dup())
+            assert found.isequal(popped(make(order), total.dup()))
+
+
 def test_calls_with_other_types_get_another_program(engine: Counting):
     search = gl.jit(bfs)
     search(path(), 0)

@@ -10,9 +10,9 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from threading import local
 from typing import Any
 
@@ -39,6 +39,7 @@ from graphla.formats import (
     Csr,
     FullVector,
     SparseVector,
+    StackedVector,
     is_iso,
     remember,
 )
@@ -321,14 +322,17 @@ class Run:
     # --- stacks ---------------------------------------------------------------------------------
 
     def _fill_stack(self, place: StackPlace, vectors: Sequence[SparseVector]) -> None:
-        ends = np.cumsum([0, *(v.nvals for v in vectors)])
-        top, length = int(ends[-1]), len(vectors)
+        ends = [0, *accumulate([v.nvals for v in vectors])]
+        top, length = ends[-1], len(vectors)
         room = max(2 * top, self.tuning.stack_entries * self.dims[place.dim], 1)
         memory = _make_stack(room, max(2 * length, self.tuning.stack_items), place.dtype)
-        for begin, v in zip(ends.tolist(), vectors, strict=False):
-            memory.indices[begin : begin + v.nvals] = v.indices
-            memory.values[begin : begin + v.nvals] = v.values
-        memory.ends[:length] = xp.asarray(ends[1:])
+        begin = 0
+        for indices, values in join_adjacent(vectors):
+            end = begin + indices.size
+            memory.indices[begin:end] = indices
+            memory.values[begin:end] = values
+            begin = end
+        memory.ends[:length] = xp.asarray(np.array(ends[1:], np.int64))
         self.stacks.append(memory)
         self._set_stack(place, memory)
         self.state[place.at + 5 : place.at + 8] = [length, top, length]
@@ -419,10 +423,9 @@ class Run:
         place, memory = self.layout.stacks[number], self.stacks[number]
         n, (length, _, lowest) = self.dims[place.dim], self.state[place.at + 5 : place.at + 8]
         ends = [0, *memory.ends[:length].tolist()]
+        indices, values = memory.indices, memory.values
         return [
-            None
-            if k < lowest
-            else SparseVector(n, memory.indices[begin:end], memory.values[begin:end], False)
+            None if k < lowest else StackedVector(n, indices, values, False, begin, end)
             for k, (begin, end) in enumerate(pairwise(ends))
         ]
 
@@ -455,6 +458,28 @@ def _pack(form: Form) -> Packed:
     if form.columns is not None and kept != EACH:
         return cached("peek form", lambda: pull_form(a, values, columns=form.columns))
     return cached("pull form", lambda: pull_form(a, values))
+
+
+def join_adjacent(vectors: Sequence[SparseVector]) -> Iterator[tuple[Array, Array]]:
+    """Yield the arrays of the vectors, in order.
+
+    Parts that lie next to each other in shared arrays are joined, so that one copy suffices.
+    """
+    k = 0
+    while k < len(vectors):
+        v, k = vectors[k], k + 1
+        if not isinstance(v, StackedVector):
+            yield v.indices, v.values
+            continue
+        (indices, values), end = v.shared, v.end
+        while k < len(vectors):
+            after = vectors[k]
+            if not isinstance(after, StackedVector):
+                break
+            if after.shared[0] is not indices or after.begin != end:
+                break
+            end, k = after.end, k + 1
+        yield indices[v.begin : end], values[v.begin : end]
 
 
 def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
