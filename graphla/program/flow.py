@@ -784,8 +784,10 @@ class _Flattener:
                 x, y = left, self.lower(right, scope)
             else:
                 x, y = self.lower_all([left, right], scope)
-            if k < len(parts) - 1 and not isinstance(y, ast.Constant | ast.Name):
-                # A name needs no copy unless a later operand assigns it by `:=`.
+            is_kept = isinstance(y, ast.Constant) or (
+                isinstance(y, ast.Name) and not _assigns(y.id, node.comparators[k + 1 :])
+            )
+            if k < len(parts) - 1 and not is_kept:
                 x = self.assign_to_hidden_name(x, node, scope)
                 y = self.assign_to_hidden_name(y, right, scope)
             self.assign(result, ast.Compare(x, [op], [y]), node, scope)
@@ -1159,6 +1161,15 @@ def stored_names(loop: ast.For | ast.While) -> frozenset[str]:
     """Return the names that a loop, without its `else`, assigns or deletes."""
     head = loop.target if isinstance(loop, ast.For) else loop.test
     return frozenset[str]().union(*(_written(part) for part in (head, *loop.body)))
+
+
+def _assigns(name: str, nodes: Sequence[ast.expr]) -> bool:
+    """Return whether one of the expressions assigns a name by `:=`."""
+    return any(
+        isinstance(each, ast.NamedExpr) and each.target.id == name
+        for node in nodes
+        for each in ast.walk(node)
+    )
 
 
 def _written(node: ast.AST) -> frozenset[str]:

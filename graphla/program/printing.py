@@ -221,6 +221,7 @@ _instructions: dict[type, Callable[[_Printer, Any], str]] = {
     ir.Pop: lambda p, x: f"{p.value(x.slot)} = {p.value(x.stack)}.pop()",
     ir.Peek: lambda p, x: f"{p.value(x.slot)} = {p.value(x.stack)}[{p.scalar(x.index)}]",
     ir.Length: lambda p, x: f"{x.variable.name} = len({p.value(x.stack)})",
+    ir.ClearStack: lambda p, x: f"{p.value(x.stack)}.clear()",
     ir.Fault: _Printer.fault,
 }
 

@@ -14,8 +14,7 @@ pytest.importorskip("networkx")
 TESTS = Path(__file__).parent.parent
 sys.path += [str(TESTS), str(TESTS.parent / "benchmarks")]
 
-import jit_programs  # noqa: E402
-import test_jit_programs  # noqa: E402
+from test_jit_programs import CHECKS, programs  # noqa: E402
 
 QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
@@ -23,12 +22,9 @@ QUICK = {"betweenness", "bfs", "components", "independent_set"}
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.gpu)
-        for name in test_jit_programs.CHECKS
-    ],
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.gpu) for name in CHECKS],
 )
 def test_each_program_gives_correct_results_as_a_kernel(name: str):
-    program: Any = jit_programs.PROGRAMS[name]
+    program: Any = programs.PROGRAMS[name]
     with gl.config.set(device="cuda"):
-        test_jit_programs.CHECKS[name](gl.jit(program))
+        CHECKS[name](gl.jit(program))

@@ -1190,3 +1190,34 @@ def test_reductions_and_distances_agree(engine: Counting):
         return d, total
 
     assert shown(gl.jit(distances)(path())) == shown(distances(path()))
+
+
+def counts_chains(u: Vector, rounds: int) -> int:
+    a, b, count = 0, 1, 0
+    for k in range(rounds):
+        u[k] = k
+        if a < b < (b := 3):
+            count += 1
+    return count
+
+
+def test_a_chained_comparison_reads_an_operand_before_a_later_operand_assigns_it(engine: Counting):
+    assert gl.jit(counts_chains)(ones(), 2) == counts_chains(ones(), 2) == 1
+
+
+def clears_a_list(A: Matrix) -> int:
+    steps: list[Vector] = []
+    u = Vector(int, A.nrows)
+    for k in range(3):
+        u[k] = k
+        steps.append(u.dup())
+        if len(steps) > 1:
+            steps.clear()
+    return len(steps)
+
+
+def test_explain_shows_that_a_list_is_cleared(engine: Counting):
+    A = gl.datasets.load("karate")
+    jitted: Any = gl.jit(clears_a_list)
+    assert jitted(A) == clears_a_list(A)
+    assert "steps.clear()" in jitted.explain(A)
