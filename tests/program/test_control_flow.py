@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import re
 import textwrap
+import warnings
 from typing import Any
 
 import pytest
@@ -193,6 +195,7 @@ def run(function: Any, entries: list[dict[int, int]], numbers: list[int], aliase
 entries = st.dictionaries(st.integers(0, SIZE - 1), st.integers(-5, 20))
 PRECISE = (Reason.STATES, Reason.SHARED)
 """The reasons for which a random function may be rejected."""
+PRECISE_TEXTS = re.compile("in too many combinations|changes a vector that a list contains")
 
 
 @settings(max_examples=400 if is_full() else 40)
@@ -208,8 +211,14 @@ def test_a_random_function_returns_the_same_as_in_python(
     note(textwrap.indent(text, "  "))
     with gl.config.set(device="cpu"):
         wanted = run(make(text), entries, numbers, aliases)
-        with running.use(interpreter):  # pyright: ignore[reportArgumentType]
+        with (
+            running.use(interpreter),  # pyright: ignore[reportArgumentType]
+            warnings.catch_warnings(record=True) as caught,
+        ):
+            warnings.simplefilter("always")
             try:
                 assert run(gl.jit(make(text)), entries, numbers, aliases) == wanted
             except NotCompilable as error:
                 assert error.code in PRECISE
+    # If an outer loop is rejected, a warning says so, and its inner loops are compiled.
+    assert all(PRECISE_TEXTS.search(str(each.message)) for each in caught)

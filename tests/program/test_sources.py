@@ -26,6 +26,7 @@ pytestmark = pytest.mark.cpu
 
 REFUSALS = re.compile(
     "changes a vector that a list contains|in too many combinations|uses in a way other than append"
+    "|in one round and"
 )
 """The reasons for which a drawn loop may run as Python."""
 
