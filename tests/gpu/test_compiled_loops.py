@@ -11,10 +11,9 @@ import pytest
 import graphla as gl
 
 pytest.importorskip("networkx")
-TESTS = Path(__file__).parent.parent
-sys.path += [str(TESTS), str(TESTS.parent / "benchmarks")]
+sys.path.append(str(Path(__file__).parents[1]))  # for test_jit_programs
 
-from test_jit_programs import CHECKS, programs  # noqa: E402
+from test_jit_programs import CHECKS, programs
 
 QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
