@@ -49,6 +49,43 @@ def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
         pool.set_limit(size=before)
 
 
+def count_to_10(u: gl.Vector) -> gl.Vector:
+    v = u.dup()
+    for k in range(10):
+        v << gl.binary.plus(v, k)
+    return v
+
+
+def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
+    pool = cupy.get_default_memory_pool()
+    u = gl.Vector.from_scalar(1.0, 1 << 20)
+    jitted: Any = gl.jit(count_to_10)
+    before = pool.get_limit()
+    pool.free_all_blocks()
+    pool.set_limit(size=pool.used_bytes() + (1 << 22))
+    try:
+        with pytest.raises(OutOfMemory, match=r"count_to_10.*ran out of memory on cuda:0.*bytes"):
+            jitted(u)
+    finally:
+        pool.set_limit(size=before)
+    assert jitted(u).isequal(count_to_10(u))
+
+
+@simulated
+def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
+    from simulator import machine
+
+    u, jitted = gl.Vector.from_dense(np.ones(40)), gl.jit(count_to_10)
+    jitted(u)
+    machine.failure = cupy.cuda.runtime.CUDARuntimeError(700)
+    try:
+        machine.fails_in = 1
+        with pytest.raises(DeviceFault, match="count_to_10"):
+            jitted(u)
+    finally:
+        machine.recover()
+
+
 @simulated
 def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
     from simulator import machine

@@ -32,9 +32,9 @@ SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 
 
 @pytest.fixture(autouse=True)
-def small_blocks() -> Iterator[None]:
-    """Use small blocks, and stacks that must soon be enlarged."""
-    with using(SMALL):
+def on_cuda() -> Iterator[None]:
+    """Use the GPU, small blocks, and stacks that must soon be enlarged."""
+    with gl.config.set(device="cuda"), using(SMALL):
         yield
 
 
@@ -42,14 +42,12 @@ def random_matrix(n: int, edges: int, seed: int, dtype: Any = bool) -> gl.Matrix
     random = np.random.default_rng(seed)
     rows, columns = random.integers(0, n, (2, edges))
     once = np.unique(rows * n + columns)
-    with gl.config.set(device="cuda"):
-        return gl.Matrix.from_coo(once // n, once % n, dtype(1), nrows=n, ncols=n, dtype=dtype)
+    return gl.Matrix.from_coo(once // n, once % n, dtype(1), nrows=n, ncols=n, dtype=dtype)
 
 
 def vector_of(entries: dict[int, Any], n: int, dtype: Any) -> VectorStore:
-    with gl.config.set(device="cuda"):
-        indices, values = list(entries), list(entries.values())
-        return gl.Vector.from_coo(indices, values, size=n, dtype=dtype)._read()
+    indices, values = list(entries), list(entries.values())
+    return gl.Vector.from_coo(indices, values, size=n, dtype=dtype)._read()
 
 
 def arguments_of(a: gl.Matrix, vectors: list[VectorStore], *scalars: Any) -> Arguments:
