@@ -111,10 +111,13 @@ def reach(
 
 
 def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
-    """Count the products that are summed in each row of A times B."""
+    """Count the products that are summed in each row of A times B; return how many there are."""
+    count = 0
     for i in range(np.uint64(start), np.uint64(stop)):
         total = 0
         for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
             k = np.uint64(a_indices[p])
             total += np.int64(b_indptr[k + ONE]) - np.int64(b_indptr[k])
         out_products[i] = total
+        count += total
+    return count
