@@ -6,7 +6,7 @@ them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass
-computes the values. A small result without a mask needs only one pass.
+computes the values. Without a mask, a product with few terms needs only one pass.
 """
 
 from __future__ import annotations
@@ -52,13 +52,12 @@ class SpgemmTuning:
     dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
     few: int = 1 << 18  # number of terms up to which sorting takes negligible time
-    # To find the pattern of a product, its rows are divided into parts with about this many products
-    # A(i, k) B(k, j), or fewer.
+    # To find the pattern of a product, its rows are divided into parts with about this many terms
+    # A(i, k) B(k, j), or fewer. One thread computes a product with fewer terms in one pass.
     room: int = 1 << 20
-    places: int = 1 << 12  # a result with at most this many positions is computed in one pass
-    # Maximum number of terms of a product that is computed in one pass. There is a limit because
-    # this pass uses only one thread.
-    small: int = 1 << 20
+    # A product that has at most this many terms, by an upper bound, is computed in one pass without
+    # counting its terms.
+    few_terms: int = 1 << 12
 
 
 TUNING = SpgemmTuning()
@@ -286,9 +285,12 @@ def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
-    if mask is None and _is_small(a, b):
-        return _multiply_small(a, b, semiring)
+    tuning, most = current(TUNING), min(a.nvals * b.ncols, a.nrows * b.nvals)
+    if mask is None and most <= tuning.few_terms:
+        return _multiply(a, b, semiring, most)
     terms = _count_terms(a, b.indptr, threads)
+    if mask is None and terms.worth(threads) == 1 and terms.total <= tuning.room:
+        return _multiply(a, b, semiring, terms.total)
     if mask is None or mask.complement:
         excluded = None if mask is None else mask.pattern
         pattern = _find_pattern(a, b, excluded, terms, threads)
@@ -320,25 +322,24 @@ class _Terms(NamedTuple):
         return threads_worth(self.total + self.in_row.size, threads)
 
 
-def _is_small(a: Csr, b: Csr) -> bool:
-    """Return whether A ⊕.⊗ B has few positions and, by an upper bound, few terms."""
-    tuning = current(TUNING)
-    most = min(a.nvals * b.ncols, a.nrows * b.nvals)
-    return a.nrows * b.ncols <= tuning.places and most <= tuning.small
-
-
-def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
-    """C = A ⊕.⊗ B, computed in one pass. The arrays have space for an entry at every position."""
-    op, room = semiring.binaryop, a.nrows * b.ncols
+def _multiply(a: Csr, b: Csr, semiring: TypedSemiring, most: int) -> Csr:
+    """C = A ⊕.⊗ B, computed in one pass by one thread. The product has at most `most` terms."""
+    op, room = semiring.binaryop, min(most, a.nrows * b.ncols)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
+    dtype = semiring.return_type.np_type
     indptr, indices = np.empty(a.nrows + 1, np.int32), np.empty(room, np.int32)
-    values = np.empty(room, semiring.return_type.np_type)
+    values = np.empty(room, dtype)
     entries = (a.indptr, a.indices, a_values, b.indptr, b.indices, b_values)
-    arrays = (*entries, indptr, indices, values)
-    loop = load("spgemm.multiply_small", (numba_ops.matrix_matrix, semiring), arrays)
+    columns = scratch.take_bits(b.ncols, dtype)
+    arrays = (*entries, *columns, indptr, indices, values)
+    loop = load("spgemm.multiply_rows", (numba_ops.matrix_matrix, semiring), arrays)
     count = loop(*arrays, a_step, b_step, a.nrows, b.ncols)
-    return Csr(a.nrows, b.ncols, indptr, indices[:count], values[:count])
+    scratch.give_bits(columns)
+    indices, values = indices[:count], values[:count]
+    if count < room - room // 8:  # the unused ends of the arrays waste memory
+        indices, values = indices.copy(), values.copy()
+    return Csr(a.nrows, b.ncols, indptr, indices, values)
 
 
 def _count_terms(a: Csr, b_indptr: Array, threads: int) -> _Terms:
@@ -360,16 +361,16 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, terms: _Terms, threads: 
 
     def find(start: int, stop: int) -> Array:
         most = min(int(terms.in_row[start:stop].sum()), (stop - start) * size)
-        columns = np.empty(most, np.int32)
+        columns = scratch.take("columns", most, _index)
         bits = scratch.take("bits", words, _word)
         summary = scratch.take("summary", (words + 63) >> 6, _word)
         arrays = (*entries, bits, summary, columns, counts)
         loop = load("marks.reach", (numba_ops.nothing,), arrays)
-        count = loop(*arrays, excluded is not None, size, start, stop)
+        found = columns[: loop(*arrays, excluded is not None, size, start, stop)].copy()
         scratch.give("summary", summary)
         scratch.give("bits", bits)
-        # A copy takes time, and a view wastes memory for the columns that were not found.
-        return columns[:count] if 8 * count >= 7 * most else columns[:count].copy()
+        scratch.give("columns", columns)
+        return found
 
     threads = terms.worth(threads)
     count = max(terms.total // current(TUNING).room, count_parts(terms.total, threads))
