@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
 All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry A(i,
-k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_rows` computes all entries of C
-and needs no pattern.
+k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_rows` needs no pattern, and
+computes all entries of C.
 """
 
 from typing import Any, NamedTuple
