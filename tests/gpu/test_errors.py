@@ -80,7 +80,9 @@ def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
     jitted(u)
     machine.failure, machine.fails_in = cupy.cuda.runtime.CUDARuntimeError(700), -1
     try:
-        with pytest.raises(DeviceFault, match=r"count_to_10, line \d+ on cuda:0 .*must be restarted"):
+        with pytest.raises(
+            DeviceFault, match=r"count_to_10, line \d+ on cuda:0 .*must be restarted"
+        ):
             jitted(u)
     finally:
         machine.fails_in, machine.failure = 0, None
