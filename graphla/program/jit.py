@@ -621,11 +621,11 @@ class _Case:
         )
         if recorders():
             start = perf_counter()
-            outcome = engine.run(self.program, arguments)
+            outcome = running.run(engine, self.program, arguments)
             name = self.program.name
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
-            outcome = engine.run(self.program, arguments)
+            outcome = running.run(engine, self.program, arguments)
         if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
             return None
         for k, stack in enumerate(self.program.stacks):
