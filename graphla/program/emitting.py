@@ -10,12 +10,13 @@ from typing import Any, NoReturn
 
 from graphla.program import ir
 from graphla.program.reasons import Reason, refuse
-from graphla.program.values import Held, List, constant, parts, transform
+from graphla.program.records import parts, record, transform
+from graphla.program.values import Held, List, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.exceptions import GraphblasException
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Object:
     """A Vector object.
 
