@@ -121,9 +121,7 @@ def find_live(
         reduce(lambda live, x: needed_before(x, live), reversed(block.instructions), frozenset())
         for block in blocks
     ]
-    written = [
-        frozenset[str]().union(*map(names_assigned, block.instructions)) for block in blocks
-    ]
+    written = [frozenset[str]().union(*map(names_assigned, block.instructions)) for block in blocks]
     changes = True
     while changes:
         changes = False
