@@ -11,7 +11,6 @@ from typing import Any
 
 import cupy as xp
 import numpy as np
-from cupy.cuda.memory import UnownedMemory
 
 from graphla.backends.cuda.launch import BLOCK, NULL, WARP, blocks, repeat_value, size
 from graphla.backends.cuda.select import add_up, scan_and_count
@@ -48,9 +47,13 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     return array
 
 
-_constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...]]] = {}
-"""Iso arrays for `repeat` and their stamps, keyed by GPU, dtype and bytes of the value. Each has the
-size that was requested last. Their memory is never freed, because any stream may be reading it."""
+UnownedMemory: Any = xp.cuda.memory.UnownedMemory
+_constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...], Array]] = {}
+"""The data of `repeat`, keyed by GPU, dtype and bytes of the value: an array with one element, its
+stamps, and the iso array that was requested last.
+
+The memory of the arrays is never freed, because any stream may be reading it.
+"""
 
 MOST_CONSTANTS = 1024
 
@@ -72,12 +75,12 @@ def repeat(value: Any, size: int) -> Array:
             return repeat_value(one, size)
         # The stamp has an event already, so it stays valid after its stream has been destroyed.
         # Keep the array of another thread that was faster, because any stream may be reading it.
-        found = _constants.setdefault(key, (one, add_stamp(())))
-    array, stamps = found
+        found = _constants.setdefault(key, (one, add_stamp(()), repeat_value(one, size)))
+    one, stamps, array = found
     wait_for(stamps)
     if array.size != size:
-        array = repeat_value(array[:1], size)
-        _constants[key] = array, stamps
+        array = repeat_value(one, size)
+        _constants[key] = one, stamps, array
     return array
 
 
