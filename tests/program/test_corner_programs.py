@@ -3,6 +3,7 @@
 The interpreter and the module printed for Numba, which Python executes, run the programs.
 """
 
+# pyright: reportPossiblyUnboundVariable=false
 from __future__ import annotations
 
 import warnings
@@ -11,10 +12,11 @@ from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import Vector
+from graphla import Vector, binary
 from graphla.exceptions import NotCompilable
 from graphla.program import interpreter, running
 from graphla.program.ir import Program
@@ -325,3 +327,29 @@ def test_a_mask_may_be_an_argument():
     x = w()
     masks = [x.S, x.V, ~x.S, x.S | ~x.V]
     check(write, *([u, constant(mask)] for mask in masks))
+
+
+# --- casts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["INT8", "UINT16", "INT32", "INT64", "UINT64"])
+def test_a_float_outside_the_range_of_an_integer_dtype_is_clipped(dtype: str):
+    values = [float("nan"), float("inf"), -1.5, 1e300, -1e300, 70000.9, -0.0]
+
+    def cast(x: Vector, y: Vector) -> Any:
+        for _ in range(1):
+            y(binary.plus) << x
+            z = x.dup(dtype=y.dtype)
+        return y, z
+
+    def floats() -> Vector:
+        return Vector.from_coo(range(7), values, size=7)
+
+    def integers() -> Vector:
+        return Vector(dtype, 7)
+
+    check(cast, [floats, integers])
+    limits = np.iinfo(integers().dtype.np_type)
+    expected = [0 if x != x else int(min(max(x, limits.min), limits.max)) for x in values]
+    with gl.config.set(device="cpu"):
+        assert list(floats().dup(dtype=dtype).to_dict().values()) == expected
