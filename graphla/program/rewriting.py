@@ -374,12 +374,14 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
         inner = [ast.ClassDef(class_of(code), [], [], inner, [])]
         if "type_params" in ast.ClassDef._fields:
             inner[0].type_params = []
-    factory.body = inner
+    # The name of the function, or of the class around it, must not become a local variable here.
+    defined = {each.name for each in (node, *inner)}.difference(outer)
+    factory.body = [*([ast.Global(sorted(defined))] if defined else []), *inner]
     module = ast.fix_missing_locations(ast.Module([factory], []))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
-    new = new.replace(co_qualname=code.co_qualname)
+    new = _qualify(new, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
     made = FunctionType(
@@ -394,6 +396,20 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     made.__module__ = function.__module__
     made.__doc__ = function.__doc__
     return made
+
+
+def _qualify(code: CodeType, before: str, after: str) -> CodeType:
+    """Replace the beginning of the qualified names of a function and of all that it defines."""
+
+    def change(x: Any) -> Any:
+        if isinstance(x, CodeType):
+            return _qualify(x, before, after)
+        # A class stores its qualified name as a constant.
+        is_name = isinstance(x, str) and x.startswith(f"{before}.<locals>.")
+        return after + x.removeprefix(before) if is_name else x
+
+    name = after + code.co_qualname.removeprefix(before)
+    return code.replace(co_qualname=name, co_consts=tuple(map(change, code.co_consts)))
 
 
 _FUTURE = reduce(or_, (getattr(__future__, x).compiler_flag for x in __future__.all_feature_names))

@@ -353,3 +353,58 @@ def test_a_float_outside_the_range_of_an_integer_dtype_is_clipped(dtype: str):
     expected = [0 if x != x else int(min(max(x, limits.min), limits.max)) for x in values]
     with gl.config.set(device="cpu"):
         assert list(floats().dup(dtype=dtype).to_dict().values()) == expected
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+
+def countdown(u: Vector, k: int) -> Vector:
+    for i in range(k):
+        u[i] = k
+    return countdown(u, k - 1) if k else u
+
+
+class Base:
+    count = 4
+
+    def write(self, u: Vector) -> Any:
+        return u
+
+
+class Derived(Base):
+    count = 3
+
+    def write(self, u: Vector) -> Any:
+        for i in range(Derived.count):
+            u[i] = Derived.count
+        return super().write(u)
+
+
+def test_a_function_may_name_itself_or_its_class():
+    check(countdown, [u, lambda: 3])
+    with gl.config.set(device="cpu"), running.use(interpreter):
+        assert gl.jit(Derived.write)(Derived(), u()).to_dict() == Derived().write(u()).to_dict()
+
+
+def test_inner_functions_keep_their_qualified_names():
+    def outer(u: Vector) -> Any:
+        for i in range(2):
+            u[i] = 1
+
+        class Inner:
+            pass
+
+        def inner() -> None: ...
+
+        return Inner.__qualname__, inner.__qualname__
+
+    check(outer, [u])
+
+
+def test_sizes_are_compared_before_the_program_runs():
+    def write(u: Vector, w: Vector) -> Vector:
+        for _ in range(2):
+            u << (w if u.size == w.size else u)
+        return u
+
+    check(write, [u, w], [u, lambda: Vector(int, 7)])
