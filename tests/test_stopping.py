@@ -254,7 +254,7 @@ def test_an_interrupt_ends_a_matrix_product_of_one_thread_before_its_last_part(
     def run() -> None:
         C(mask=mask) << gl.semiring.plus_times(A @ A.T)
 
-    with gl.config.set(threads=1), using(SpgemmTuning(small=0, room=64)):
+    with gl.config.set(threads=1), using(SpgemmTuning(few_terms=0, room=64)):
         run()
         interrupter.begin(None)
         run()

@@ -11,10 +11,11 @@ import numpy as np
 
 from graphla.expression import Operand
 from graphla.formats import is_iso
-from graphla.program import flow, ir
+from graphla.program import ir, steps
 from graphla.program.emitting import Object
 from graphla.program.notation import Notation
 from graphla.program.reasons import Reason, refuse
+from graphla.program.syntax import walk, written_names
 from graphla.program.values import (
     FALSE,
     KINDS,
@@ -97,7 +98,7 @@ class Entry(Notation):
 
     def __init__(
         self,
-        loop: flow.Loop,
+        loop: steps.Loop,
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
@@ -132,12 +133,12 @@ class Entry(Notation):
         """Return the number of assignments to each name; a value before the loop counts as one."""
         found: Counter[str] = Counter()
         for step in self.loop.steps:
-            if isinstance(step, flow.Begin):
+            if isinstance(step, steps.Begin):
                 found[step.iterator] += 1
-            if isinstance(step, flow.Next):
-                found.update({step.iterator, *stored_names(step.target)})
-            if isinstance(step, flow.Do):
-                found.update(stored_names(step.node))
+            if isinstance(step, steps.Next):
+                found.update({step.iterator, *written_names(step.target)})
+            if isinstance(step, steps.Do):
+                found.update(written_names(step.node))
         found.update(set(found) & set(self.given) & self.loop.live[0])
         return found
 
@@ -146,7 +147,7 @@ class Entry(Notation):
         counts = [0] * len(self.loop.steps)
         counts[0] = 2
         for step in self.loop.steps:
-            for following in following_steps(step):
+            for following in steps.successors(step):
                 counts[following] += 1
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
@@ -162,7 +163,7 @@ class Entry(Notation):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for source in vector_names(node.value):
                     flows.setdefault(source, set()).update(*map(vector_names, targets))
-            for part in ast.walk(node):
+            for part in walk(node):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
                     written |= vector_names(part.left)
                 elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
@@ -382,15 +383,6 @@ class Entry(Notation):
         return Number(constant(value)) if classify(value) == "number" else Static(value, path)
 
 
-def stored_names(node: ast.AST) -> set[str]:
-    """Return the names that a part of the syntax tree assigns."""
-    return {
-        part.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-    }
-
-
 def vector_names(node: ast.AST | None) -> set[str]:
     """Return the names of the vectors to which the value of an expression may refer.
 
@@ -407,12 +399,3 @@ def vector_names(node: ast.AST | None) -> set[str]:
             return vector_names(node.func.value) if node.func.attr == "pop" else set()
         return vector_names(node.func)
     return set()
-
-
-def following_steps(step: flow.Step) -> tuple[int, ...]:
-    """Return the steps that may follow a step."""
-    if isinstance(step, flow.Do | flow.Begin | flow.Jump):
-        return (step.next,)
-    if isinstance(step, flow.Test):
-        return step.then, step.otherwise
-    return (step.body, step.done) if isinstance(step, flow.Next) else ()

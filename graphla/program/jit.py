@@ -14,7 +14,6 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from enum import Enum
 from functools import wraps
 from time import perf_counter
@@ -27,12 +26,14 @@ from graphla.backends import default_device
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
-from graphla.program.flow import Leave, Loop, Place, flatten, locate
+from graphla.program.flow import flatten, locate
 from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
+from graphla.program.records import record
 from graphla.program.rewriting import Site, find_sites, rewrite
 from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
 from graphla.program.source import JITTED, Source, source_of
+from graphla.program.steps import Leave, Loop, Place
 from graphla.settings import current, forced_direction, recorders
 from graphla.sparse.vector import Vector
 from semirings import exceptions
@@ -517,14 +518,14 @@ def _store(operand: Operand) -> Any:
     return operand._read()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Unchanged:
     """A variable that only unreachable statements of the loop assign."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Left:
     """An exit of a program.
 
@@ -628,11 +629,11 @@ class _Case:
         )
         if recorders():
             start = perf_counter()
-            outcome = engine.run(self.program, arguments)
+            outcome = running.run(engine, self.program, arguments)
             name = self.program.name
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
-            outcome = engine.run(self.program, arguments)
+            outcome = running.run(engine, self.program, arguments)
         if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
             return None
         for k, stack in enumerate(self.program.stacks):

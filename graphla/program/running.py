@@ -8,11 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphla import cards
 from graphla.compilers import numba
+from graphla.operations.operation import DeviceScope, MemoryFreed
 from graphla.settings import current
 
 if TYPE_CHECKING:
@@ -147,7 +148,28 @@ def may_compile() -> bool:
 
 
 @cache
-def _engine(kind: str) -> Engine | None:
-    """Import an engine. Return None if this version of the library does not have it."""
-    name = _MODULES[kind]
-    return import_module(name) if find_spec(name) is not None else None  # pyright: ignore[reportReturnType]
+def _engine(kind: str) -> Engine:
+    return import_module(_MODULES[kind])  # pyright: ignore[reportReturnType]
+
+
+def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
+    """Run a program as the library runs an operation.
+
+    Errors of the device become errors of graphla, and streams wait for each other. If memory runs
+    out and some can be freed, the program runs a second time.
+    """
+    try:
+        return _run_in_scope(engine, program, arguments)
+    except MemoryFreed:
+        # The second attempt is made after this handler, because leaving the handler frees the
+        # memory to which the error refers.
+        pass
+    return _run_in_scope(engine, program, arguments)
+
+
+def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
+    operands = (*arguments.matrices, *arguments.vectors, *chain(*arguments.stacks))
+    with DeviceScope(program.name, operands, arguments.device) as scope:
+        outcome = engine.run(program, arguments)
+        scope.gives((*outcome.slots.values(), *chain(*outcome.stacks.values())))
+        return outcome

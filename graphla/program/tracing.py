@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graphla.program import flow, ir
+from graphla.program import ir, steps
 from graphla.program.calling import Caller
 from graphla.program.emitting import Ended, Fork, State
 from graphla.program.evaluating import SYMBOLS, Unknown
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
+from graphla.program.records import FIELDS, parts, transform
 from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
 from graphla.program.values import (
@@ -41,8 +42,6 @@ from graphla.program.values import (
     Target,
     View,
     constant,
-    parts,
-    transform,
 )
 from semirings.dtypes import FP64, DataType
 
@@ -50,7 +49,7 @@ VARIANTS = 24
 """The maximum number of copies of one step. A loop that needs more is rejected."""
 
 
-def trace(loop: flow.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Binding]:
+def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Binding]:
     """Return the program for a loop, and where its arguments are found.
 
     Args:
@@ -117,7 +116,7 @@ class Tracer(Caller):
 
     def __init__(
         self,
-        loop: flow.Loop,
+        loop: steps.Loop,
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
@@ -182,9 +181,9 @@ class Tracer(Caller):
                 return
             number = following
 
-    def implicit(self, step: flow.Step) -> set[str]:
+    def implicit(self, step: steps.Step) -> set[str]:
         """Return the names that a step needs in addition to the live names."""
-        return {step.iterator} if isinstance(step, flow.Next) else set()
+        return {step.iterator} if isinstance(step, steps.Next) else set()
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
         """Continue a statement in two blocks."""
@@ -324,9 +323,8 @@ class Tracer(Caller):
                 return tuple(describe(each) for each in x)
             if isinstance(x, Static):
                 return ("static", id(x.value))
-            if hasattr(x, "__dataclass_fields__") and not isinstance(x, type):
-                found = (describe(getattr(x, name)) for name in x.__dataclass_fields__)
-                return (type(x), *found)
+            if type(x) in FIELDS:
+                return (type(x), *[describe(getattr(x, name)) for name in FIELDS[type(x)]])
             if x is None or isinstance(x, (str, int, bool, DataType)):
                 return x
             return ("object", id(x))
@@ -390,25 +388,25 @@ class Tracer(Caller):
 
     # --- steps ------------------------------------------------------------------------------------
 
-    def execute(self, step: flow.Step, number: int) -> int | ir.End:
+    def execute(self, step: steps.Step, number: int) -> int | ir.End:
         """Execute a step. Return the step that follows, or the end of the block."""
-        if isinstance(step, flow.Do):
+        if isinstance(step, steps.Do):
             self.do(step.node)
             return step.next
-        if isinstance(step, flow.Jump):
+        if isinstance(step, steps.Jump):
             return step.next
-        if isinstance(step, flow.Test):
+        if isinstance(step, steps.Test):
             condition = self.truth(self.evaluate(step.node), step.node)
             return self.branch(condition, step.then, step.otherwise)
-        if isinstance(step, flow.Begin):
+        if isinstance(step, steps.Begin):
             value = self.iterator(self.evaluate(step.node), step.node)
             self.store([(step.iterator, value)], step.node)
             return step.next
-        if isinstance(step, flow.Next):
+        if isinstance(step, steps.Next):
             return self.advance(step)
         return self.leave(step, number)
 
-    def advance(self, step: flow.Next) -> int | ir.End:
+    def advance(self, step: steps.Next) -> int | ir.End:
         """Execute a `Next` step."""
         iterator = self.state.names[step.iterator]
         condition = self.has_next(iterator)
@@ -422,13 +420,13 @@ class Tracer(Caller):
             return step.body
         return step.done
 
-    def take(self, step: flow.Next, iterator: Iterator) -> None:
+    def take(self, step: steps.Next, iterator: Iterator) -> None:
         """Assign the next item to the target."""
         item, rest = self.next_of(iterator, step.target)
         pairs = self.unpack(step.target, item)
         self.store([*pairs, (step.iterator, rest)], step.target)
 
-    def leave(self, step: flow.Leave, number: int) -> ir.End:
+    def leave(self, step: steps.Leave, number: int) -> ir.End:
         """Add an exit, and return the end of the block."""
         names: dict[str, Any] = {}
         used: set[ir.Slot] = set()

@@ -6,22 +6,21 @@ store when the expression is written, as an expression of the library does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from graphla.program import ir
+from graphla.program.records import Opaque, record
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A Python bool, int or float, by the dtype of its scalar."""
 
     scalar: ir.Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Perhaps:
     """A Python number, or None if `present` is false: the result of `x.get(i)`."""
 
@@ -29,7 +28,7 @@ class Perhaps:
     present: ir.Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Typed:
     """A number with any dtype: a Scalar of graphla, or a NumPy number.
 
@@ -48,14 +47,14 @@ class Typed:
         return TRUE if self.presence is True else self.presence
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """A Vector object, by its number in `State.objects`."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """A vector expression: the user's program has no Vector object with its entries.
 
@@ -67,7 +66,7 @@ class Pending:
     scalar: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Infix:
     """`A @ B`, `u & v` or `u | v`, before an operator is applied to it."""
 
@@ -77,14 +76,14 @@ class Infix:
     dim: ir.Dim | None  # None for u @ v
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """The scalar operand of `u & scalar` or `u | scalar`."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """A matrix argument or its transpose."""
 
@@ -98,7 +97,7 @@ class View:
         return (columns, rows) if self.is_transposed else (rows, columns)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaskView:
     """A mask of a vector. It refers to the entries at the time when a statement uses the mask."""
 
@@ -107,7 +106,7 @@ class MaskView:
     complement: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JoinedMask:
     """The result of `&` or `|` of masks. Later changes of the vectors do not affect it."""
 
@@ -115,7 +114,7 @@ class JoinedMask:
     dim: ir.Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """The left side of `<<`: `w`, `w(...)`, `w[i]` or `w(...)[i]`."""
 
@@ -126,14 +125,14 @@ class Target:
     index: Any = None  # the value of the subscript; None for the whole vector
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class List:
     """A Python list that is used as a stack of vectors, by its number in `State.stacks`."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """A list or a 1-d array of numbers that the loop reads."""
 
@@ -141,14 +140,14 @@ class Array:
     is_numpy: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Items:
     """A tuple of values."""
 
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """A `range` of numbers.
 
@@ -161,7 +160,7 @@ class Range:
     step: ir.Scalar | int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Iterator:
     """An iterator of a `for`.
 
@@ -175,18 +174,18 @@ class Iterator:
     step: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Static:
     """A Python object that is known before the program runs, such as an operator.
 
     `path` is the path at which a call finds the object (see `running.Path`), or None.
     """
 
-    value: Any
+    value: Opaque
     path: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Maybe:
     """The value of a variable that has no value before the loop.
 
@@ -198,7 +197,7 @@ class Maybe:
     bound: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method:
     """A method of a value, before its call."""
 
@@ -235,38 +234,3 @@ def constant(value: Any) -> ir.Constant:
 def scalar_kind(dtype: DataType) -> DataType:
     """Return the dtype of the Python number that an element of this dtype becomes."""
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
-
-
-def transform(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a value with some of its parts replaced.
-
-    `change` is called for the value, and then for its parts, recursively. It returns a replacement,
-    or None to continue with the parts of its argument.
-    """
-    changed = change(x)
-    if changed is not None:
-        return changed
-    if type(x) is tuple:
-        return tuple(transform(each, change) for each in x)
-    if isinstance(x, Static) or not is_dataclass(x) or isinstance(x, type):
-        return x
-    found = {}
-    for each in fields(x):
-        before = getattr(x, each.name)
-        after = transform(before, change)
-        if after is not before:
-            found[each.name] = after
-    return replace(x, **found) if found else x
-
-
-def parts(x: Any, kinds: Any) -> list[Any]:
-    """Return the parts of a value that are instances of these classes; the value is a part too."""
-    found: list[Any] = []
-
-    def look(part: Any) -> Any:
-        if isinstance(part, kinds):
-            found.append(part)
-        return None
-
-    transform(x, look)
-    return found
