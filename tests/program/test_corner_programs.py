@@ -408,3 +408,14 @@ def test_sizes_are_compared_before_the_program_runs():
         return u
 
     check(write, [u, w], [u, lambda: Vector(int, 7)])
+
+
+def test_a_constant_string_becomes_a_number():
+    def write(u: Vector, least: Any) -> Any:
+        best = float("inf")
+        for i in range(3):
+            best = min(best, u.get(i, float("inf")), float(least))
+            u[i] = int("7")
+        return u, best, float("nan")
+
+    check(write, [u, lambda: "3.5"], [u, lambda: "-2"], [u, lambda: "inf"])
