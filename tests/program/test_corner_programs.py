@@ -466,3 +466,24 @@ def test_a_bound_method_of_another_object_is_refused():
         with pytest.raises(NotCompilable):
             jitted(u(), other)
         assert gl.jit(call_by_class)(u(), Scaled).isequal(call_by_class(u(), Scaled))
+
+
+@pytest.mark.parametrize(
+    "x", [np.float16(1.5), np.int8(-3), np.float32(0.1), np.bool_(True)], ids=repr
+)
+def test_a_loop_may_read_a_number_of_numpy(x: Any):
+    def write(u: Vector, x: Any) -> Any:
+        for i in range(2):
+            u[i] = x
+        return u, x
+
+    check(write, [u, lambda: x])
+
+
+def test_a_loop_may_compare_an_array_with_none():
+    def write(u: Vector, x: Any) -> Any:
+        while x is not None and u.nvals < 5:
+            u[u.nvals + 1] = len(x)
+        return u
+
+    check(write, [u, lambda: np.ones((2, 2))], [u, lambda: [1, "a"]], [u, lambda: None])
