@@ -147,6 +147,7 @@ SEMIRINGS = [
     ("max_second", "INT8"),
     ("lor_land", "BOOL"),
     ("plus_pair", "BOOL"),
+    ("plus_pair", "FP32"),
     ("min_firstj", "UINT16"),
     ("times_minus", "UINT8"),
 ]
