@@ -526,8 +526,7 @@ class Caller(Evaluator):
         """Return the items of a list or a tuple of known objects."""
         if not all(classify(item) in ("static", "number") for item in value.value):
             refuse(Reason.ITERABLE, node, kind="a list or a tuple with objects of this kind")
-        if value.path is not None:
-            self.fix(value.path)
+        self.fix_content(value)
         return Items(tuple(self.known(item) for item in value.value))
 
     def has_next(self, iterator: Iterator) -> ir.Scalar:

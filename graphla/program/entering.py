@@ -359,6 +359,12 @@ class Entry(Notation):
         if path not in self.paths["fixed"]:
             self.paths["fixed"].append(path)
 
+    def fix_content(self, *values: Static) -> None:
+        """Record that the program depends on the items of lists, dicts and similar objects."""
+        for each in values:
+            if each.path is not None and isinstance(each.value, list | tuple | dict | set):
+                self.fix(each.path)
+
     def known(self, value: Any) -> Any:
         """Return the abstract value of a Python object that the program contains as a constant."""
         return Number(constant(value)) if classify(value) == "number" else Static(value)

@@ -202,10 +202,12 @@ class Evaluator(Entry):
                 raise TypeError(str(error)) from None
         path = None if value.path is None else (*value.path, name)
         kind = classify(found)
-        if kind == "number":
-            if path is None or is_known_module(value.value):
-                return Number(constant(found))
+        if path is not None and any(each.startswith("[") for each in path):
+            self.fix(path)
+        elif kind == "number" and path is not None and not is_known_module(value.value):
             return self.attribute_argument(path, KINDS[type(found)])
+        if kind == "number":
+            return Number(constant(found))
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="an attribute of another object")
         return NONE if found is None else Static(found, path)
@@ -223,8 +225,7 @@ class Evaluator(Entry):
             refuse(Reason.OPERATION, node, name="a part of a matrix")
         index = self.evaluate(node.slice)
         if isinstance(value, Static):
-            with self.checks(node):
-                return self.known(value.value[self.static(index, node)])
+            return self.item_of_static(value, self.static(index, node), node)
         if isinstance(value, Items):
             with self.checks(node):
                 return value.values[self.static(index, node)]
@@ -246,6 +247,18 @@ class Evaluator(Entry):
                 position = self.leaf(scalars.where(below, end, position))
             return self.array_item(value, position)
         return refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
+
+    def item_of_static(self, value: Static, key: Any, node: Any) -> Any:
+        """Return value[key]."""
+        with self.checks(node):
+            found = value.value[key]
+        if value.path is None:
+            return self.known(found)
+        if type(key) not in (int, str, bool, float):
+            refuse(Reason.PYTHON_OBJECT, node, kind="an item with a key of this kind")
+        path = (*value.path, f"[{key!r}]")
+        self.fix(path)
+        return Static(found, path) if classify(found) != "number" else Number(constant(found))
 
     def item_of_vector(self, value: Any, node: ast.Subscript) -> Any:
         """Return x[i], x[q] or x[:]."""
@@ -356,6 +369,7 @@ class Evaluator(Entry):
     def compare_static(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
         """Return the comparison of two known objects, or of a number with one."""
         if isinstance(left, Static) and isinstance(right, Static):
+            self.fix_content(left, right)
             compare = getattr(operator, scalars.COMPARISONS[symbol])
             with self.checks(node):
                 return Number(constant(bool(compare(left.value, right.value))))
@@ -400,6 +414,7 @@ class Evaluator(Entry):
         if isinstance(value, Infix) and value.dim is None:
             return self.truth(self.by_default(value, node), node)
         if isinstance(value, Static):
+            self.fix_content(value)
             with self.checks(node):
                 return constant(bool(value.value))
         if isinstance(value, (*VECTORS, View)):

@@ -519,6 +519,8 @@ def _getter(path: Path) -> Getter:
         for each in rest:
             if each == "len()":
                 value = len(value)
+            elif each.startswith("["):
+                value = value[ast.literal_eval(each)[0]]
             else:
                 value = value[int(each)] if each.isdecimal() else getattr(value, each)
         return value
@@ -531,8 +533,13 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
-def _is_same(x: Any, y: Any) -> bool:
-    return type(x) is type(y) and (x == y or x != x != y != y)
+def _content(get: Getter, values: Mapping[str, Any]) -> Any:
+    """Describe a value by its content, such as the items of a dict; return None if it is gone."""
+    try:
+        at = Description()
+        return at.nested((get(values),))
+    except (LookupError, AttributeError, TypeError):
+        return None
 
 
 def _store(operand: Operand) -> Any:
@@ -587,13 +594,13 @@ class _Case:
         ]
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
-        self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
+        self.fixed = [(get, _content(get, values)) for get in map(_getter, binding.fixed)]
         self.exits = [self.leaving(each, values) for each in program.exits]
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the values agree with the numbers that the program has as constants."""
-        return not self.fixed or all(_is_same(get(values), x) for get, x in self.fixed)
+        return not self.fixed or all(_content(get, values) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape

@@ -28,8 +28,8 @@ Number = bool | int | float
 Path = tuple[str, ...]
 """Where a value is found at a call: a name in `names`, then attributes, such as ("A", "nrows").
 
-An item may also be "len()", for the number of items of a list or an array, or the index of an item
-of a tuple.
+An item may also be "len()", for the number of items of a list or an array, the index of an item of
+a tuple, or a key such as "['x']".
 """
 
 
@@ -47,7 +47,7 @@ class Binding:
             the object at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each
             exit, each object that the loop may change has such a slot. `Leaving.names` has these
             variables and slots too; their keys are strings that are not identifiers.
-        fixed: the paths of numbers that the program contains as constants. Another value needs
+        fixed: the paths of values that the program contains as constants. Another value needs
             another program.
     """
 

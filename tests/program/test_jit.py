@@ -588,6 +588,49 @@ def doubled(k: int) -> int:
     return 2 * k
 
 
+CHANGES: dict[str, Callable[[Any], None]] = {
+    "a number": lambda x: x.options.update(step=5),
+    "a number of another class": lambda x: x.options.update(step=2.0),
+    "an operator": lambda x: x.options.update(op=binary.minus),
+    "an attribute of an item": lambda x: setattr(x.options["config"], "size", 1.5),
+    "an item of an item": lambda x: x.options.update(pair=(9, 5)),
+    "the length of a tuple": lambda x: setattr(x, "sizes", (1, 2, 3)),
+    "an item of a list": lambda x: x.operators.__setitem__(1, binary.minus),
+    "the length of a list": lambda x: x.operators.append(binary.plus),
+    "a dict that was empty": lambda x: x.empty.update(y=1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_items_of_outer_objects_are_read_again_at_each_call(engine: Counting, name: str):
+    config = types.SimpleNamespace(size=3)
+    options = {"step": 2, "op": binary.plus, "config": config, "pair": (4, 5)}
+    operators, empty = [binary.plus, binary.times], {}
+    outer = types.SimpleNamespace(options=options, operators=operators, empty=empty, sizes=(1, 3))
+
+    def read(u: Vector) -> float:
+        k = 0
+        for _ in range(2):
+            k += options["step"] + options["pair"][0] + options["config"].size + len(outer.sizes)
+            u << u.apply(options["op"], right=k)
+            for op in operators:
+                u << u.apply(op, right=2)
+            if empty:
+                k += 100
+        return k
+
+    jitted = gl.jit(read)
+    for _ in range(3):
+        u, v = ones(dtype=float), ones(dtype=float)
+        assert shown(jitted(u)) == shown(read(v))
+        assert shown(u) == shown(v)
+        if len(engine.programs) == 1:
+            CHANGES[name](outer)
+    assert len(engine.programs) == 3
+    assert engine.programs[0] is not engine.programs[1]
+    assert engine.programs[1] is engine.programs[2]
+
+
 def test_equal_anonymous_operators_share_a_program(engine: Counting):
     @gl.jit
     def add(u: Vector, by: int) -> Vector:
