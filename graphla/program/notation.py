@@ -27,6 +27,7 @@ from graphla.program.values import (
     Bound,
     Held,
     Infix,
+    Items,
     JoinedMask,
     MaskView,
     Number,
@@ -171,6 +172,8 @@ class Notation(Emitter):
             return {BOOL: "bool", INT64: "int", FP64: "float"}[x.scalar.dtype]
         if isinstance(x, Typed):
             return "Scalar"
+        if isinstance(x, Items):
+            return "tuple"
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:

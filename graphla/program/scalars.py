@@ -359,6 +359,37 @@ def parts(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
     return part, whole
 
 
+def _scale(e: Emitter, x: ir.Scalar, exponent: ir.Scalar) -> ir.Scalar:
+    """Return math.ldexp(x, exponent)."""
+    x, exponent = e.leaf(convert(x, FP64)), _index(exponent)
+    # A larger exponent gives the same result: 0 or infinity.
+    exponent = call("max", INT64, call("min", INT64, exponent, constant(3000)), constant(-3000))
+    result = e.leaf(ir.Call("math.ldexp", (x, exponent), FP64))
+    overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
+    e.fault(overflows, "OverflowError", "math range error")
+    return result
+
+
+def mantissa(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
+    """Return math.frexp(x)."""
+    x = e.leaf(convert(x, FP64))
+    is_ordinary = e.leaf(both(_is_finite(x), call("ne", BOOL, x, constant(0.0))))
+    near = e.leaf(where(is_ordinary, x, constant(0.5)))
+    size = ir.Call("math.fabs", (near,), FP64)
+    guess = ir.Call("math.floor", (ir.Call("math.log2", (size,), FP64),), INT64)
+    exponent = e.leaf(call("add", INT64, guess, constant(1)))
+    part = e.leaf(ir.Call("math.ldexp", (near, call("neg", INT64, exponent)), FP64))
+    # The logarithm is rounded, so the exponent may differ by 1.
+    size = e.leaf(ir.Call("math.fabs", (part,), FP64))
+    is_large = call("ge", BOOL, size, constant(1.0))
+    is_small = call("lt", BOOL, size, constant(0.5))
+    half, double = (call("mul", FP64, part, constant(each)) for each in (0.5, 2.0))
+    below, above = (call("add", INT64, exponent, constant(each)) for each in (-1, 1))
+    part = where(is_large, half, where(is_small, double, part))
+    exponent = where(is_large, above, where(is_small, below, exponent))
+    return where(is_ordinary, part, x), where(is_ordinary, exponent, ZERO)
+
+
 def _unit(e: Emitter, x: ir.Scalar) -> ir.Scalar:
     """Return math.ulp(x)."""
     x = e.leaf(ir.Call("math.fabs", (convert(x, FP64),), FP64))
@@ -394,7 +425,10 @@ def is_close(
     return either(ir.Call("eq", (x, y), BOOL), both(finite, near))
 
 
-def _hypotenuse(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+def hypotenuse(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+    """Return math.hypot(...)."""
+    if not arguments:
+        return constant(0.0)
     found, *others = (convert(each, FP64) for each in arguments)
     if not others:
         return ir.Call("math.fabs", (found,), FP64)
@@ -415,7 +449,7 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("factorial", 1): _factorial,
     ("perm", 1): _factorial,
     ("ulp", 1): _unit,
-    ("hypot", 1): _hypotenuse,
-    ("hypot", 3): _hypotenuse,
+    ("hypot", None): hypotenuse,
+    ("ldexp", 2): _scale,
 }
 """Functions of module math that consist of others; None stands for any number of arguments."""
