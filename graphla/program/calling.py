@@ -31,6 +31,7 @@ from graphla.program.values import (
     Static,
     Target,
     Typed,
+    Uncertain,
     View,
     constant,
 )
@@ -62,7 +63,9 @@ class Caller(Evaluator):
         if isinstance(function, Method):
             return self.call_method(function.value, function.name, node)
         hint, self.hint = self.hint, None
-        args = [self.evaluate(arg) for arg in node.args]
+        args = [self.evaluate_any(arg) for arg in node.args]
+        if not (isinstance(function, Static) and _takes_any_number(function.value)):
+            args = [self.settle(arg) for arg in args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
         self.hint = hint
         if isinstance(function, Held):
@@ -86,7 +89,7 @@ class Caller(Evaluator):
         if getattr(math, getattr(function, "__name__", ""), None) is function:
             if args and all(isinstance(x, Items) for x in args):
                 return self.call_of_tuples(function, args, options, node)
-            given = [self.number(x, node) for x in args]
+            given = [x.scalar if isinstance(x, Uncertain) else self.number(x, node) for x in args]
             if function in (math.modf, math.frexp) and len(given) == 1 and not options:
                 of = scalars.parts if function is math.modf else scalars.mantissa
                 return Items(tuple(map(Number, of(self, *given))))
@@ -298,7 +301,7 @@ class Caller(Evaluator):
             if self.decide(value.present):
                 return Number(value.scalar)
             return default
-        return Number(scalars.value_or(self, value.present, value.scalar, default.scalar))
+        return scalars.value_or(self, value.present, value.scalar, default.scalar)
 
     def scalar_method(
         self, value: Typed, name: str, args: list[Any], options: dict[str, Any], node: ast.Call
@@ -350,7 +353,9 @@ class Caller(Evaluator):
             return Number(self.truth(value, node))
         if isinstance(value, Infix) and value.dim is None:
             value = self.by_default(value, node)
-        if isinstance(value, Typed):
+        if isinstance(value, Uncertain):
+            scalar = value.scalar
+        elif isinstance(value, Typed):
             self.require_value(value, node)
             scalar = value.scalar
         else:
@@ -609,6 +614,16 @@ class Caller(Evaluator):
         ast.Compare: Evaluator.evaluate_compare,
         ast.Call: evaluate_call,
     }
+
+
+def _takes_any_number(function: Any) -> bool:
+    """Return whether a function has the same result for an int and for an equal float."""
+    if function in (float, int, bool):
+        return True
+    name = getattr(function, "__name__", "")
+    if getattr(math, name, None) is not function or name == "ldexp":
+        return False
+    return f"math.{name}" in ir.SCALAR_FUNCTIONS and f"math.{name}" not in ir.OF_INTS
 
 
 def _is_hashable(x: Any) -> bool:

@@ -34,6 +34,7 @@ from graphla.program.values import (
     Static,
     Typed,
     View,
+    as_uncertain,
     constant,
     scalar_kind,
 )
@@ -88,6 +89,8 @@ class Entry(Notation):
         filled: the lists that contain vectors before the program runs.
         unbound: for each variable that has no value before the loop and gets one in the loop, the
             dtype of the number and None, or the dtype and the dimension of the vector.
+        uncertain: the variables that are a float at some places and uncertain at others. They are
+            then uncertain at all places.
     """
 
     def __init__(
@@ -96,12 +99,14 @@ class Entry(Notation):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: set[str],
     ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
         self.unbound = unbound
+        self.uncertain = uncertain
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -204,6 +209,8 @@ class Entry(Notation):
         objects: dict[int, tuple[Held, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
+            if name in self.uncertain:
+                entered = as_uncertain(entered)
             is_variable = name in self.assigned or isinstance(entered, Held | Pending)
             (self.state.names if is_variable else self.constants)[name] = entered
         for name, (dtype, dim) in self.unbound.items():
@@ -213,6 +220,8 @@ class Entry(Notation):
                 slot = self.allocate(dtype, dim, name)
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
+            if name in self.uncertain:
+                value = as_uncertain(value)
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:

@@ -13,11 +13,14 @@ from typing import Any
 
 from graphla.program import ir
 from graphla.program.emitting import Emitter
-from graphla.program.values import MOST, ZERO, constant
+from graphla.program.values import MOST, ZERO, Number, Uncertain, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this one."""
+
+SMALL = 1 << 20
+"""The largest int in a sum that is computed before it is known whether the sum is an int."""
 
 ARITHMETIC = {
     "+": "add",
@@ -101,18 +104,27 @@ def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     return x if x == y else ir.Call("where", (condition, x, y), x.dtype)
 
 
-def value_or(e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar) -> ir.Scalar:
+def value_or(
+    e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar
+) -> Number | Uncertain:
     """Return `x if present else default`.
 
-    If x is a float and the default is a constant int, the default becomes a float, so its type
-    differs from Python's. Without this rule, each reduction with `.get(0)` would fork the program.
-    Other scalars of different dtypes do fork the program.
+    If their dtypes differ, the program forks, except if x is a float and the default is a constant
+    int: otherwise, each reduction with `.get(0)` would fork the program.
     """
-    if x.dtype is FP64 and is_exact(default):
-        default = convert(default, FP64)
+    if x.dtype is FP64 and isinstance(default, ir.Constant) and is_small(default):
+        if isinstance(present, ir.Constant):
+            return Number(x if present.value else default)
+        is_zero = default.value == 0
+        return Uncertain(where(present, x, convert(default, FP64)), present, is_zero)
     if x.dtype is not default.dtype:
-        return x if e.decide(present) else default
-    return where(present, x, default)
+        return Number(x if e.decide(present) else default)
+    return Number(where(present, x, default))
+
+
+def is_small(x: ir.Scalar) -> bool:
+    """Return whether the scalar is a constant int whose sums with others stay far below 2^53."""
+    return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= SMALL
 
 
 def is_exact(x: ir.Scalar) -> bool:
@@ -148,6 +160,29 @@ def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar
         return call(function, FP64, convert(x, FP64), convert(y, FP64))
     x, y, dtype = common(x, y)
     return call(function, dtype, x, y)
+
+
+def uncertain_arithmetic(
+    e: Emitter, symbol: str, x: Number | Uncertain, y: Number | Uncertain
+) -> Number | Uncertain | None:
+    """Return `x symbol y`, where an operand is uncertain.
+
+    Return None if the operation depends on whether it is an int or a float.
+    """
+    certain = [each for each in (x, y) if isinstance(each, Number)]
+    if symbol == "/" or any(each.scalar.dtype is FP64 for each in certain):
+        if symbol not in ("+", "-", "*", "/", "//", "%", "**"):
+            return None
+        return Number(arithmetic(e, symbol, x.scalar, y.scalar))
+    unsure = [each for each in (x, y) if isinstance(each, Uncertain)]
+    is_zero = all(each.is_zero for each in unsure)
+    if symbol not in ("+", "-", "*") or not all(is_small(each.scalar) for each in certain):
+        return None
+    if not is_zero and (symbol == "*" or not certain):
+        return None
+    is_zero = is_zero and (symbol == "*" or not certain)
+    flag = unsure[0].is_float if certain else either(unsure[0].is_float, unsure[1].is_float)
+    return Uncertain(arithmetic(e, symbol, x.scalar, y.scalar), flag, is_zero)
 
 
 def _whole(symbol: str, x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:

@@ -40,7 +40,9 @@ from graphla.program.values import (
     Perhaps,
     Static,
     Target,
+    Uncertain,
     View,
+    as_uncertain,
     constant,
 )
 from semirings.dtypes import FP64, DataType
@@ -61,9 +63,12 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
     """
     known: dict[int, Any] = {}
     unbound: dict[str, Any] = {}
+    uncertain: set[str] = set()
     while True:
         try:
-            return Tracer(loop, names, known, unbound).trace()
+            return Tracer(loop, names, known, unbound, uncertain).trace()
+        except Unsettled as error:
+            uncertain |= error.names
         except Unknown as unknown:
             known[unknown.number] = unknown.found
         except Unbound as error:
@@ -80,6 +85,18 @@ class Unbound(Exception):
     def __init__(self, found: dict[str, Any]):
         super().__init__()
         self.found = found
+
+
+class Unsettled(Exception):
+    """Two states differ in variables that are floats in one of them and uncertain in the other.
+
+    Attributes:
+        names: the names of these variables.
+    """
+
+    def __init__(self, names: set[str]):
+        super().__init__()
+        self.names = names
 
 
 @dataclass(slots=True)
@@ -120,8 +137,9 @@ class Tracer(Caller):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: set[str],
     ):
-        super().__init__(loop, names, known, unbound)
+        super().__init__(loop, names, known, unbound, uncertain)
         self.blocks: list[ir.Block] = []
         self.exits: list[ir.Leaving] = []
         self.variants: dict[int, list[Variant]] = {}
@@ -242,6 +260,7 @@ class Tracer(Caller):
             if variant.form == form:
                 break
         else:
+            self.look_for_unsettled(state, variants)
             self.look_for_unbound(state, variants)
             if len(variants) == VARIANTS:
                 self.refuse_variants(step, variants)
@@ -249,6 +268,18 @@ class Tracer(Caller):
             variants.append(variant)
         self.move(slots, variant.slots, values, variant.scalars, instructions)
         return ir.Jump(variant.block)
+
+    def look_for_unsettled(self, state: State, variants: list[Variant]) -> None:
+        """Raise `Unsettled` if a variable is a float in one state and uncertain in another."""
+        for variant in variants:
+            names = set()
+            for name in state.names.keys() & variant.state.names.keys():
+                pair = [plain(each.names[name]) for each in (state, variant.state)]
+                kinds = {type(each) for each in pair}
+                if kinds == {Number, Uncertain} and {x.scalar.dtype for x in pair} == {FP64}:
+                    names.add(name)
+            if names:
+                raise Unsettled(names)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
         """Raise `Unbound` if a state differs from another one only in variables without value."""
@@ -258,7 +289,7 @@ class Tracer(Caller):
             for name in names - set(self.unbound):
                 owner = state if name in state.names else variant.state
                 value = owner.names[name]
-                if isinstance(value, Number):
+                if isinstance(value, Number | Uncertain):
                     found[name] = value.scalar.dtype, None
                 elif isinstance(value, Held):
                     slot = owner.objects[value.number].slot
@@ -396,7 +427,7 @@ class Tracer(Caller):
         if isinstance(step, steps.Jump):
             return step.next
         if isinstance(step, steps.Test):
-            condition = self.truth(self.evaluate(step.node), step.node)
+            condition = self.truth(self.evaluate_any(step.node), step.node)
             return self.branch(condition, step.then, step.otherwise)
         if isinstance(step, steps.Begin):
             value = self.iterator(self.evaluate(step.node), step.node)
@@ -453,6 +484,7 @@ class Tracer(Caller):
     def result(self, name: str, value: Any) -> Any:
         """Return what a variable refers to after the loop."""
         node = ast.Name(name)
+        value = self.settle(value)
         if isinstance(value, Number):
             variable = self.variable(name, value.scalar.dtype)
             if value.scalar != variable:
@@ -513,10 +545,10 @@ class Tracer(Caller):
             items = []
             for target, part in zip(targets[0].elts, value.elts, strict=True):
                 self.hint = target.id if isinstance(target, ast.Name) else None
-                items.append(self.evaluate(part))
+                items.append(self.evaluate_any(part))
             found: Any = Items(tuple(items))
         else:
-            found = self.evaluate(value)
+            found = self.evaluate_any(value)
         self.hint = None
         pairs: list[tuple[str, Any]] = []
         for target in targets:
@@ -555,9 +587,11 @@ class Tracer(Caller):
         lets: list[tuple[ir.Var, ir.Scalar]] = []
         stored = {}
         for name, value in pairs:
+            if name in self.uncertain:
+                value = as_uncertain(value)
             count = [0]
 
-            is_number = isinstance(value, Number) and self.sites.get(name, 0) > 1
+            is_number = isinstance(value, Number | Uncertain) and self.sites.get(name, 0) > 1
 
             def take(
                 part: Any,
@@ -628,8 +662,8 @@ class Tracer(Caller):
         if not isinstance(node.target, ast.Name):
             refuse(Reason.SYNTAX, node.target, name="an assignment to this")
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = self.evaluate(load)
-        other = self.evaluate(node.value)
+        value = self.evaluate_any(load)
+        other = self.evaluate_any(node.value)
         if isinstance(value, Held):
             made = other if symbol == "<<" else self.binary(symbol, value, other, node)
             self.write(Target(value, None, None, False), made, node)
@@ -742,6 +776,11 @@ class Tracer(Caller):
             for instruction in block.instructions:
                 used |= set(parts(instruction, ir.Slot))
         return tuple(slot for slot in self.slots if slot in used)
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a variable that may have none."""
+    return value.value if isinstance(value, Maybe) else value
 
 
 def _without(x: ir.Instruction, dropped: set[ir.Var]) -> ir.Instruction | None:

@@ -656,6 +656,73 @@ def test_a_number_in_an_operator_is_part_of_its_content(engine: Counting):
     assert add(ones(), 2)[0].value == 5
 
 
+# --- numbers that are an int or a float ----------------------------------------------------------
+
+
+def sum_of(u: Vector) -> float:
+    return u.reduce(monoid.plus).get(0)
+
+
+def keep_sum(u: Vector, rounds: int) -> float:
+    change = 1.5
+    for _ in range(rounds):
+        change = sum_of(u)
+        u.clear()
+    return change
+
+
+def sums_of_sums(u: Vector, rounds: int) -> Any:
+    first = second = third = fourth = 0
+    for _ in range(rounds):
+        first = 1 - sum_of(u)
+        second = sum_of(u) + sum_of(u)
+        third = 2 * sum_of(u) + 1
+        fourth = sum_of(u) / 2
+        u.clear()
+    return first, second, third, fourth
+
+
+def in_vectors(u: Vector, rounds: int) -> Vector:
+    whole = Vector(int, u.size)
+    whole << 7
+    for _ in range(rounds):
+        rest = 3 - sum_of(u)
+        whole(binary.plus) << rest
+        whole << (whole * (sum_of(u) + 1)).new()
+        u.clear()
+    return whole
+
+
+def until_small(u: Vector, rounds: int) -> Any:
+    change, k = float("inf"), 0
+    while change > 0.5 and k < rounds:
+        change = sum_of(u)
+        u << u / 4
+        if k == 3:
+            u.clear()
+        k += 1
+    return change, k
+
+
+def mixed_with_floats(u: Vector, rounds: int) -> Any:
+    x = y = z = 0.0
+    for _ in range(rounds):
+        x = sum_of(u) * 0.5
+        y += sum_of(u)
+        z = max(sum_of(u), -1) if sum_of(u) else -sum_of(u)
+        u.clear()
+    return x, y, z, isinstance(sum_of(u), int)
+
+
+@pytest.mark.parametrize("rounds", range(6))
+@pytest.mark.parametrize(
+    "function", [keep_sum, sums_of_sums, in_vectors, until_small, mixed_with_floats]
+)
+def test_a_default_keeps_its_class(function: Any, rounds: int):
+    check(function, lambda: ones(dtype=float), lambda: rounds)
+    check(function, lambda: Vector(float, 6), lambda: rounds)
+
+
 # --- objects -------------------------------------------------------------------------------------
 
 
