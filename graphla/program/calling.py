@@ -65,7 +65,7 @@ class Caller(Evaluator):
         hint, self.hint = self.hint, None
         args = [self.evaluate_any(arg) for arg in node.args]
         if not (isinstance(function, Static) and _takes_any_number(function.value)):
-            args = [self.settle(arg) for arg in args]
+            args = [self.settle(arg, *args) for arg in args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
         self.hint = hint
         if isinstance(function, Held):

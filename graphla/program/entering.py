@@ -89,8 +89,8 @@ class Entry(Notation):
         filled: the lists that contain vectors before the program runs.
         unbound: for each variable that has no value before the loop and gets one in the loop, the
             dtype of the number and None, or the dtype and the dimension of the vector.
-        uncertain: the variables that are a float at some places and uncertain at others. They are
-            then uncertain at all places.
+        uncertain: the variables that are a float at some places and uncertain at others, with
+            their `Uncertain.is_zero`. They are then uncertain at all places.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Entry(Notation):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
-        uncertain: set[str],
+        uncertain: dict[str, bool],
     ):
         super().__init__()
         self.loop = loop
@@ -210,7 +210,7 @@ class Entry(Notation):
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
             if name in self.uncertain:
-                entered = as_uncertain(entered)
+                entered = as_uncertain(entered, self.uncertain[name])
             is_variable = name in self.assigned or isinstance(entered, Held | Pending)
             (self.state.names if is_variable else self.constants)[name] = entered
         for name, (dtype, dim) in self.unbound.items():
@@ -221,7 +221,7 @@ class Entry(Notation):
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
             if name in self.uncertain:
-                value = as_uncertain(value)
+                value = as_uncertain(value, self.uncertain[name])
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:

@@ -90,13 +90,6 @@ class Evaluator(Entry):
         """Return the value of an expression, which is never `Uncertain`."""
         return self.settle(self.evaluate_any(node))
 
-    def settle(self, value: Any) -> Any:
-        """Return a value; if it is uncertain, decide whether it is an int or a float."""
-        if isinstance(value, Uncertain):
-            is_float = self.decide(value.is_float)
-            return Number(value.scalar if is_float else scalars.convert(value.scalar, INT64))
-        return value
-
     def evaluate_any(self, node: ast.expr) -> Any:
         """Return the value of an expression, which may be `Uncertain`."""
         method = self.evaluators.get(type(node))
@@ -325,7 +318,7 @@ class Evaluator(Entry):
         if symbol == "<<":
             left = self.target_of(node.left)
             if isinstance(left, Target):
-                self.write(left, self.evaluate(node.right), node)
+                self.write(left, self.evaluate_any(node.right), node)
                 return NONE
         else:
             left = self.evaluate_any(node.left)
@@ -339,7 +332,7 @@ class Evaluator(Entry):
                     found = scalars.uncertain_arithmetic(self, symbol, left, right)
                 if found is not None:
                     return found
-            left, right = self.settle(left), self.settle(right)
+            left, right = self.settle(left, right), self.settle(right, left)
         if isinstance(left, MASKS) or isinstance(right, MASKS):
             if symbol in ("&", "|"):
                 return self.join_masks(symbol, left, right, node)

@@ -63,12 +63,12 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
     """
     known: dict[int, Any] = {}
     unbound: dict[str, Any] = {}
-    uncertain: set[str] = set()
+    uncertain: dict[str, bool] = {}
     while True:
         try:
             return Tracer(loop, names, known, unbound, uncertain).trace()
         except Unsettled as error:
-            uncertain |= error.names
+            uncertain |= error.found
         except Unknown as unknown:
             known[unknown.number] = unknown.found
         except Unbound as error:
@@ -91,12 +91,12 @@ class Unsettled(Exception):
     """Two states differ in variables that are floats in one of them and uncertain in the other.
 
     Attributes:
-        names: the names of these variables.
+        found: the names of these variables; see `Entry.uncertain`.
     """
 
-    def __init__(self, names: set[str]):
+    def __init__(self, found: dict[str, bool]):
         super().__init__()
-        self.names = names
+        self.found = found
 
 
 @dataclass(slots=True)
@@ -137,7 +137,7 @@ class Tracer(Caller):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
-        uncertain: set[str],
+        uncertain: dict[str, bool],
     ):
         super().__init__(loop, names, known, unbound, uncertain)
         self.blocks: list[ir.Block] = []
@@ -190,11 +190,12 @@ class Tracer(Caller):
                     raise
                 self.deferred = unknown
                 return
-            decisions, skip = (), 0
+            # The blocks of a statement that has forked join again after it.
+            is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):
                 block.end = following
                 return
-            if following in self.merges:
+            if is_end or following in self.merges:
                 block.end = self.go_to(following, self.state, self.instructions)
                 return
             number = following
@@ -272,14 +273,17 @@ class Tracer(Caller):
     def look_for_unsettled(self, state: State, variants: list[Variant]) -> None:
         """Raise `Unsettled` if a variable is a float in one state and uncertain in another."""
         for variant in variants:
-            names = set()
+            found = {}
             for name in state.names.keys() & variant.state.names.keys():
                 pair = [plain(each.names[name]) for each in (state, variant.state)]
-                kinds = {type(each) for each in pair}
-                if kinds == {Number, Uncertain} and {x.scalar.dtype for x in pair} == {FP64}:
-                    names.add(name)
-            if names:
-                raise Unsettled(names)
+                unsure = [each for each in pair if isinstance(each, Uncertain)]
+                others = [each for each in pair if isinstance(each, Number)]
+                if others and unsure and others[0].scalar.dtype is FP64:
+                    found[name] = unsure[0].is_zero
+                elif len({each.is_zero for each in unsure}) == 2:
+                    found[name] = False
+            if found:
+                raise Unsettled(found)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
         """Raise `Unbound` if a state differs from another one only in variables without value."""
@@ -588,7 +592,7 @@ class Tracer(Caller):
         stored = {}
         for name, value in pairs:
             if name in self.uncertain:
-                value = as_uncertain(value)
+                value = as_uncertain(value, self.uncertain[name])
             count = [0]
 
             is_number = isinstance(value, Number | Uncertain) and self.sites.get(name, 0) > 1

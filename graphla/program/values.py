@@ -250,10 +250,10 @@ def scalar_kind(dtype: DataType) -> DataType:
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
 
 
-def as_uncertain(value: Any) -> Any:
+def as_uncertain(value: Any, is_zero: bool) -> Any:
     """Return a float as a number that may also be an int; return other values unchanged."""
     if isinstance(value, Number) and value.scalar.dtype is FP64:
-        return Uncertain(value.scalar, TRUE, is_zero=False)
+        return Uncertain(value.scalar, TRUE, is_zero)
     if isinstance(value, Uncertain):
-        return Uncertain(value.scalar, value.is_float, is_zero=False)
+        return Uncertain(value.scalar, value.is_float, is_zero and value.is_zero)
     return value
