@@ -640,7 +640,8 @@ class ClearStack:
 class Fault:
     """If `condition` is true, end the program with this fault.
 
-    `kind` is the name of an exception, such as "TypeError", and `text` its message.
+    `kind` is the name of an exception, such as "TypeError", and `text` its message. After a fault
+    of the kind `REPEAT`, Python runs the loop from its start.
     """
 
     condition: Scalar
@@ -648,6 +649,9 @@ class Fault:
     text: str
     line: int = field(default=0, compare=False)
 
+
+REPEAT = "NotCompilable"
+"""The kind of a fault after which Python runs the loop from its start."""
 
 Instruction = (
     Let

@@ -639,6 +639,8 @@ class _Case:
         at that time. An OverflowError is excluded: Python may not raise it, because its integers
         are not limited to 64 bits.
         """
+        if kind == ir.REPEAT:
+            return True
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:

@@ -21,7 +21,7 @@ from graphla.program.calling import Caller
 from graphla.program.emitting import Ended, Fork, State
 from graphla.program.evaluating import SYMBOLS, Unknown
 from graphla.program.notation import MASKS, VECTORS
-from graphla.program.reasons import Reason, refuse
+from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.records import FIELDS, parts, transform
 from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
@@ -128,6 +128,8 @@ class Tracer(Caller):
         blocks, exits: the blocks and exits of the program.
         variants: for each step that can follow several steps, the blocks that begin with it.
         waiting: the blocks whose instructions the tracer has yet to emit.
+        executed: the steps that were executed in at least one state.
+        failures: the steps that fail in at least one state, with the error.
         deferred: the list of vectors whose unknown dtype stopped the trace of a block, or None.
     """
 
@@ -145,6 +147,8 @@ class Tracer(Caller):
         self.variants: dict[int, list[Variant]] = {}
         self.waiting: list[Open] = []
         self.deferred: Unknown | None = None
+        self.executed: set[int] = set()
+        self.failures: dict[int, NotCompilable] = {}
 
     # --- blocks -----------------------------------------------------------------------------------
 
@@ -157,6 +161,9 @@ class Tracer(Caller):
         self.blocks[0].end = self.go_to(0, self.state, self.instructions)
         while self.waiting:
             self.fill(self.waiting.pop())
+        for step, error in self.failures.items():
+            if step not in self.executed:
+                raise error
         if self.deferred is not None:
             # The list is empty and the loop never appends to it, so its dtype does not matter.
             self.deferred.found = FP64, ir.Dim(0)
@@ -185,11 +192,20 @@ class Tracer(Caller):
                 self.exits.append(ir.Leaving(0, {}))
                 block.end = ir.Exit(len(self.exits) - 1)
                 return
+            except NotCompilable as error:
+                if error.code is not Reason.FAILS:
+                    raise
+                self.failures.setdefault(number, error)
+                self.fault(TRUE, ir.REPEAT, str(error))
+                self.exits.append(ir.Leaving(0, {}))
+                block.end = ir.Exit(len(self.exits) - 1)
+                return
             except Unknown as unknown:
                 if unknown.found is not None:
                     raise
                 self.deferred = unknown
                 return
+            self.executed.add(number)
             # The blocks of a statement that has forked join again after it.
             is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):

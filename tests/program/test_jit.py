@@ -656,6 +656,22 @@ def test_a_number_in_an_operator_is_part_of_its_content(engine: Counting):
     assert add(ones(), 2)[0].value == 5
 
 
+def shift_powers(u: Vector, first: int) -> int:
+    k = 0
+    for i in range(first, 5):
+        k = 2**i
+        k = k << 2
+        u[i] = k
+    return k
+
+
+def test_a_statement_that_fails_in_one_state_only_is_compiled():
+    check(shift_powers, ones, lambda: 0)
+    with compiling() as engine, pytest.raises(TypeError, match=r"<<: 'float' and 'int'"):
+        gl.jit(shift_powers)(ones(), -1)
+    assert len(engine.programs) == 1
+
+
 # --- numbers that are an int or a float ----------------------------------------------------------
 
 
