@@ -554,7 +554,8 @@ class Caller(Evaluator):
         """Return the items of a list or a tuple of known objects."""
         if not all(classify(item) in ("static", "number") for item in value.value):
             refuse(Reason.ITERABLE, node, kind="a list or a tuple with objects of this kind")
-        self.fix_content(value)
+        if value.path is not None:
+            self.fix(value.path)
         return Items(tuple(self.known(item) for item in value.value))
 
     def has_next(self, iterator: Iterator) -> ir.Scalar:

@@ -207,12 +207,12 @@ class Evaluator(Entry):
                 raise TypeError(str(error)) from None
         path = None if value.path is None else (*value.path, name)
         kind = classify(found)
-        if path is not None and any(each.startswith("[") for each in path):
-            self.fix(path)
-        elif kind == "number" and path is not None and not is_known_module(value.value):
-            return self.attribute_argument(path, KINDS[type(found)])
         if kind == "number":
-            return Number(constant(found))
+            if path is None or is_known_module(getattr(value.value, "__name__", "")):
+                if path is None and not is_known_module(type(value.value).__module__):
+                    refuse(Reason.PYTHON_OBJECT, node, kind="an attribute of this object")
+                return Number(constant(found))
+            return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
             refuse(Reason.PYTHON_OBJECT, node, kind="an attribute of another object")
         return NONE if found is None else Static(found, path)
@@ -253,17 +253,36 @@ class Evaluator(Entry):
             return self.array_item(value, position)
         return refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
 
-    def item_of_static(self, value: Static, key: Any, node: Any) -> Any:
-        """Return value[key]."""
+    def item_of_static(self, value: Static, index: Any, node: ast.Subscript) -> Any:
+        """Return an item of a known object."""
+        items = self.content(value, node)
+        is_operator = type(items).__module__.partition(".")[0] == "semirings"
+        if not (isinstance(items, (tuple, list, dict, str, bytes)) or is_operator):
+            refuse(Reason.PYTHON_OBJECT, node, kind="an item of this object")
         with self.checks(node):
-            found = value.value[key]
-        if value.path is None:
-            return self.known(found)
-        if type(key) not in (int, str, bool, float):
-            refuse(Reason.PYTHON_OBJECT, node, kind="an item with a key of this kind")
-        path = (*value.path, f"[{key!r}]")
-        self.fix(path)
-        return Static(found, path) if classify(found) != "number" else Number(constant(found))
+            found = items[index]
+        if classify(found) not in ("static", "number", "array"):
+            refuse(Reason.PYTHON_OBJECT, node, kind=f"an item of a {type(items).__name__}")
+        path = None
+        if value.path is not None and isinstance(items, (tuple, list)):
+            path = (*value.path, str(range(len(items))[index]))
+        return self.known(found, path)
+
+    def content(self, value: Static, node: Any) -> Any:
+        """Return a known object from whose content the program has constants."""
+        found = value.value
+        if isinstance(found, (tuple, list, dict, set)):
+            if value.path is not None:
+                self.fix(value.path)
+            return found
+        kind = type(found)
+        is_plain = all(
+            getattr(kind, name, None) in (None, getattr(object, name, None))
+            for name in ("__eq__", "__bool__", "__len__")
+        )
+        if not (is_plain or is_known_module(kind.__module__)):
+            refuse(Reason.PYTHON_OBJECT, node, kind=f"a {kind.__name__}")
+        return found
 
     def item_of_vector(self, value: Any, node: ast.Subscript) -> Any:
         """Return x[i], x[q] or x[:]."""
@@ -386,10 +405,10 @@ class Evaluator(Entry):
     def compare_static(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
         """Return the comparison of two known objects, or of a number with one."""
         if isinstance(left, Static) and isinstance(right, Static):
-            self.fix_content(left, right)
             compare = getattr(operator, scalars.COMPARISONS[symbol])
+            one, other = self.content(left, node), self.content(right, node)
             with self.checks(node):
-                return Number(constant(bool(compare(left.value, right.value))))
+                return Number(constant(bool(compare(one, other))))
         if symbol in ("==", "!="):
             other, known = (left, right) if isinstance(right, Static) else (right, left)
             if known.value is None and isinstance(other, Perhaps):
@@ -409,7 +428,11 @@ class Evaluator(Entry):
         if isinstance(left, Static) and isinstance(right, Static):
             return constant(left.value is right.value)
         if isinstance(left, Held) and isinstance(right, Held):
-            return constant(left == right)
+            if left == right or not all(
+                self.state.objects[each.number].is_shared for each in (left, right)
+            ):
+                return constant(left == right)
+            refuse(Reason.OPERATION, node, name="`is` between vectors that lists contain")
         if isinstance(left, Number) and isinstance(right, Number):
             both = left.scalar.dtype, right.scalar.dtype
             if both == (BOOL, BOOL):
@@ -431,9 +454,9 @@ class Evaluator(Entry):
         if isinstance(value, Infix) and value.dim is None:
             return self.truth(self.by_default(value, node), node)
         if isinstance(value, Static):
-            self.fix_content(value)
+            found = self.content(value, node)
             with self.checks(node):
-                return constant(bool(value.value))
+                return constant(bool(found))
         if isinstance(value, (*VECTORS, View)):
             text = (
                 f"a {self.kind(value)} is neither true nor false: use .nvals, .isequal(other) or "
@@ -573,15 +596,24 @@ class Evaluator(Entry):
         if known != (slot.dtype, slot.dim):
             refuse(Reason.STACK, node, name="the list")
         if not is_copy:
+            self.refuse_aliases(vector, node)
             self.share(vector)
         self.emit(ir.Append(self.stack(value), slot, self.line))
+
+    def refuse_aliases(self, vector: Held, node: Any) -> None:
+        """Reject an append of an object that has another name, or is in a list, after the loop."""
+        names = {name for name, value in self.state.names.items() if value == vector}
+        if self.state.objects[vector.number].is_shared or not names <= self.assigned:
+            refuse(Reason.SHARED, node)
 
     def pop(self, value: List, node: Any) -> Held:
         """Return value.pop()."""
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        return self.add_object(slot, is_shared=value.number in self.filled)
+        # A vector that a list contains may be this one.
+        is_shared = any(each.is_shared for each in self.state.objects.values())
+        return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 
     def peek(self, value: List, index: ir.Scalar, node: Any) -> Held:
         """Return value[index]."""
@@ -591,7 +623,6 @@ class Evaluator(Entry):
         return self.add_object(slot, is_shared=True)
 
 
-def is_known_module(x: Any) -> bool:
-    """Return whether an object is a module whose attributes do not change."""
-    name = getattr(x, "__name__", "").partition(".")[0]
-    return name in ("math", "numpy", "graphla", "semirings")
+def is_known_module(name: Any) -> bool:
+    """Return whether a name is that of a module whose objects do not change."""
+    return str(name).partition(".")[0] in ("math", "numpy", "graphla", "semirings", "builtins")

@@ -27,7 +27,7 @@ from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
 from graphla.program.flow import flatten, locate
-from graphla.program.keys import Description
+from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.records import record
 from graphla.program.rewriting import Site, find_sites, rewrite
@@ -519,8 +519,6 @@ def _getter(path: Path) -> Getter:
         for each in rest:
             if each == "len()":
                 value = len(value)
-            elif each.startswith("["):
-                value = value[ast.literal_eval(each)[0]]
             else:
                 value = value[int(each)] if each.isdecimal() else getattr(value, each)
         return value
@@ -533,13 +531,15 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
-def _content(get: Getter, values: Mapping[str, Any]) -> Any:
-    """Describe a value by its content, such as the items of a dict; return None if it is gone."""
-    try:
-        at = Description()
-        return at.nested((get(values),))
-    except (LookupError, AttributeError, TypeError):
-        return None
+def _content(value: Any) -> Any:
+    """Return an object that equals only those for the same content with the same types."""
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple(map(_content, value))
+    if isinstance(value, dict):
+        return dict, tuple((_content(key), _content(item)) for key, item in value.items())
+    if type(value) in (bool, int, float, str):
+        return type(value), repr(value)
+    return Same(value)
 
 
 def _store(operand: Operand) -> Any:
@@ -594,13 +594,13 @@ class _Case:
         ]
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
-        self.fixed = [(get, _content(get, values)) for get in map(_getter, binding.fixed)]
+        self.fixed = [(_getter(path), _content(_getter(path)(values))) for path in binding.fixed]
         self.exits = [self.leaving(each, values) for each in program.exits]
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the values agree with the numbers that the program has as constants."""
-        return not self.fixed or all(_content(get, values) == x for get, x in self.fixed)
+        return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape

@@ -28,8 +28,8 @@ Number = bool | int | float
 Path = tuple[str, ...]
 """Where a value is found at a call: a name in `names`, then attributes, such as ("A", "nrows").
 
-An item may also be "len()", for the number of items of a list or an array, the index of an item of
-a tuple, or a key such as "['x']".
+An item may also be "len()", for the number of items of a list or an array, or the index of an item
+of a tuple.
 """
 
 

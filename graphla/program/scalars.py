@@ -239,6 +239,8 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     The comparison of an int and a float is exact.
     """
     function = COMPARISONS[symbol]
+    if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
+        return constant((x == y) == (symbol == "=="))  # two dimensions have different sizes
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):

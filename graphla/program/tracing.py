@@ -757,7 +757,7 @@ class Tracer(Caller):
         kept_names = [origins[index].name for index in tracked]
         blocks, exits = simplify(blocks, exits, kept_names)
         used = find_variables(blocks, exits)
-        slots = self.find_slots(blocks)
+        slots = self.find_slots(blocks, exits)
         program = ir.Program(
             name=self.loop.name,
             dims=len(self.sizes),
@@ -789,9 +789,13 @@ class Tracer(Caller):
                         found.add(target.index)
         return found
 
-    def find_slots(self, blocks: list[ir.Block]) -> tuple[ir.Slot, ...]:
+    def find_slots(
+        self, blocks: list[ir.Block], exits: list[ir.Leaving]
+    ) -> tuple[ir.Slot, ...]:
         """Return the slots that the program uses."""
         used = set(self.inputs)
+        for leaving in exits:
+            used |= {each for each in leaving.names.values() if isinstance(each, ir.Slot)}
         for block in blocks:
             for instruction in block.instructions:
                 used |= set(parts(instruction, ir.Slot))
