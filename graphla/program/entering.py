@@ -36,6 +36,7 @@ from graphla.program.values import (
     Static,
     Typed,
     View,
+    as_uncertain,
     constant,
     scalar_kind,
 )
@@ -99,6 +100,8 @@ class Entry(Notation):
         filled: the lists that contain vectors before the program runs.
         unbound: for each variable that has a value at only some of the times when a step runs, the
             dtype of the number and None, or the dtype and the dimension of the vector.
+        uncertain: the variables that are a float at some places and uncertain at others, with
+            their `Uncertain.is_zero`. They are then uncertain at all places.
     """
 
     def __init__(
@@ -107,12 +110,14 @@ class Entry(Notation):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: dict[str, bool],
     ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
         self.unbound = unbound
+        self.uncertain = uncertain
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -217,6 +222,8 @@ class Entry(Notation):
         objects: dict[int, tuple[Held, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
+            if name in self.uncertain:
+                entered = as_uncertain(entered, self.uncertain[name])
             is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
         items = {id(item) for _, value, kind in found if kind == "list" for item in value}
@@ -233,6 +240,8 @@ class Entry(Notation):
                 slot = self.allocate(dtype, dim, name)
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
+            if name in self.uncertain:
+                value = as_uncertain(value, self.uncertain[name])
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:
