@@ -36,6 +36,7 @@ from graphla.program.values import (
     Static,
     Typed,
     View,
+    as_uncertain,
     constant,
     scalar_kind,
 )
@@ -57,7 +58,7 @@ def classify(value: Any) -> str:
     if type(value) in KINDS:
         return "static" if type(value) is int and not LEAST <= value <= MOST else "number"
     if isinstance(value, np.generic):
-        return "numpy" if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 else "static"
+        return "numpy" if _has_dtype(value) else "static"
     if isinstance(value, Operand):
         return ("scalar", "vector", "matrix")[value.ndim]
     if isinstance(value, Mask):
@@ -70,9 +71,14 @@ def classify(value: Any) -> str:
             return "list"
         return "static"
     if isinstance(value, np.ndarray):
-        is_array = value.ndim == 1 and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-        return "array" if is_array and value.dtype != np.float16 else "static"
+        return "array" if value.ndim == 1 and _has_dtype(value) else "static"
     return "range" if isinstance(value, range) else "static"
+
+
+def _has_dtype(value: Any) -> bool:
+    """Return whether a dtype of the library has the NumPy type of an array or a number."""
+    dtype = value.dtype
+    return dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype != np.float16
 
 
 def is_small(value: Any) -> bool:
@@ -94,6 +100,8 @@ class Entry(Notation):
         filled: the lists that contain vectors before the program runs.
         unbound: for each variable that has a value at only some of the times when a step runs, the
             dtype of the number and None, or the dtype and the dimension of the vector.
+        uncertain: the variables that are a float at some places and uncertain at others, with
+            their `Uncertain.is_zero`. They are then uncertain at all places.
     """
 
     def __init__(
@@ -102,12 +110,14 @@ class Entry(Notation):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: dict[str, bool],
     ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
         self.unbound = unbound
+        self.uncertain = uncertain
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -212,6 +222,8 @@ class Entry(Notation):
         objects: dict[int, tuple[Held, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
+            if name in self.uncertain:
+                entered = as_uncertain(entered, self.uncertain[name])
             is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
         items = {id(item) for _, value, kind in found if kind == "list" for item in value}
@@ -228,6 +240,8 @@ class Entry(Notation):
                 slot = self.allocate(dtype, dim, name)
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
+            if name in self.uncertain:
+                value = as_uncertain(value, self.uncertain[name])
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:

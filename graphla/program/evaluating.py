@@ -33,6 +33,7 @@ from graphla.program.values import (
     Static,
     Target,
     Typed,
+    Uncertain,
     View,
     constant,
     scalar_kind,
@@ -86,7 +87,11 @@ class Evaluator(Entry):
     """The method that evaluates each class of the syntax tree."""
 
     def evaluate(self, node: ast.expr) -> Any:
-        """Return the value of an expression."""
+        """Return the value of an expression, which is never `Uncertain`."""
+        return self.settle(self.evaluate_any(node))
+
+    def evaluate_any(self, node: ast.expr) -> Any:
+        """Return the value of an expression, which may be `Uncertain`."""
         method = self.evaluators.get(type(node))
         if method is None:
             refuse(Reason.SYNTAX, node, name=f"`{ast.unparse(node)}`")
@@ -302,9 +307,10 @@ class Evaluator(Entry):
     # --- operators --------------------------------------------------------------------------------
 
     def evaluate_unary(self, node: ast.UnaryOp) -> Any:
-        value = self.evaluate(node.operand)
+        value = self.evaluate_any(node.operand)
         if isinstance(node.op, ast.Not):
             return Number(scalars.negation(self.truth(value, node)))
+        value = self.settle(value)
         if isinstance(value, MASKS):
             if isinstance(node.op, ast.Invert):
                 return self.invert_mask(value)
@@ -331,14 +337,21 @@ class Evaluator(Entry):
         if symbol == "<<":
             left = self.target_of(node.left)
             if isinstance(left, Target):
-                self.write(left, self.evaluate(node.right), node)
+                self.write(left, self.evaluate_any(node.right), node)
                 return NONE
         else:
-            left = self.evaluate(node.left)
-        return self.binary(symbol, left, self.evaluate(node.right), node)
+            left = self.evaluate_any(node.left)
+        return self.binary(symbol, left, self.evaluate_any(node.right), node)
 
     def binary(self, symbol: str, left: Any, right: Any, node: Any) -> Any:
         """Return `left symbol right`."""
+        if isinstance(left, Uncertain) or isinstance(right, Uncertain):
+            if all(isinstance(x, Number | Uncertain) for x in (left, right)):
+                with self.checks(node):
+                    found = scalars.uncertain_arithmetic(self, symbol, left, right)
+                if found is not None:
+                    return found
+            left, right = self.settle(left, right), self.settle(right, left)
         if isinstance(left, MASKS) or isinstance(right, MASKS):
             if symbol in ("&", "|"):
                 return self.join_masks(symbol, left, right, node)
@@ -356,7 +369,11 @@ class Evaluator(Entry):
 
     def evaluate_compare(self, node: ast.Compare) -> Any:
         (op,) = node.ops
-        left, right = self.evaluate(node.left), self.evaluate(node.comparators[0])
+        left, right = self.evaluate_any(node.left), self.evaluate_any(node.comparators[0])
+        is_order = type(op) in SYMBOLS
+        if is_order and all(isinstance(x, Number | Uncertain) for x in (left, right)):
+            return Number(scalars.compare(self, SYMBOLS[type(op)], left.scalar, right.scalar))
+        left, right = self.settle(left), self.settle(right)
         if isinstance(op, ast.Is | ast.IsNot):
             found = self.is_same(left, right, node)
             return Number(scalars.negation(found) if isinstance(op, ast.IsNot) else found)
@@ -426,7 +443,7 @@ class Evaluator(Entry):
 
     def truth(self, value: Any, node: Any) -> ir.Scalar:
         """Return bool(value)."""
-        if isinstance(value, Number):
+        if isinstance(value, Number | Uncertain):
             return scalars.truth(value.scalar)
         if isinstance(value, Perhaps | Typed):
             return scalars.both(value.present, scalars.truth(value.scalar))
@@ -453,6 +470,7 @@ class Evaluator(Entry):
 
     def number(self, value: Any, node: Any) -> ir.Scalar:
         """Return the scalar of a Python number."""
+        value = self.settle(value)
         if isinstance(value, Number):
             return value.scalar
         if isinstance(value, Perhaps):
