@@ -14,6 +14,7 @@ from graphla.program.evaluating import Evaluator
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
 from graphla.program.values import (
+    KINDS_OF,
     NONE,
     ONE,
     TRUE,
@@ -351,6 +352,9 @@ class Caller(Evaluator):
         (value,) = args
         if dtype is BOOL:
             return Number(self.truth(value, node))
+        if isinstance(value, Static) and isinstance(value.value, str):
+            with self.checks(node):
+                return Number(constant(KINDS_OF[dtype](value.value)))
         if isinstance(value, Infix) and value.dim is None:
             value = self.by_default(value, node)
         if isinstance(value, Uncertain):

@@ -58,7 +58,7 @@ def classify(value: Any) -> str:
     if type(value) in KINDS:
         return "static" if type(value) is int and not LEAST <= value <= MOST else "number"
     if isinstance(value, np.generic):
-        return "numpy" if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 else "static"
+        return "numpy" if _has_dtype(value) else "static"
     if isinstance(value, Operand):
         return ("scalar", "vector", "matrix")[value.ndim]
     if isinstance(value, Mask):
@@ -71,9 +71,14 @@ def classify(value: Any) -> str:
             return "list"
         return "static"
     if isinstance(value, np.ndarray):
-        is_array = value.ndim == 1 and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-        return "array" if is_array and value.dtype != np.float16 else "static"
+        return "array" if value.ndim == 1 and _has_dtype(value) else "static"
     return "range" if isinstance(value, range) else "static"
+
+
+def _has_dtype(value: Any) -> bool:
+    """Return whether a dtype of the library has the NumPy type of an array or a number."""
+    dtype = value.dtype
+    return dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype != np.float16
 
 
 def is_small(value: Any) -> bool:

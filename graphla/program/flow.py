@@ -366,7 +366,12 @@ class _Flattener:
         """
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
-        function = original(value.__func__ if isinstance(value, MethodType) else value)
+        if home is not None and isinstance(value, MethodType):
+            # A bound method of another object has no expression for its first argument here.
+            if not home.attributes or value.__self__ is not self.value(home.holder):
+                return None
+            value = value.__func__
+        function = original(value)
         return (function, home) if home and is_inlined(function) else None
 
     # --- expressions
@@ -834,7 +839,8 @@ class _Flattener:
 
     def owner(self, function: FunctionType, home: Home) -> int:
         """Return the index of a helper in `Loop.functions`; add it if it is new."""
-        helper = Helper(home, function.__code__)
+        is_method = isinstance(self.value(home), MethodType)
+        helper = Helper(home, function.__code__, is_method)
         if helper not in self.helpers:
             self.helpers.append(helper)
             self.functions.append(function)

@@ -199,6 +199,15 @@ class Static:
     path: tuple[str, ...] | None = None
 
 
+def _is_same_object(self: Static, other: object) -> bool:
+    return type(other) is Static and self.value is other.value and self.path == other.path
+
+
+# The comparison of an array with another object is not a bool, so the objects are not compared.
+Static.__eq__ = _is_same_object
+Static.__hash__ = lambda self: id(self.value)
+
+
 @record
 class Maybe:
     """The value of a variable that has no value before the loop.

@@ -408,3 +408,82 @@ def test_sizes_are_compared_before_the_program_runs():
         return u
 
     check(write, [u, w], [u, lambda: Vector(int, 7)])
+
+
+def test_a_constant_string_becomes_a_number():
+    def write(u: Vector, least: Any) -> Any:
+        best = float("inf")
+        for i in range(3):
+            best = min(best, u.get(i, float("inf")), float(least))
+            u[i] = int("7")
+        return u, best, float("nan")
+
+    check(write, [u, lambda: "3.5"], [u, lambda: "-2"], [u, lambda: "inf"])
+
+
+class Scaled:
+    factor = 9
+
+    def __init__(self, factor: int):
+        self.factor = factor
+
+    def scale(self, x: Vector) -> Any:
+        return x * self.factor
+
+    @classmethod
+    def scale_by_class(cls, x: Vector) -> Any:
+        return x * cls.factor
+
+
+def test_a_bound_method_of_another_object_is_refused():
+    def call_it(u: Vector, scale: Any) -> Any:
+        for _ in range(2):
+            u << scale(u)
+        return u
+
+    def call_attribute(u: Vector, item: Any) -> Any:
+        for _ in range(2):
+            u << item.scale(u)
+        return u
+
+    def call_by_class(u: Vector, item: Any) -> Any:
+        for _ in range(2):
+            u << item.scale_by_class(u)
+        return u
+
+    other: Any = Scaled(2)
+    other.scale = Scaled(3).scale
+    check_refusal(Reason.CALL, call_it, u, lambda: Scaled.scale_by_class)
+    check_refusal(
+        Reason.CALL, call_attribute, u, lambda: SimpleNamespace(scale=Scaled.scale_by_class)
+    )
+    check_refusal(
+        Reason.CALL, call_by_class, u, lambda: SimpleNamespace(scale_by_class=other.scale)
+    )
+    with gl.config.set(device="cpu"), running.use(interpreter):
+        jitted = gl.jit(call_attribute)
+        assert jitted(u(), Scaled(2)).isequal(call_attribute(u(), Scaled(2)))
+        with pytest.raises(NotCompilable):
+            jitted(u(), other)
+        assert gl.jit(call_by_class)(u(), Scaled).isequal(call_by_class(u(), Scaled))
+
+
+@pytest.mark.parametrize(
+    "x", [np.float16(1.5), np.int8(-3), np.float32(0.1), np.bool_(True)], ids=repr
+)
+def test_a_loop_may_read_a_number_of_numpy(x: Any):
+    def write(u: Vector, x: Any) -> Any:
+        for i in range(2):
+            u[i] = x
+        return u, x
+
+    check(write, [u, lambda: x])
+
+
+def test_a_loop_may_compare_an_array_with_none():
+    def write(u: Vector, x: Any) -> Any:
+        while x is not None and u.nvals < 5:
+            u[u.nvals + 1] = len(x)
+        return u
+
+    check(write, [u, lambda: np.ones((2, 2))], [u, lambda: [1, "a"]], [u, lambda: None])
