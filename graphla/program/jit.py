@@ -42,6 +42,11 @@ from semirings.exceptions import GraphblasException
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+IN_PYTHON = (
+    "runs as Python, because its operands are small, config.compiled is False, or Numba is not "
+    "installed. If it is compiled, it becomes:"
+)
+
 MOST_PROGRAMS = 64
 """The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
 
@@ -447,8 +452,9 @@ class _Shape:
         try:
             case = self.find(key, cases, values)
             if explains:
-                steps = getattr(engine, "explain", lambda program: "")(case.program)
-                self.owner.say("is compiled:\n" + printing.text(case.program) + steps)
+                explain = getattr(running.engine_to_explain(device), "explain", lambda _: "")
+                how = "is compiled:" if engine is not None else IN_PYTHON
+                self.owner.say(f"{how}\n{printing.text(case.program)}{explain(case.program)}")
             self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
         except NotCompilable as error:

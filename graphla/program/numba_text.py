@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from graphla.backends.cpu.loops import program as words
-from graphla.backends.cpu.program import Layout, Region
+from graphla.backends.cpu.program import Layout, Phase, Region
 from graphla.compilers import numba_ops
 from graphla.operations import values
 from graphla.program import ir
@@ -215,6 +215,7 @@ class _Printer:
                 text.scalars[variable.name] = is_float, self.take(1, is_float)
         self.kinds = {v.name: v.dtype for v in (*program.scalars, *program.variables)}
         for number, block in enumerate(program.blocks):
+            self.block = number
             self.labels[f"block{number}"] = len(self.segments)
             self.segments.append([])
             instructions = list(block.instructions)
@@ -321,7 +322,7 @@ class _Printer:
         text = source[line - 1].strip() if 0 < line <= len(source) else ""
         return f"# {line}: {text}" if text else f"# line {line}"
 
-    line = 0
+    line = block = 0
 
     def leave_if(self, condition: str, status: str, *before: str) -> None:
         before = (*before, f"status = {status}", "break")
@@ -723,6 +724,7 @@ def fold_{number}(w):
         name = "_".join(dict.fromkeys(self.slots[x.target.index] for x in writes))
         region = _Region(self, name, first.line, first.target.dim, cover)
         region.comments = [self.comment(x.line) for x in writes]
+        region.lines_read = [x.line for x in writes]
         region.targets = list({x.target.index: x.target for x in writes}.values())
         region.rewritten = {
             k
@@ -1238,6 +1240,7 @@ class _Region:
         self.name = name
         self.comment = printer.comment(line)
         self.line = line
+        self.lines_read = [line]
         self.cover = [c for c in dict.fromkeys(cover) if not any(other < c for other in cover)][:4]
         self.head: list[str] = []
         self.body: list[str] = []
@@ -1462,6 +1465,10 @@ class _Region:
     def run(self) -> int:
         """Print the function and what runs it; return its number."""
         printer, size = self.printer, self.printer.dim(self.dim)
+        slots = {place: index for index, place in printer.text.slots.items()}
+        lines, covers = tuple(dict.fromkeys(self.lines_read)), tuple(self.cover)
+        phase = Phase(printer.block, self.name, lines, self.dim.index, covers, slots.get(self.u))
+        printer.text.phases.append(phase)
         printer.say(*self.before)
         whole = self.whole_body is not None
         if self.cover:

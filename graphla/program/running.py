@@ -143,6 +143,11 @@ def engine_for(device: str, entries: int) -> Engine | None:
     return _engine("cpu")
 
 
+def engine_to_explain(device: str) -> Engine | None:
+    """Return the engine that would run a loop if its operands were large enough."""
+    return _used.get() or _engine("cpu" if device == "cpu" else "cuda")
+
+
 def may_compile() -> bool:
     """Return whether this machine may have an engine for some device."""
     return _used.get() is not None or numba.is_installed() or bool(cards.count())

@@ -1255,6 +1255,32 @@ def test_explain_names_the_statement_for_which_a_loop_runs_as_python(engine: Cou
     assert 'found = {"k": k}' in text
 
 
+def test_explain_shows_the_loops_on_a_cpu_and_how_vectors_are_stored():
+    with gl.config.set(device="cpu"):
+        text = gl.jit(core_numbers).explain(path(), ones())  # pyright: ignore[reportFunctionMemberAccess]
+    assert "runs as Python, because its operands are small" in text
+    assert "push or pull" in text
+    fused = text.index("2 statements")
+    assert text.index('# gone << left.select("<=", k)', fused) < text.index(
+        "# core(gone.S) << k", fused
+    )
+    assert "vector gone: a bitmap with a list of its entries, because a product pushes them" in text
+    assert "vector core: a bitmap, because no loop visits its entries only" in text
+
+
+def core_numbers(A: Matrix, degree: Vector) -> Vector:
+    n = A.nrows
+    core, gone, left = Vector(int, n), Vector(int, n), degree.dup()
+    k = 0
+    while left.nvals:
+        k = max(k, left.reduce(monoid.min).get(0))
+        gone << left.select("<=", k)
+        core(gone.S) << k
+        left(~gone.S, replace) << left
+        left(left.S, binary.minus) << semiring.plus_pair(gone @ A)
+    return core
+
+
 @pytest.mark.parametrize("function", [makes_a_dict, has_a_try])
 def test_explain_works_where_loops_run_as_python(function: Callable[..., Any]):
     with gl.config.set(device="cpu", compiled=False):
