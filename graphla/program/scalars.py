@@ -287,7 +287,7 @@ def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     return y if e.decide(takes_y) else x
 
 
-def rounded(x: ir.Scalar) -> ir.Scalar:
+def round_number(x: ir.Scalar) -> ir.Scalar:
     """Return round(x)."""
     return call("round", INT64, x) if x.dtype is FP64 else convert(x, INT64)
 
