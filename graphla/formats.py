@@ -1,4 +1,4 @@
-"""Frozen storage classes: the arrays of entries of a matrix or vector, without operations.
+"""Storage classes, which hold the arrays of entries of a matrix or vector and do not change.
 
 Invariants, for every array here:
 - entries are unique;
