@@ -235,18 +235,18 @@ class _Function:
         """Run the function on copies of its vectors; return which loops compile, and how."""
         copies: dict[int, Any] = {}
 
-        def copied(x: Any) -> Any:
+        def duplicate(x: Any) -> Any:
             if type(x) is Vector:
                 return copies.setdefault(id(x), x.dup())
             if type(x) is list and any(type(each) is Vector for each in x):
-                return copies.setdefault(id(x), [copied(each) for each in x])
+                return copies.setdefault(id(x), [duplicate(each) for each in x])
             return x
 
         rewritten = self.rewritten or self.rewrite()
         report: list[str] = []
         token = _report.set(report)
         try:
-            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
+            rewritten(*map(duplicate, args), **{name: duplicate(x) for name, x in options.items()})
         finally:
             _report.reset(token)
         if not self.loops:
@@ -693,7 +693,7 @@ class _Case:
             for each in left.outputs
         ]
         if left.raised is not None:
-            error = self.raised(left.raised, values, outcome, vectors, lists)
+            error = self.execute_raise(left.raised, values, outcome, vectors, lists)
             return (-1, *outputs, _Unusual(left.missing, error))
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
 
@@ -725,7 +725,7 @@ class _Case:
         _raise(raised, {"error": error}, source, number, error)
         return (_Unusual(frozenset(), error),)
 
-    def raised(
+    def execute_raise(
         self,
         place: Place,
         values: Mapping[str, Any],

@@ -52,7 +52,7 @@ _TAKEN = frozenset((*dir(words), *keyword.kwlist, *dir(builtins)))
 _LOCAL = re.compile(
     r"^([a-z]\d*|(has|list|op|fold|loop|result|flags)_.*|.*_new|np|math|view|types"
     r"|njit|from_dtype|inlined|merged|compiled|carray|intrinsic|cgutils"
-    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end)\d*|found|total|dense|length_0)$"
+    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end|listed)\d*|found|total|dense|length_0)$"
 )
 """Names with a meaning in the module, which the user's names must not have."""
 
@@ -726,6 +726,15 @@ def fold_{number}(w):
         region.comments = [self.comment(x.line) for x in writes]
         region.lines_read = [x.line for x in writes]
         region.targets = list({x.target.index: x.target for x in writes}.values())
+        region.rewritten = {
+            k
+            for k, target in enumerate(region.targets)
+            if [x.target for x in writes].count(target) > 1
+        }
+        if region.cover:
+            # One update may remove an entry, and the next one may add it again.
+            for k in sorted(region.rewritten):
+                region.body.append(f"listed{k} = {region.present(region.targets[k])}[i]")
         for x in writes:
             region.body += self.update_lines(region, x, region.targets.index(x.target))
         region.run()
@@ -740,8 +749,13 @@ def fold_{number}(w):
         new = self.operators.cast(value, source.dtype, target.dtype)
         adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
         if region.cover:
+            is_unlisted = "is_new"
+            if k in region.rewritten:
+                is_unlisted = f"not listed{k}"
             adds += [f"if grows{k}:", f"    {region.list(target)}[end{k}] = np.int32(i)"]
-            adds += [f"    end{k} += np.uint64(is_new)"]
+            adds += [f"    end{k} += np.uint64({is_unlisted})"]
+            if k in region.rewritten:
+                adds.append(f"listed{k} = True")
         adds.append(f"added{k} += np.int64(is_new)")
         removes = [f"if {present}[i]:", f"    {present}[i] = False", f"    removed{k} += 1"]
         if accum is None:
@@ -1233,6 +1247,7 @@ class _Region:
         self.whole_body: list[str] | None = None
         self.before: list[str] = []  # what the program does before it runs the region
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.rewritten: set[int] = set()  # the targets that several updates change
         self.comments = [self.comment]
         self.totals: tuple[DataType, str] | None = None
         self.work = "np.int64(0)"

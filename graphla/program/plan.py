@@ -26,13 +26,14 @@ from typing import Any
 import numpy as np
 
 from graphla.program import ir
+from graphla.program.records import record
 from semirings import binary
 from semirings.dtypes import BOOL, FP64, UINT64, DataType
 
 # --- the parts of a plan ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """The positions that a sweep visits: all positions of a dimension, or the entries of a vector.
 
@@ -44,7 +45,7 @@ class Domain:
     over: ir.Slot | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """Compute a write at each position. `into` is its target, or a spare slot for the result.
 
@@ -60,7 +61,7 @@ class Store:
     is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Erase:
     """Delete all entries of a slot."""
 
@@ -68,7 +69,7 @@ class Erase:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """Fold the entries of an expression. A `Combine` with the same number gives the result."""
 
@@ -77,7 +78,7 @@ class Fold:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare:
     """Compare two slots. A `Combine` with the same number gives the result."""
 
@@ -86,7 +87,7 @@ class Compare:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """Fault if `indices` is not full, or if a value is not an index of `dim`.
 
@@ -114,7 +115,7 @@ class Sweep:
     clears: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Multiply:
     """Compute a product in the empty slot `out`, at the positions that the mask allows."""
 
@@ -126,7 +127,7 @@ class Multiply:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exchange:
     """Exchange the contents of slots, as `ir.Move` does."""
 
@@ -135,14 +136,14 @@ class Exchange:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Uniform:
     """A scalar instruction, which each thread computes for itself."""
 
     instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.ClearStack | ir.Fault
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Combine:
     """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
 
@@ -150,14 +151,14 @@ class Combine:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """Write or delete one element. One thread does this."""
 
     instruction: ir.SetElement | ir.DeleteElement
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScatterInto:
     """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
@@ -171,7 +172,7 @@ class ScatterInto:
     joins: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Enqueue:
     """List the entries of a slot in its queue, unless they are listed already.
 
@@ -182,7 +183,7 @@ class Enqueue:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Save:
     """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
 
@@ -192,7 +193,7 @@ class Save:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
 
@@ -202,7 +203,7 @@ class Load:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Barrier:
     """Wait for all threads. `reason` says what would go wrong without it."""
 
@@ -893,7 +894,7 @@ def _counts_of(part: Store, full: Full, over: ir.Slot | None) -> str:
 # --- accesses -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """A read or a write of a resource between two barriers.
 
