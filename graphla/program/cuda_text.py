@@ -145,6 +145,7 @@ class Text:
     faults: list[tuple[str, str, int]] = field(default_factory=list)
 
 
+MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 KEYWORDS = """
@@ -371,7 +372,7 @@ class _Printer:
 
     def _print_head(self, out: _Lines) -> None:
         words, program = self.words, self.program
-        out("SHARED(u64, scratch, 2 * (WARP + 1));")
+        out(f"SHARED(u64, scratch, SCRATCH_SUMS + MOST_ADDED * {self.options.block // 32});")
         out(f"SHARED(u64, words, {words.size});")
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
         out("  words[k] = given.words[k];")
@@ -599,7 +600,8 @@ class _Printer:
         """Print the end of a fold."""
         out, source, turn = self.out, step.source, f"turn_{step.number}_"
         op = self.fold_struct(source)
-        out(f"const Fold<{op}> all = get_fold<{op}>(machine, {step.number}, {turn});")
+        partials = f"machine.partials({step.number}, {turn})"
+        out(f"const Fold<{op}> all = get_fold<{op}>({partials}, machine.scratch);")
         out(f"++{turn};")
         if isinstance(source, ir.IsEqual):
             out(f"{self.name(source.variable)} = !all.sum;")
@@ -871,40 +873,45 @@ class _SweepPrinter:
                 name, n = printer.name(slot), printer.size(slot.dim)
                 out(f"Listed listed_{name}(old_{name}, {n});")
         if self.sweep.clears:
-            calls = " ".join(f"clear_flags({printer.name(slot)}, {n});" for slot in counted)
-            out(f"if (!span.list) {{ {calls} }}")
-            out("else")
-        out.begin(f"sweep<Row, {self._ahead()}>(span,")
+            for slot in counted:
+                out(f"clear_flags({printer.name(slot)}.present, span);")
+            return
+        listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
+        out.begin(f"sweep<Row, {self._ahead(len(listed))}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
-            out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")
-        out("[&](i64 i, Row &row) {")
+            out(f"[&](i32 i, Row &row) {{ {' '.join(lines)} }},")
+        out("[&](i32 i, Row &row) {")
         shift = out.depth + 1 - 3
         out.add("  " * shift + line for line in self.run.lines)
-        listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
         news = [f"u32({self.known[slot][0]}) << {k}" for k, slot in enumerate(listed)]
         out(f"  return {' | '.join(news) or '0u'};")
         out("},")
         calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
-        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});")
+        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});" if calls else "NoList());")
         out.depth -= 1
-        for slot in listed:
-            name = printer.name(slot)
-            if slot in printer.plan.pushing:
-                edges = f"listed_{name}.edges"
-                out(f"if (takes_part(span)) machine.add(&{name}.counts->edges, {edges});")
+        sums = []
         for slot, how in counted.items():
+            name = printer.name(slot)
             if how in ("all", "change"):
-                name = printer.name(slot)
-                out(f"if (takes_part(span)) machine.add(&{name}.counts->entries, found_{name});")
+                sums.append(f"&{name}.counts->entries, found_{name}")
+            if slot in listed and slot in printer.plan.pushing:
+                sums.append(f"&{name}.counts->edges, listed_{name}.edges")
+        for k in range(0, len(sums), MOST_ADDED):
+            some = ", ".join(sums[k : k + MOST_ADDED])
+            out(f"if (takes_part(span)) machine.add({some});")
         for part in self.sweep.parts:
             if isinstance(part, (Fold, Compare)):
                 number = part.number
-                out(f"put_fold(machine, {number}, turn_{number}_, fold_{number});")
+                partials = f"machine.partials({number}, turn_{number}_)"
+                out(f"put_fold({partials}, machine.scratch, fold_{number});")
 
-    def _ahead(self) -> int:
+    def _ahead(self, count: int) -> int:
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
-        return AHEAD if size <= LARGE else AHEAD // 2
+        ahead = AHEAD if size <= LARGE else AHEAD // 2
+        while ahead * count > 32:
+            ahead //= 2
+        return ahead
 
     # --- loads ----------------------------------------------------------------------------------
 
@@ -979,7 +986,7 @@ class _SweepPrinter:
         out, name = self.printer.out, self.printer.name(slot)
         out(f"const Counts *const old_{name} = renew({name}, {self.printer.place(slot)});")
         if how in ("all", "change"):
-            out(f"i64 found_{name} = 0;")
+            out(f"i32 found_{name} = 0;")
         if how == "change":
             keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
             out(f"{keep}({name}, old_{name});")
@@ -1006,7 +1013,7 @@ class _SweepPrinter:
             self.run(f"found_{name} += {after};")
         elif how == "change":
             self.flags[slot] = None
-            self.run(f"found_{name} += i64({after}) - i64(row.has_{name});")
+            self.run(f"found_{name} += i32({after}) - i32(row.has_{name});")
 
     # --- expressions ----------------------------------------------------------------------------
 

@@ -16,12 +16,11 @@
 #define DEVICE inline
 #endif
 
-// A function that is compiled once and called, if a kernel is so large that it would take long to
-// compile.
-#if defined(GRAPHLA_OUTLINED) && !defined(GRAPHLA_SIMULATOR)
-#define OUTLINED __device__ __noinline__
+// A function that is compiled once and called, so that a kernel with many calls compiles faster.
+#ifdef GRAPHLA_SIMULATOR
+#define CALL inline
 #else
-#define OUTLINED DEVICE
+#define CALL __device__ __noinline__
 #endif
 
 namespace graphla {

@@ -465,7 +465,7 @@ struct Push {
 /// *u.counts.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
-OUTLINED void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                            const Vector<typename Op::Z> &out, const Allowed &allowed,
                            const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
@@ -911,7 +911,7 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
 /// holds values of u.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
-OUTLINED void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                            const Vector<typename Op::Z> &out, const Allowed &allowed,
                            const Queueing &queueing, Work &work) {
   ++work.pulls;
