@@ -9,6 +9,7 @@ The kernel and the host exchange the state of a program by words of 8 bytes (`Wo
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -50,13 +51,6 @@ LARGE = 32
 """If the elements that a sweep loads for one position have more bytes than this, AHEAD / 2."""
 
 KERNEL, LIBRARY = "run_loop", "program.cuh"
-
-MANY_STEPS = 60
-"""A kernel with more steps, or with several products, calls barriers, folds and products.
-
-Other kernels, and all kernels for one cluster, contain a copy of this code at each call. The calls
-halve the time of the compilation, but a short round takes about a third longer.
-"""
 
 # --- the state of a program ---------------------------------------------------------------------
 
@@ -231,7 +225,19 @@ class _Operators:
         """Return the name of the struct of a semiring."""
         ring: Any = product.semiring
         side: Any = product.side
+        # plus_first(u @ A) and plus_second(A @ u) then have the same struct, and the same code.
+        if side == "vxm" and ring.commutes_to is not None:
+            ring, side = ring.commutes_to, "mxv"
         return self._struct((ring, side), lambda: cuda_ops.matrix_vector(ring, side))
+
+    def mask(self, condition: str, fields: tuple[str, ...]) -> str:
+        """Return the name of the struct of a mask: a function of a position, with pointers."""
+        lines = [*(f"{field};" for field in fields)]
+        lines.append(f"DEVICE bool operator()(i32 i) const {{ return {condition}; }}")
+        body = "\n".join(lines)
+        return self._name(
+            ("mask", body), "Mask", lambda name: f"struct {name} {{\n{body}\n}};\n"
+        )
 
     def _struct(self, key: Any, write: Callable[[], str]) -> str:
         return self._name(
@@ -243,6 +249,19 @@ class _Operators:
             self._names[key] = f"{prefix}_{len(self._names)}"
             self.texts.append(write(self._names[key]))
         return self._names[key]
+
+
+@dataclass(frozen=True)
+class _Product:
+    """The C++ types of a product. Two products with equal types share their code."""
+
+    op: str
+    kept: str
+    held: str
+    u: str
+    mask: str
+    queueing: str
+    forms: tuple[FormType, FormType]
 
 
 class _Printer:
@@ -263,6 +282,9 @@ class _Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
+        steps = [step for block in plan.blocks for step in block.steps]
+        products = [self.product(step) for step in steps if isinstance(step, Multiply)]
+        self.shared = {each for each, count in Counter(products).items() if count > 1}
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -334,11 +356,11 @@ class _Printer:
         head, tail = _Lines(), _Lines()
         self._print_head(head)
         self._print_tail(tail)
-        state = f"const State<{self.words.size}> given"
-        parameters = ["const Launch launch", "const Frame frame", state]
+        state = f"ARGUMENT State<{self.words.size}> given"
+        parameters = ["ARGUMENT Launch launch", "ARGUMENT Frame frame", state]
         for key in self.forms:
             kind = self.options.forms[key]
-            parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
+            parameters.append(f"ARGUMENT ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
         signature = ", ".join(parameters)
         cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
@@ -364,10 +386,6 @@ class _Printer:
         lines = []
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
-        steps = [step for block in self.plan.blocks for step in block.steps]
-        is_large = len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1
-        if is_large and self.options.cluster == 1:
-            lines.append("#define GRAPHLA_OUTLINED")
         return lines
 
     def _print_head(self, out: _Lines) -> None:
@@ -381,7 +399,7 @@ class _Printer:
         out("Machine machine(launch, frame, scratch, (u32 *)votes);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
-            out("Work work(machine.grid, frame.arrays(), room);")
+            out("prepare_room(room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
         out("machine.products = u32(words[STATE_PRODUCTS]);")
@@ -413,23 +431,17 @@ class _Printer:
         for number in saves:
             out(f"if (words[STATE_RESUME] == {number + 1}) goto resume_{number};")
         for slot, at in words.inputs.items():
-            kind = slot.dtype.c_type
-            out(
-                f"copy_input(machine, {self.vector(slot)}, input_at<{kind}>(&words[{at}]), "
-                f"{self.size(slot.dim)});"
-            )
+            word = f"typename uint_of<sizeof({slot.dtype.c_type})>::type"
+            size = self.size(slot.dim)
+            out(f"copy_input<{word}>(&words[{at}], slots, {self.place(slot)}, {size}, scratch);")
         if words.inputs:
             out("if (machine.meet()) goto stopped;")
         for slot in words.inputs:
             if slot in self.plan.pushing and slot in self.plan.queued:
-                self._print_degrees(out, slot)
+                indptr = self.pushed_indptr(slot)
+                out(f"count_edges(slots, {self.place(slot)}, {indptr}, scratch);")
         if any(slot in self.plan.pushing for slot in words.inputs):
             out("if (machine.meet()) goto stopped;")
-
-    def _print_degrees(self, out: _Lines, slot: ir.Slot) -> None:
-        """Print the count of the edges of a listed vector."""
-        vector, indptr = self.vector(slot), self.pushed_indptr(slot)
-        out(f"count_edges(machine, {vector}, {indptr});")
 
     def _print_tail(self, out: _Lines) -> None:
         words = self.words
@@ -648,17 +660,41 @@ class _Printer:
 
     # --- products -------------------------------------------------------------------------------
 
-    def mask(self, mask: ir.Mask) -> str:
-        """Return a C++ expression for whether a mask selects position i, from memory."""
-        if isinstance(mask, ir.MaskOf):
-            slot = self.name(mask.slot)
-            flag = f"{slot}.present[i]"
-            value = convert(BOOL, f"{slot}.values[i]", mask.slot.dtype)
-            return f"({flag} && {value})" if mask.by_value else flag
-        if isinstance(mask, ir.NotMask):
-            return f"!{self.mask(mask.mask)}"
-        sign = "&&" if isinstance(mask, ir.AndMask) else "||"
-        return f"({self.mask(mask.left)} {sign} {self.mask(mask.right)})"
+    def mask(self, mask: ir.Mask | None) -> tuple[str, tuple[str, ...], list[str]]:
+        """Return a C++ expression for whether a mask selects position i, from memory.
+
+        Also return the declarations of the fields that the expression reads, and their values.
+        """
+        if mask is None:
+            return "true", (), []
+        fields: list[str] = []
+        values: list[str] = []
+        only = mask.mask if isinstance(mask, ir.NotMask) else mask
+        if isinstance(only, ir.MaskOf) and not only.by_value:
+            # A mask and its complement have one struct, so that two products can share their code.
+            is_complement = "true" if only is not mask else "false"
+            values = [f"{self.name(only.slot)}.present", is_complement]
+            return "at_0[i] != is_complement", ("const bool *at_0", "bool is_complement"), values
+
+        def read(value: str, kind: str) -> str:
+            if value not in values:
+                fields.append(f"const {kind} *at_{len(fields)}")
+                values.append(value)
+            return f"at_{values.index(value)}[i]"
+
+        def test(mask: ir.Mask) -> str:
+            if isinstance(mask, ir.MaskOf):
+                slot, dtype = self.name(mask.slot), mask.slot.dtype
+                flag = read(f"{slot}.present", "bool")
+                if not mask.by_value:
+                    return flag
+                return f"({flag} && {convert(BOOL, read(f'{slot}.values', dtype.c_type), dtype)})"
+            if isinstance(mask, ir.NotMask):
+                return f"!{test(mask.mask)}"
+            sign = "&&" if isinstance(mask, ir.AndMask) else "||"
+            return f"({test(mask.left)} {sign} {test(mask.right)})"
+
+        return test(mask), tuple(fields), values
 
     def most(self, mask: ir.Mask | None, n: str) -> str:
         """Return a C++ expression for an upper bound on the number of positions in a mask."""
@@ -678,50 +714,62 @@ class _Printer:
             return f"least({n}, {self.most(mask.left, n)} + {self.most(mask.right, n)})"
         return n
 
+    def product(self, step: Multiply) -> _Product:
+        """Return the C++ types of a product."""
+        product = step.product
+        rows, columns = (self.options.forms[key] for key in form_keys(product))
+        reads_a, reads_u = _reads(product)
+        held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
+        if form_keys(product)[0] in self.options.hubs:
+            held = "WITH_HUBS"
+        key = self._queue_form(step)
+        return _Product(
+            self.operators.product(product),
+            f"{rows.kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}",
+            held,
+            product.u.dtype.c_type,
+            self.operators.mask(*self.mask(step.mask)[:2]),
+            f"WithQueue<{self.options.forms[key].offset}>" if key else "WithoutQueue",
+            (rows, columns),
+        )
+
     def multiply(self, step: Multiply) -> None:
         """Print a product."""
-        out, product = self.out, step.product
-        keys = form_keys(product)
-        rows, columns = map(self.form, keys)
-        op, u, result = self.operators.product(product), self.name(product.u), self.name(step.out)
-        allowed = "true" if step.mask is None else self.mask(step.mask)
-        out(f"const auto allowed = [&](i64 i) {{ return {allowed}; }};")
-        out(f"const {self.queueing(step)};")
-        n = self.size(step.out.dim)
+        out, product, kind = self.out, step.product, self.product(step)
+        rows, columns = map(self.form, form_keys(product))
+        u, n = self.name(product.u), self.size(step.out.dim)
+        out(f"const {kind.mask} allowed{{{', '.join(self.mask(step.mask)[2])}}};")
+        key = self._queue_form(step)
+        out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
         # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
         is_whole = step.mask is None and product.u in step.full
         direction = self.options.direction
         if is_ordered or (is_whole and direction == "auto"):
             direction = "pull"
-        choice = f"should_push<{op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
+        choice = f"should_push<{kind.op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
         out(f"machine.note(pushes, {u}, u64({rows}.entries));")
-        kept = self.options.forms[keys[0]].kept
-        reads_a, reads_u = _reads(product)
-        how = f"{op}, {kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}"
-        held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
-        if keys[0] in self.options.hubs:
-            held = "WITH_HUBS"
-        given = f"{u}, {result}, allowed, queueing, work"
-        push = f"push_product<{how}, false>({columns}, {given});"
-        pull = f"pull_product<{how}, {held}>({rows}, {given});"
+        given = f"slots, {self.place(product.u)}, {self.place(step.out)}, allowed, queueing"
+        given += ", machine.product_call(room)"
+        way = "called_" if kind in self.shared else ""
+        how = f"{kind.op}, {kind.kept}"
+        push = f"machine.follow({way}push<{how}, {kind.u}>(&{columns}, {given}));"
+        pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
             out(f"else {pull}")
         else:
             out(push if direction == "push" else pull)
 
-    def queueing(self, step: Multiply) -> str:
-        """Return the C++ declaration that tells a product whether to list its outputs."""
+    def _queue_form(self, step: Multiply) -> FormKey | None:
+        """Return the form with the degrees of a product's outputs, or None if it has no queue."""
         if step.out not in self.plan.queued:
-            return "WithoutQueue queueing"
-        key = form_keys(step.product)[0]  # its lines are the outputs
+            return None
         if step.out in self.plan.pushing:
-            key = form_keys(self.plan.pushing[step.out])[1]
-        offset = self.options.forms[key].offset
-        return f"WithQueue<{offset}> queueing{{{self.form(key)}.indptr}}"
+            return form_keys(self.plan.pushing[step.out])[1]
+        return form_keys(step.product)[0]  # its lines are the outputs
 
     # --- scatters -------------------------------------------------------------------------------
 

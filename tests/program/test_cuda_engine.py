@@ -296,7 +296,7 @@ def test_a_plan_of_a_search_has_two_barriers_per_level():
 
 def test_a_sweep_that_only_erases_clears_the_flags_of_whole_vectors():
     a = random_matrix(10, 30, 5)
-    assert "clear_flags(product_2, " in engine.show(handmade.bfs(), (a._read(),))
+    assert "clear_flags(product_2.present, " in engine.show(handmade.bfs(), (a._read(),))
 
 
 def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():

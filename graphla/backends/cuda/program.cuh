@@ -111,6 +111,31 @@ DEVICE u64 sum_of_warp(u64 found) {
   return low + (high << 16);
 }
 
+template <int K, class Found, class... More>
+DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
+  const u64 sum = sum_of_warp(found);
+  if (lane() == 0) scratch[SCRATCH_SUMS + K * (blockDim.x / WARP) + warp_in_block()] = sum;
+  if (threadIdx.x == 0) scratch[SCRATCH_COUNTERS + K] = u64(counter);
+  if constexpr (sizeof...(more) > 0) store_sums<K + 1>(scratch, more...);
+}
+
+/// Adds the sum of each value over the block to the counter that precedes it in `pairs`. Every
+/// thread of the block must call this. There are at most MOST_ADDED pairs; a value is an i32, or a
+/// u64 below 2^47.
+template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  store_sums<0>(scratch, pairs...);
+  add_stored(scratch, sizeof...(pairs) / 2);
+}
+
+/// What a product needs of the state of a launch.
+struct ProductCall {
+  Grid grid;
+  const Frame *frame;
+  ProductRoom *room;
+  u32 pulls;  // number of pulls so far, including this product
+};
+
 /// The state of a launch that is not part of the program: barriers, faults and the trace.
 struct Machine {
   const Launch &launch;
@@ -150,20 +175,15 @@ struct Machine {
     atomicMax(&launch.control[W_FAULT], ~((u64(turns) << 32) | number));
   }
 
-  /// Adds the sum of each value over all blocks to the counter that precedes it in the list of
-  /// arguments. Every thread must call this. There are at most MOST_ADDED pairs; a value is an i32,
-  /// or a u64 below 2^47.
-  template <class... Pairs> DEVICE void add(Pairs... pairs) {
-    __syncthreads();  // threads may still be reading `scratch` in the previous collective
-    store<0>(pairs...);
-    add_stored(scratch, sizeof...(pairs) / 2);
+  /// Adds sums over all blocks to counters, see `add_sums`. Every thread must call this.
+  template <class... Pairs> DEVICE void add(Pairs... pairs) { add_sums(scratch, pairs...); }
+
+  /// Returns what a product needs. If it goes through barriers, `follow` must be called.
+  DEVICE ProductCall product_call(ProductRoom *room) const {
+    return {grid, &frame, room, pulls};
   }
-  template <int K, class Found, class... More>
-  DEVICE void store(u64 *counter, Found found, More... more) {
-    const u64 sum = sum_of_warp(found);
-    if (lane() == 0) scratch[SCRATCH_SUMS + K * (blockDim.x / WARP) + warp_in_block()] = sum;
-    if (threadIdx.x == 0) scratch[SCRATCH_COUNTERS + K] = u64(counter);
-    if constexpr (sizeof...(more) > 0) store<K + 1>(more...);
+  DEVICE void follow(u32 barriers) {
+    for (u32 k = 0; k < barriers; ++k) grid.follow();
   }
 
   /// Adds a record of a product to the trace.
@@ -200,6 +220,20 @@ struct Machine {
 // A u32 tells where a vector is stored: the index of its pointers in shared memory, times
 // COUNT_RING, plus the number of its current record of counts. So a thread keeps one register per
 // slot, and an exchange of slots exchanges these numbers.
+
+enum VectorWord { VECTOR_WORDS = 5 };
+constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
+
+/// Returns the place of vector number `index`.
+DEVICE u32 place_of(const u64 *slots, u32 index) {
+  const u64 counts = slots[VECTOR_WORDS * index + 3];
+  return COUNT_RING * index + u32(counts / RECORD_BYTES % COUNT_RING);
+}
+template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
+  const u64 *const words = slots + place / COUNT_RING * VECTOR_WORDS;
+  const u64 counts = (words[3] & ~(RING_BYTES - 1)) + place % COUNT_RING * RECORD_BYTES;
+  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
+}
 
 DEVICE u32 next_place(u32 place) {
   return (place & ~u32(COUNT_RING - 1)) | ((place + 1) & u32(COUNT_RING - 1));
@@ -243,6 +277,46 @@ template <class T> DEVICE bool is_listed(const Vector<T> &v) {
   return v.queue && v.counts->queued == v.counts->entries;
 }
 
+// --- products -----------------------------------------------------------------------------------
+
+/// Computes a product by pushes, as `push_product` does. `u` and `out` are places. The form and the
+/// frame are arguments of the kernel, which are constant, so a call passes their addresses. Returns
+/// the number of barriers that the product has gone through.
+template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
+          class Queueing>
+DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
+  Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
+  const ProductForm<Offset, A> a = *form;
+  push_product<Op, KEPT_A, KEPT_U, false>(a, vector_at<U>(slots, u),
+                                          vector_at<typename Op::Z>(slots, out), allowed, queueing,
+                                          work);
+  return work.barriers;
+}
+template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
+          class Queueing>
+DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
+  Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
+  const ProductForm<Offset, A> a = *form;
+  pull_product<Op, KEPT_A, KEPT_U, HELD>(a, vector_at<U>(slots, u),
+                                         vector_at<typename Op::Z>(slots, out), allowed, queueing,
+                                         work);
+  return work.barriers;
+}
+template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
+          class Queueing>
+CALL u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                     Allowed allowed, Queueing queueing, ProductCall call) {
+  return push<Op, KEPT_A, KEPT_U, U>(form, slots, u, out, allowed, queueing, call);
+}
+template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
+          class Queueing>
+CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                     Allowed allowed, Queueing queueing, ProductCall call) {
+  return pull<Op, KEPT_A, KEPT_U, HELD, U>(form, slots, u, out, allowed, queueing, call);
+}
+
 // --- sweeps -------------------------------------------------------------------------------------
 
 /// The positions that a sweep visits: list[0..count), or 0..count if `list` is null. Positions are
@@ -268,6 +342,10 @@ template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
   const i64 entries = entries_of(v);
   if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries)};
   return all_of(n);
+}
+
+template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
+  return u64(indptr[i + 1] - indptr[i]);
 }
 
 /// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
@@ -567,6 +645,11 @@ template <class T> struct Input {
   i64 count;
 };
 
+template <class T> DEVICE Input<T> input_at(const u64 *words) {
+  return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
+          i64(words[4])};
+}
+
 CALL void clear_words(u64 *words, i64 count) {
 #pragma unroll 1
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) words[k] = 0;
@@ -581,64 +664,46 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
   clear_words(frame.counts, frame.count_words);
 }
 
-/// Copies values, given as words of their size, and flags of an input that has a value for each
-/// position. Returns how many entries this thread has copied.
+/// Copies an input to a vector whose flags are all false, and counts its entries. The values are
+/// copied as words of their size. `words` describe the input, and `place` is the place of the
+/// vector.
 template <class Word>
-CALL i32 copy_positions(Word *values, bool *present, const Word *from, const bool *flags, u32 step,
-                        u32 n) {
-  i32 found = 0;
-#pragma unroll 1
-  for (u32 i = u32(thread_in_grid()); i < n; i += u32(threads_in_grid())) {
-    const bool is_there = !flags || flags[i];
-    present[i] = is_there;
-    if (is_there) values[i] = from[i * step];
-    found += is_there;
-  }
-  return found;
-}
-
-/// Copies the entries of an input that is a list. The parameters are as in `copy_positions`.
-template <class Word>
-CALL void copy_listed(Word *values, bool *present, const Word *from, const i32 *indices, u32 step,
-                      u32 count, i32 *queue) {
-  spread(count, [&](u32 k) {
-    const i32 i = indices[k];
-    present[i] = true;
-    values[i] = from[k * step];
-    if (queue) queue[k] = i;
-  });
-}
-
-/// Copies an input to a vector whose flags are all false, and counts its entries.
-template <class T>
-DEVICE void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
-  typedef typename uint_of<sizeof(T)>::type Word;
-  Word *const values = (Word *)v.values;
-  const Word *const given = (const Word *)from.values;
+CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, u64 *scratch) {
+  const Input<Word> from = input_at<Word>(words);
+  const Vector<Word> v = vector_at<Word>(slots, place);
+  const u32 step = u32(from.step), count = u32(from.count);
   if (from.indices) {
-    copy_listed(values, v.present, given, from.indices, u32(from.step), u32(from.count), v.queue);
+    spread(count, [&](u32 k) {
+      const i32 i = from.indices[k];
+      v.present[i] = true;
+      v.values[i] = from.values[k * step];
+      if (v.queue) v.queue[k] = i;
+    });
     if (thread_in_grid() == 0) {
-      v.counts->entries = u64(from.count);
-      v.counts->queued = v.queue ? u64(from.count) : 0;
+      v.counts->entries = count;
+      v.counts->queued = v.queue ? count : 0;
     }
     return;
   }
-  const i32 found = copy_positions(values, v.present, given, from.present, u32(from.step), u32(n));
-  machine.add(&v.counts->entries, found);
+  i32 found = 0;
+#pragma unroll 1
+  for (u32 i = u32(thread_in_grid()); i < n; i += u32(threads_in_grid())) {
+    const bool is_there = !from.present || from.present[i];
+    v.present[i] = is_there;
+    if (is_there) v.values[i] = from.values[i * step];
+    found += is_there;
+  }
+  add_sums(scratch, &v.counts->entries, found);
 }
 
-/// Returns the sum of the degrees of the listed vertices that this thread visits.
-template <class Offset> CALL u64 sum_degrees(const i32 *list, u32 count, const Offset *indptr) {
-  u64 edges = 0;
-  spread(count, [&](u32 k) { edges += u64(indptr[list[k] + 1] - indptr[list[k]]); });
-  return edges;
-}
-
-/// Adds the sum of the degrees of the listed entries of v to its counts.
-template <class T, class Offset>
-DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
+/// Adds the sum of the degrees of the listed entries of a vector to its counts.
+template <class Offset>
+CALL void count_edges(const u64 *slots, u32 place, const Offset *indptr, u64 *scratch) {
+  const Vector<u8> v = vector_at<u8>(slots, place);  // of any type: the values are not read
   if (!is_listed(v)) return;
-  machine.add(&v.counts->edges, sum_degrees(v.queue, u32(entries_of(v)), indptr));
+  u64 edges = 0;
+  spread(u32(entries_of(v)), [&](u32 k) { edges += degree_of(indptr, v.queue[k]); });
+  add_sums(scratch, &v.counts->edges, edges);
 }
 
 // --- stacks -------------------------------------------------------------------------------------
@@ -702,29 +767,12 @@ template <class T> struct Stack {
 
 // --- the state in the words that host and kernel exchange ---------------------------------------
 
-enum VectorWord { VECTOR_WORDS = 5 };
-constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
-
-/// Returns the place of vector number `index`.
-DEVICE u32 place_of(const u64 *slots, u32 index) {
-  const u64 counts = slots[VECTOR_WORDS * index + 3];
-  return COUNT_RING * index + u32(counts / RECORD_BYTES % COUNT_RING);
-}
-template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
-  const u64 *const words = slots + place / COUNT_RING * VECTOR_WORDS;
-  const u64 counts = (words[3] & ~(RING_BYTES - 1)) + place % COUNT_RING * RECORD_BYTES;
-  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
-}
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);
   words[1] = u64(v.present);
   words[2] = u64(v.queue);
   words[3] = u64(v.counts);
   words[4] = load_relaxed(&v.counts->entries);
-}
-template <class T> DEVICE Input<T> input_at(const u64 *words) {
-  return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
-          i64(words[4])};
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
   return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
