@@ -41,6 +41,7 @@ from graphla.program.plan import (
     has_fault,
     is_replaced,
     nodes,
+    only_adds,
 )
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.printing import cuda_constant
@@ -235,9 +236,7 @@ class _Operators:
         lines = [*(f"{field};" for field in fields)]
         lines.append(f"DEVICE bool operator()(i32 i) const {{ return {condition}; }}")
         body = "\n".join(lines)
-        return self._name(
-            ("mask", body), "Mask", lambda name: f"struct {name} {{\n{body}\n}};\n"
-        )
+        return self._name(("mask", body), "Mask", lambda name: f"struct {name} {{\n{body}\n}};\n")
 
     def _struct(self, key: Any, write: Callable[[], str]) -> str:
         return self._name(
@@ -282,6 +281,7 @@ class _Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
+        self._growing = sorted(plan.growing, key=lambda slot: slot.index)
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
@@ -309,6 +309,15 @@ class _Printer:
     def place(self, slot: ir.Slot) -> str:
         """Return the C++ name of the variable that tells where the vector in a slot is stored."""
         return f"{self._names[slot]}_at_"
+
+    def also(self, slot: ir.Slot) -> str:
+        """Return the C++ name of the variable for a slot to which sweeps add entries.
+
+        Since the last barrier, sweeps may have added entries where the vector at this place has
+        entries. If there was no such sweep, it is the slot's own place. The variable with the
+        suffix "most" has an upper bound on the number of entries after the sweep, or -1.
+        """
+        return f"{self._names[slot]}_also_"
 
     def vector(self, slot: ir.Slot) -> str:
         """Return a C++ expression for the vector in a slot."""
@@ -360,7 +369,9 @@ class _Printer:
         parameters = ["ARGUMENT Launch launch", "ARGUMENT Frame frame", state]
         for key in self.forms:
             kind = self.options.forms[key]
-            parameters.append(f"ARGUMENT ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
+            parameters.append(
+                f"ARGUMENT ProductForm<{kind.offset}, {kind.values}> {self.form(key)}"
+            )
         signature = ", ".join(parameters)
         cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
@@ -420,6 +431,9 @@ class _Printer:
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
+        for slot in self._growing:
+            out(f"u32 {self.also(slot)} = {self.place(slot)};")
+            out(f"i64 {self.also(slot)}most = -1;")
         saves = [
             step.number
             for block in self.plan.blocks
@@ -533,6 +547,8 @@ class _Printer:
         if isinstance(step, Barrier):
             self.out(f"// barrier: {step.reason}")
             self.out("if (machine.meet()) goto stopped;")
+            for slot in self._growing:
+                self.out(f"{self.also(slot)} = {self.place(slot)}, {self.also(slot)}most = -1;")
             return
         if isinstance(step, Save):
             self.out.lines.append(f"resume_{step.number}:")
@@ -669,12 +685,6 @@ class _Printer:
             return "true", (), []
         fields: list[str] = []
         values: list[str] = []
-        only = mask.mask if isinstance(mask, ir.NotMask) else mask
-        if isinstance(only, ir.MaskOf) and not only.by_value:
-            # A mask and its complement have one struct, so that two products can share their code.
-            is_complement = "true" if only is not mask else "false"
-            values = [f"{self.name(only.slot)}.present", is_complement]
-            return "at_0[i] != is_complement", ("const bool *at_0", "bool is_complement"), values
 
         def read(value: str, kind: str) -> str:
             if value not in values:
@@ -686,6 +696,9 @@ class _Printer:
             if isinstance(mask, ir.MaskOf):
                 slot, dtype = self.name(mask.slot), mask.slot.dtype
                 flag = read(f"{slot}.present", "bool")
+                if mask.slot in self.plan.growing and not mask.by_value:
+                    also = read(f"flags_at(slots, {self.also(mask.slot)})", "bool")
+                    return f"(load_cached(&{flag}) | {also})"
                 if not mask.by_value:
                     return flag
                 return f"({flag} && {convert(BOOL, read(f'{slot}.values', dtype.c_type), dtype)})"
@@ -694,16 +707,29 @@ class _Printer:
             sign = "&&" if isinstance(mask, ir.AndMask) else "||"
             return f"({test(mask.left)} {sign} {test(mask.right)})"
 
+        only = mask.mask if isinstance(mask, ir.NotMask) else mask
+        if isinstance(only, ir.MaskOf) and not only.by_value:
+            # A mask and its complement have one struct, so that two products can share their code.
+            condition = f"bool({test(only)}) != is_complement"
+            is_complement = "true" if only is not mask else "false"
+            return condition, (*fields, "bool is_complement"), [*values, is_complement]
         return test(mask), tuple(fields), values
 
     def most(self, mask: ir.Mask | None, n: str) -> str:
-        """Return a C++ expression for an upper bound on the number of positions in a mask."""
+        """Return a C++ expression for an upper bound on the number of positions in a mask.
+
+        If sweeps are still adding entries to a vector, the result is an estimate.
+        """
         if isinstance(mask, ir.MaskOf):
-            return f"entries_of({self.name(mask.slot)})"
+            count = f"entries_of({self.name(mask.slot)})"
+            if mask.slot in self.plan.growing:
+                most = f"{self.also(mask.slot)}most"
+                count = f"({most} < 0 ? {count} : least({n}, {most}))"
+            return count
         if isinstance(mask, ir.NotMask):
             inner = mask.mask
             if isinstance(inner, ir.MaskOf) and not inner.by_value:
-                return f"({n} - entries_of({self.name(inner.slot)}))"
+                return f"({n} - {self.most(inner, n)})"
             if isinstance(inner, ir.OrMask):
                 left, right = ir.NotMask(inner.left), ir.NotMask(inner.right)
                 return f"least({self.most(left, n)}, {self.most(right, n)})"
@@ -920,6 +946,8 @@ class _SweepPrinter:
             if self._is_listed(slot, how):
                 name, n = printer.name(slot), printer.size(slot.dim)
                 out(f"Listed listed_{name}(old_{name}, {n});")
+        for part in self.sweep.parts:
+            self._open_growth(part, counted)
         if self.sweep.clears:
             for slot in counted:
                 out(f"clear_flags({printer.name(slot)}.present, span);")
@@ -1040,6 +1068,18 @@ class _SweepPrinter:
             out(f"{keep}({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
+
+    def _open_growth(self, part: Part, counted: dict[ir.Slot, str]) -> None:
+        """Record where a store adds entries, for the masks of products before the next barrier."""
+        over, printer = self.sweep.domain.over, self.printer
+        if not isinstance(part, Store) or part.into not in printer.plan.growing:
+            return
+        if over is None or not only_adds(part, over):
+            return
+        name, also = printer.name(part.into), printer.also(part.into)
+        counts = f"old_{name}" if part.into in counted else f"{name}.counts"
+        size = f"i64({counts}->entries) + entries_of({printer.name(over)})"
+        printer.out(f"{also}most = {size}, {also} = {printer.place(over)};")
 
     def _is_listed(self, slot: ir.Slot, how: str) -> bool:
         """Return whether the sweep lists the entries of a slot that it counts."""
@@ -1285,6 +1325,8 @@ class _SweepPrinter:
         if not is_in_place:
             run(f"{into}.present[i] = {has};")
             run(f"if ({has}) {into}.values[i] = {value};")
+        elif part.counts != "same" and part.into in printer.plan.growing:
+            run(f"if ({has} != {had}) store_flag(&{into}.present[i], {has});")
         elif part.counts != "same":
             run(f"if ({has} != {had}) {into}.present[i] = {has};")
         self.known[part.into] = has, value

@@ -47,6 +47,9 @@ class Slot:
     dtype: DataType
     dim: Dim
 
+    def __hash__(self) -> int:
+        return self.index
+
 
 @dataclass(frozen=True, slots=True)
 class Var:

@@ -7,6 +7,10 @@ element that another thread writes in the other step. Two sweeps with the same d
 positions in the same way. So they need no barrier for elements that they access at their own
 position only.
 
+A product may test a mask while a sweep is still adding entries to a vector of this mask. If the
+sweep adds an entry wherever a vector m has one, the product also tests m, so that it finds the same
+positions before and after the sweep has added them.
+
 A plan has *spare* slots, in addition to the program's slots. A product is computed in a spare slot,
 because it may read its target at any position. If the product replaces the whole target, an
 exchange of the two slots follows.
@@ -248,6 +252,8 @@ class Plan:
     pushing: dict[ir.Slot, ir.Product]
     """For each slot that has a queue and is multiplied, a product that multiplies it."""
     folds: int
+    growing: frozenset[ir.Slot] = frozenset()
+    """The slots to which sweeps may still be adding entries while products test them in masks."""
 
     def __str__(self) -> str:
         return "\n".join(describe(self))
@@ -264,28 +270,78 @@ def plan(
     `full_inputs` are the inputs that have an entry at each position when the program starts. If
     `is_deterministic`, floating-point sums visit the positions in a fixed order.
     """
-    lowered = _Lowering(program)
-    blocks = [lowered.block(block) for block in program.blocks]
-    slots = (*program.slots, *lowered.spares)
-    queues = _Queues(slots, blocks)
-    before = _find_full(blocks, program, frozenset(full_inputs))
-    planned = []
-    for steps, block, full in zip(blocks, program.blocks, before, strict=True):
-        chosen = list(_choose(steps, full, queues.queued, is_deterministic))
-        fused = _fuse(chosen)
-        planned.append(PlannedBlock(fused, block.end))
-    _choose_clears(planned)
-    _place_barriers(planned)
-    return Plan(
-        program=program,
-        slots=slots,
-        blocks=planned,
-        reductions=tuple(lowered.reductions),
-        reduction_slots=tuple(lowered.reductions.values()),
-        queued=queues.queued,
-        pushing=queues.pushing,
-        folds=lowered.folds,
-    )
+    full = frozenset(full_inputs)
+    found = [_Planning(program, full, is_deterministic, rotates) for rotates in (False, True)]
+    chosen = min(found, key=_Planning.count_barriers)  # the first one if both have as many
+    return chosen.plan(program)
+
+
+class _Planning:
+    """The steps of a program, and where barriers must separate them."""
+
+    def __init__(
+        self,
+        program: ir.Program,
+        full_inputs: frozenset[ir.Slot],
+        is_deterministic: bool,
+        rotates: bool,
+    ) -> None:
+        self.lowered = _Lowering(program, rotates)
+        blocks = [self.lowered.block(block) for block in program.blocks]
+        self.slots = (*program.slots, *self.lowered.spares)
+        self.queues = _Queues(self.slots, blocks)
+        before = _find_full(blocks, program, full_inputs)
+        self.blocks = []
+        for steps, block, full in zip(blocks, program.blocks, before, strict=True):
+            chosen = list(_choose(steps, full, self.queues.queued, is_deterministic))
+            self.blocks.append(PlannedBlock(_fuse(chosen), block.end))
+        self.separated = _with_barriers(self.blocks)
+
+    def count_barriers(self) -> int:
+        """Return the number of barriers."""
+        return sum(map(len, _barriers(self.separated)))
+
+    def plan(self, program: ir.Program) -> Plan:
+        """Return the plan."""
+        self._choose_clears()
+        return Plan(
+            program=program,
+            slots=self.slots,
+            blocks=[
+                PlannedBlock(separated.steps, block.end)
+                for separated, block in zip(self.separated, self.blocks, strict=True)
+            ],
+            reductions=tuple(self.lowered.reductions),
+            reduction_slots=tuple(self.lowered.reductions.values()),
+            queued=self.queues.queued,
+            pushing=self.queues.pushing,
+            folds=self.lowered.folds,
+            growing=frozenset(slot for each in self.separated for slot in each.growing),
+        )
+
+    def _choose_clears(self) -> None:
+        """Let sweeps that only erase entries clear whole vectors, if this needs no other barriers.
+
+        All of them are tried together first, because this nearly always succeeds.
+        """
+        sweeps = [
+            step
+            for block in self.blocks
+            for step in block.steps
+            if isinstance(step, Sweep) and _only_erases(step)
+        ]
+        places = _barriers(self.separated)
+        for some in [sweeps, *([each] for each in sweeps)] if sweeps else []:
+            for each in some:
+                each.clears = True
+            separated = _with_barriers(self.blocks)
+            if _barriers(separated) == places:
+                self.separated = separated
+                if some is sweeps:
+                    return
+            else:
+                for each in some:
+                    each.clears = False
 
 
 # --- expressions --------------------------------------------------------------------------------
@@ -483,8 +539,9 @@ that a product need not wait until the previous product's slot is empty."""
 class _Lowering:
     """Divides instructions into steps. Each sweep has one part and visits all positions."""
 
-    def __init__(self, program: ir.Program) -> None:
+    def __init__(self, program: ir.Program, rotates: bool) -> None:
         self.program = program
+        self._rotates = rotates  # whether a product uses two spare slots
         self.spares: list[ir.Slot] = []
         self.reductions: dict[ir.MatrixReduction, ir.Slot] = {}
         self.folds = self.products = self.saves = 0
@@ -554,7 +611,14 @@ class _Lowering:
         out = self._spare("product", product.dtype, x.target.dim, purpose)
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
         self.products += 1
-        if is_whole:
+        if is_whole and self._rotates:
+            # The next product then need not wait until the old entries of the target are erased.
+            old = self._spare("old", product.dtype, x.target.dim, purpose)
+            slots = x.target, out, old
+            self._steps.append(Exchange(slots, (out, old, x.target), x.line))
+            self._change(x.target)
+            out = old
+        elif is_whole:
             self._steps.append(Exchange((x.target, out), (out, x.target), x.line))
             self._change(x.target)
         else:
@@ -883,7 +947,8 @@ def _counts_of(part: Store, full: Full, over: ir.Slot | None) -> str:
     is_kept = write.mask is None or not write.replace
     if is_kept and has_pattern_of(write.source, target):
         return "same"
-    if is_kept and write.accum is not None and target in within(write.source):
+    may_add = target not in within(write.source) | required(write.mask)
+    if is_kept and write.accum is not None and not may_add:
         return "same"
     if is_kept and target in required(write.mask) and is_full(write.source, full):
         return "same"
@@ -899,16 +964,20 @@ class Access:
 
     `mapping` tells which thread accesses which element: two accesses with the same mapping access
     an element by the same thread. None stands for any other mapping.
+
+    If `adds` is given, the write only adds entries to a slot, at the positions at which the slot
+    `adds` has entries: those that the sweep visits.
     """
 
     resource: tuple[Any, ...]
     writes: bool
     mapping: Any
     line: int
+    adds: ir.Slot | None = None
 
     def conflicts(self, other: Access) -> bool:
         """Return whether a barrier must separate two accesses."""
-        if self.resource != other.resource or not (self.writes or other.writes):
+        if not (self.writes or other.writes) or self.resource != other.resource:
             return False
         return self.mapping is None or self.mapping != other.mapping
 
@@ -940,9 +1009,10 @@ def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
         line, reads = write.line, (write.source, write.mask)
         if not is_replaced(write):
             yield Access(("elements", target), False, mapping, line)
-        yield Access(("elements", part.into), True, mapping, line)
+        adds = domain.over if domain.over is not None and only_adds(part, domain.over) else None
+        yield Access(("elements", part.into), True, mapping, line, adds)
         if part.counts != "same":
-            yield Access(("counts", part.into), True, None, line)
+            yield Access(("counts", part.into), True, None, line, adds)
     elif isinstance(part, Erase):
         line = part.line
         yield Access(("elements", part.slot), True, mapping, line)
@@ -964,6 +1034,38 @@ def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
     for each in gathers(reads):
         yield Access(("elements", each.slot), False, None, line)
         yield Access(("check", each.indices), False, None, line)
+
+
+def only_adds(part: Store, slot: ir.Slot) -> bool:
+    """Return whether a store only adds entries to its target, wherever `slot` has an entry."""
+    write = part.write
+    if part.into != write.target or write.target == slot:
+        return False
+    is_there = has_pattern_of(write.source, slot)
+    if write.mask is None:
+        return write.accum is not None and is_there
+    is_same = write.mask == ir.MaskOf(slot, False)
+    return is_same and not write.replace and (is_there or is_full(write.source, part.full))
+
+
+def _growing(step: Multiply, pending: Pending, moved: frozenset[ir.Slot]) -> dict[ir.Slot, ir.Slot]:
+    """Return the slots of a product's mask to which sweeps may still be adding entries.
+
+    The dict maps each slot to the slot at whose positions the sweeps add entries. It has only slots
+    whose values the product does not read, and that are not in `moved`.
+    """
+    masks = [each for each in nodes(step.mask) if isinstance(each, ir.MaskOf)]
+    valued = {each.slot for each in masks if each.by_value} | {step.product.u} | moved
+    found = {}
+    for slot in {each.slot for each in masks} - valued:
+        adding = {
+            each.adds
+            for each in pending
+            if each.writes and each.resource in (("elements", slot), ("counts", slot))
+        }
+        if len(adding) == 1 and None not in adding:
+            found[slot] = adding.pop()
+    return found
 
 
 def _multiply_accesses(step: Multiply) -> list[Access]:
@@ -1172,65 +1274,72 @@ Pending = frozenset[Access]
 """The accesses since the last barrier."""
 
 
-def _choose_clears(blocks: list[PlannedBlock]) -> None:
-    """Let sweeps that only erase entries clear whole vectors, if this needs no other barriers."""
-    places = _barriers(blocks)
-    for block in blocks:
-        for step in block.steps:
-            if isinstance(step, Sweep) and _only_erases(step):
-                step.clears = True
-                step.clears = _barriers(blocks) == places
+@dataclass(slots=True)
+class _Separated:
+    """The steps of a block with barriers, and the accesses since the last barrier at its end."""
+
+    steps: list[Step]
+    pending: Pending
+    growing: set[ir.Slot]
 
 
-def _barriers(blocks: list[PlannedBlock]) -> list[list[int]]:
+def _barriers(separated: list[_Separated]) -> list[list[int]]:
     """Return the places of the barriers in each block."""
-    pairs = zip(blocks, _pending(blocks), strict=True)
-    planned = [_with_barriers(block.steps, pending)[0] for block, pending in pairs]
-    return [[k for k, x in enumerate(steps) if isinstance(x, Barrier)] for steps in planned]
+    return [[k for k, x in enumerate(each.steps) if isinstance(x, Barrier)] for each in separated]
 
 
-def _place_barriers(blocks: list[PlannedBlock]) -> None:
-    """Insert a barrier before each step that conflicts with an access since the last barrier."""
-    for block, pending in zip(blocks, _pending(blocks), strict=True):
-        block.steps, _ = _with_barriers(block.steps, pending)
+def _with_barriers(blocks: list[PlannedBlock]) -> list[_Separated]:
+    """Return the steps of each block with barriers between them.
 
-
-def _pending(blocks: list[PlannedBlock]) -> list[Pending]:
-    """Return the accesses since the last barrier at the start of each block.
-
-    They are those at the ends of all blocks that precede it. When more of them become known, the
-    block gets other barriers, so it is repeated until nothing changes. The sets only grow, so this
-    ends.
+    The accesses since the last barrier at the start of a block are those at the ends of all blocks
+    that precede it. When more of them become known, the block gets other barriers, so it is
+    repeated until nothing changes. The sets only grow, so this ends.
     """
+    exchanges = (x for block in blocks for x in block.steps if isinstance(x, Exchange))
+    moved = frozenset(slot for each in exchanges for slot in each.targets)
+    accesses_of = [[(step, accesses(step)) for step in block.steps] for block in blocks]
     before: list[Pending] = [frozenset()] * len(blocks)
+    found: dict[int, _Separated] = {}
     changed = set(range(len(blocks)))
     while changed:
         number = changed.pop()
         block = blocks[number]
-        _, pending = _with_barriers(block.steps, before[number])
+        found[number] = _separate(accesses_of[number], before[number], moved)
         for target in targets(block.end):
-            if not pending <= before[target]:
-                before[target] |= pending
+            if not found[number].pending <= before[target]:
+                before[target] |= found[number].pending
                 changed.add(target)
-    return before
+    return [found[number] for number in range(len(blocks))]
 
 
-def _with_barriers(steps: list[Step], pending: Pending) -> tuple[list[Step], Pending]:
-    """Return the steps with barriers between them, and the accesses since the last barrier."""
-    found: list[Step] = []
-    for step in steps:
-        ours = accesses(step)
+def _separate(
+    steps: list[tuple[Step, list[Access]]], pending: Pending, moved: frozenset[ir.Slot]
+) -> _Separated:
+    """Return the steps of a block with barriers, given the accesses since the last barrier.
+
+    Each step comes with its accesses.
+    """
+    found = _Separated([], pending, set())
+    for step, known in steps:
         if isinstance(step, Exchange):
-            pending = _renamed(pending, step)
-        pairs = ((a, b) for a in pending for b in ours)
-        found_reasons = [(_rank(a, b), _reason(a, b)) for a, b in pairs if a.conflicts(b)]
-        _, reason = min(found_reasons, default=(None, None))
+            found.pending = _renamed(found.pending, step)
+        growing, ours = {}, known
+        if isinstance(step, Multiply):
+            growing = _growing(step, found.pending, moved)
+            tested = [Access(("elements", x), False, None, step.line) for x in growing.values()]
+            ours = known + tested
+        pairs = ((a, b) for a in found.pending for b in ours if a.conflicts(b))
+        reasons = [(_rank(a, b), _reason(a, b)) for a, b in pairs if b.resource[1] not in growing]
+        _, reason = min(reasons, default=(None, None))
         if reason is not None:
-            found.append(Barrier(reason))
-            pending = frozenset()
-        found.append(step)
-        pending |= {each for each in ours if each.writes or each.resource[0] not in RENEWED}
-    return found, pending
+            found.steps.append(Barrier(reason))
+            found.pending = frozenset()
+        else:
+            found.growing.update(growing)
+        found.steps.append(step)
+        kept = {each for each in ours if each.writes or each.resource[0] not in RENEWED}
+        found.pending |= kept
+    return found
 
 
 def _rank(before: Access, after: Access) -> tuple[bool, ...]:
@@ -1260,8 +1369,8 @@ def _renamed(pending: Pending, step: Exchange) -> Pending:
         return names.get(x, x) if isinstance(x, ir.Slot) else x
 
     return frozenset(
-        Access(rename(each.resource), each.writes, rename(each.mapping), each.line)
-        for each in pending
+        Access(rename(x.resource), x.writes, rename(x.mapping), x.line, rename(x.adds))
+        for x in pending
     )
 
 
@@ -1272,6 +1381,8 @@ def describe(plan: Plan) -> Iterator[str]:
     """Yield the lines of a text that explains a plan."""
     for slot in plan.slots:
         yield f"{slot.name}: {slot.dtype}, {_representation(plan, slot)}"
+    for slot in sorted(plan.growing, key=lambda slot: slot.index):
+        yield f"{slot.name}: a mask also tests the entries that a sweep may still be adding to it"
     for number, block in enumerate(plan.blocks):
         yield f"block {number}:"
         for step in block.steps:

@@ -235,6 +235,10 @@ template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
   return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
 }
 
+DEVICE const bool *flags_at(const u64 *slots, u32 place) {
+  return vector_at<u8>(slots, place).present;
+}
+
 DEVICE u32 next_place(u32 place) {
   return (place & ~u32(COUNT_RING - 1)) | ((place + 1) & u32(COUNT_RING - 1));
 }
@@ -453,6 +457,15 @@ struct Listed {
     if (is_new) v.queue[place] = i, edges += u64(degree(i));
   }
 };
+
+/// Stores a flag that other threads may read at the same time (see `load_cached`).
+DEVICE void store_flag(bool *flag, bool value) {
+#ifdef GRAPHLA_SIMULATOR
+  store_relaxed(flag, value);
+#else
+  *flag = value;
+#endif
+}
 
 // --- folds --------------------------------------------------------------------------------------
 
