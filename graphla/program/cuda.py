@@ -302,6 +302,7 @@ def _outcome(
             if isinstance(each, ir.Stack)
         },
         work.levels(),
+        tuple(program.stacks[k].name for k in work.enlarged),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -158,6 +159,13 @@ def test_a_full_stack_is_enlarged_and_the_loop_continues():
         {1: 5, 4: -7}
     ]
     assert (outcome.scalars["i"], entries(outcome.slots[0])) == (25, {1: -5, 4: 7})
+    assert set(outcome.enlarged) == {"items"}
+
+
+def test_explain_says_that_the_memory_of_a_list_was_enlarged():
+    with gl.config.set(device="cuda"):
+        text = gl.jit(grow).explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
+    assert re.search(r"left to enlarge the memory of items \d+ times, and went on", text)
 
 
 def grow(u: gl.Vector, items: list[gl.Vector], rounds: int) -> None:
