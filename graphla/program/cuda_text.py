@@ -447,14 +447,12 @@ class _Printer:
         for slot, at in words.inputs.items():
             word = f"typename uint_of<sizeof({slot.dtype.c_type})>::type"
             size = self.size(slot.dim)
-            out(f"copy_input<{word}>(&words[{at}], slots, {self.place(slot)}, {size}, scratch);")
-        if words.inputs:
-            out("if (machine.meet()) goto stopped;")
-        for slot in words.inputs:
+            given = f"&words[{at}], slots, {self.place(slot)}, {size}"
+            offsets = "(const i32 *)nullptr"
             if slot in self.plan.pushing and slot in self.plan.queued:
-                indptr = self.pushed_indptr(slot)
-                out(f"count_edges(slots, {self.place(slot)}, {indptr}, scratch);")
-        if any(slot in self.plan.pushing for slot in words.inputs):
+                offsets = self.pushed_indptr(slot)
+            out(f"copy_input<{word}>({given}, {offsets}, scratch);")
+        if words.inputs:
             out("if (machine.meet()) goto stopped;")
 
     def _print_tail(self, out: _Lines) -> None:
@@ -662,7 +660,7 @@ class _Printer:
         degree = "0"
         if x.target in self.plan.pushing:
             indptr = self.pushed_indptr(x.target)
-            degree = f"i64({indptr}[i + 1] - {indptr}[i])"
+            degree = f"degree_of({indptr}, i)"
         update = f"[&](bool has, {kind} old) {{ return {new}; }}"
         place = self.place(x.target)
         out(f"set_element({target}, {place}, i, {update}, [&] {{ return u64({degree}); }});")
@@ -708,12 +706,17 @@ class _Printer:
             return f"({test(mask.left)} {sign} {test(mask.right)})"
 
         only = mask.mask if isinstance(mask, ir.NotMask) else mask
-        if isinstance(only, ir.MaskOf) and not only.by_value:
-            # A mask and its complement have one struct, so that two products can share their code.
-            condition = f"bool({test(only)}) != is_complement"
-            is_complement = "true" if only is not mask else "false"
-            return condition, (*fields, "bool is_complement"), [*values, is_complement]
-        return test(mask), tuple(fields), values
+        if not isinstance(only, ir.MaskOf) or only.by_value:
+            return test(mask), tuple(fields), values
+        # All masks of one slot and their complements have one struct, so that products can share
+        # their code.
+        condition = f"bool({test(only)}) != is_complement"
+        if self.plan.growing and only.slot not in self.plan.growing:
+            fields.append("const bool *at_1")
+            values.append(values[0])
+            condition = "bool((load_cached(&at_0[i]) | at_1[i])) != is_complement"
+        is_complement = "true" if only is not mask else "false"
+        return condition, (*fields, "bool is_complement"), [*values, is_complement]
 
     def most(self, mask: ir.Mask | None, n: str) -> str:
         """Return a C++ expression for an upper bound on the number of positions in a mask.
@@ -863,8 +866,8 @@ class _Printer:
         counts, degree = "false", "0"
         if step.out in self.plan.pushing:
             indptr = self.pushed_indptr(step.out)
-            counts, degree = "true", f"i64({indptr}[i + 1] - {indptr}[i])"
-        out(f"const auto degree = [&](i32 i) {{ return i64({degree}); }};")
+            counts, degree = "true", f"degree_of({indptr}, i)"
+        out(f"const auto degree = [&](i32 i) {{ return u64({degree}); }};")
         copy = f"{stack}.copy_item<{counts}>(machine, item, {slot}, degree)"
         out(f"const i64 count = {copy};")
         if step.index is None:
@@ -1090,8 +1093,8 @@ class _SweepPrinter:
         name, degree = self.printer.name(slot), "0"
         if slot in self.printer.plan.pushing:
             indptr = self.printer.pushed_indptr(slot)
-            degree = f"i64({indptr}[j + 1] - {indptr}[j])"
-        lane = f"[&](i32 j) {{ return i64({degree}); }}"
+            degree = f"degree_of({indptr}, j)"
+        lane = f"[&](i32 j) {{ return u64({degree}); }}"
         return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
 
     def _count(self, slot: ir.Slot, how: str) -> None:

@@ -17,7 +17,8 @@
 #endif
 
 // A function that is compiled once and called, so that a kernel with many calls compiles faster.
-// ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is constant.
+// ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
+// constant.
 #ifdef GRAPHLA_SIMULATOR
 #define CALL inline
 #define ARGUMENT const

@@ -84,8 +84,8 @@ template <class To, class From> DEVICE To as_bits(From x) {
 /// SCRATCH_COUNTERS: the addresses of counters. SCRATCH_SUMS: up to MOST_ADDED values per warp.
 enum ScratchWord { SCRATCH_STOP = 0, SCRATCH_COUNTERS = 4, SCRATCH_SUMS = 8, MOST_ADDED = 4 };
 
-/// Waits for all threads, and stops the program if the host asks for it. Returns whether the program
-/// must end. The caller then calls `follow` on its own copy of the grid.
+/// Waits for all threads, and stops the program if the host asks for it. Returns whether the
+/// program must end. The caller then calls `follow` on its own copy of the grid.
 CALL bool meet_grid(Grid grid, bool leaves, u64 *scratch) {
   if (thread_in_grid() == 0) leaves = leaves || ((StopFlag *)(scratch + SCRATCH_STOP))->is_up();
   return grid.meet(leaves);
@@ -179,9 +179,7 @@ struct Machine {
   template <class... Pairs> DEVICE void add(Pairs... pairs) { add_sums(scratch, pairs...); }
 
   /// Returns what a product needs. If it goes through barriers, `follow` must be called.
-  DEVICE ProductCall product_call(ProductRoom *room) const {
-    return {grid, &frame, room, pulls};
-  }
+  DEVICE ProductCall product_call(ProductRoom *room) const { return {grid, &frame, room, pulls}; }
   DEVICE void follow(u32 barriers) {
     for (u32 k = 0; k < barriers; ++k) grid.follow();
   }
@@ -292,9 +290,8 @@ DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32
                 const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
   Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
   const ProductForm<Offset, A> a = *form;
-  push_product<Op, KEPT_A, KEPT_U, false>(a, vector_at<U>(slots, u),
-                                          vector_at<typename Op::Z>(slots, out), allowed, queueing,
-                                          work);
+  push_product<Op, KEPT_A, KEPT_U, false>(
+      a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
   return work.barriers;
 }
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
@@ -303,9 +300,8 @@ DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32
                 const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
   Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
   const ProductForm<Offset, A> a = *form;
-  pull_product<Op, KEPT_A, KEPT_U, HELD>(a, vector_at<U>(slots, u),
-                                         vector_at<typename Op::Z>(slots, out), allowed, queueing,
-                                         work);
+  pull_product<Op, KEPT_A, KEPT_U, HELD>(
+      a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
   return work.barriers;
 }
 template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
@@ -363,8 +359,8 @@ template <class Visit> DEVICE bool spread(u32 count, Visit visit) {
   return blockIdx.x * share < count;
 }
 
-/// Deletes the entries of a vector at the positions of a span, given its presence flags. Words of 16
-/// bytes fit, because the flags are padded to a multiple of `ALIGNMENT` in program.py.
+/// Deletes the entries of a vector at the positions of a span, given its presence flags. Words of
+/// 16 bytes fit, because the flags are padded to a multiple of `ALIGNMENT` in program.py.
 CALL void clear_flags(bool *present, Span span) {
   struct __align__(16) Wide {
     u64 words[2];
@@ -477,7 +473,8 @@ struct Differs {
   static DEVICE Z add(Z x, Z y) { return x || y; }
 };
 
-/// Stores the fold of the values of this block's threads in `partials`. Every thread must call this.
+/// Stores the fold of the values of this block's threads in `partials`. Every thread must call
+/// this.
 template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fold) {
   const u32 warps = blockDim.x / WARP;
   u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
@@ -679,19 +676,24 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
 
 /// Copies an input to a vector whose flags are all false, and counts its entries. The values are
 /// copied as words of their size. `words` describe the input, and `place` is the place of the
-/// vector.
-template <class Word>
-CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, u64 *scratch) {
+/// vector. If the vector will be pushed, `indptr` has the offsets of the lines that the push reads;
+/// the degrees of the listed entries are then added up.
+template <class Word, class Offset>
+CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const Offset *indptr,
+                     u64 *scratch) {
   const Input<Word> from = input_at<Word>(words);
   const Vector<Word> v = vector_at<Word>(slots, place);
   const u32 step = u32(from.step), count = u32(from.count);
   if (from.indices) {
+    u64 edges = 0;
     spread(count, [&](u32 k) {
       const i32 i = from.indices[k];
       v.present[i] = true;
       v.values[i] = from.values[k * step];
       if (v.queue) v.queue[k] = i;
+      if (indptr) edges += degree_of(indptr, i);
     });
+    if (indptr) add_sums(scratch, &v.counts->edges, edges);
     if (thread_in_grid() == 0) {
       v.counts->entries = count;
       v.counts->queued = v.queue ? count : 0;
@@ -707,16 +709,6 @@ CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, u64 *
     found += is_there;
   }
   add_sums(scratch, &v.counts->entries, found);
-}
-
-/// Adds the sum of the degrees of the listed entries of a vector to its counts.
-template <class Offset>
-CALL void count_edges(const u64 *slots, u32 place, const Offset *indptr, u64 *scratch) {
-  const Vector<u8> v = vector_at<u8>(slots, place);  // of any type: the values are not read
-  if (!is_listed(v)) return;
-  u64 edges = 0;
-  spread(u32(entries_of(v)), [&](u32 k) { edges += degree_of(indptr, v.queue[k]); });
-  add_sums(scratch, &v.counts->edges, edges);
 }
 
 // --- stacks -------------------------------------------------------------------------------------

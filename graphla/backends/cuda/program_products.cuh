@@ -474,8 +474,8 @@ struct Push {
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                           const Vector<typename Op::Z> &out, const Allowed &allowed,
-                           const Queueing &queueing, Work &work, const Counts &known) {
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
   i32 *const list = work.room.list();
   Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
@@ -920,8 +920,8 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
 DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                           const Vector<typename Op::Z> &out, const Allowed &allowed,
-                           const Queueing &queueing, Work &work) {
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work) {
   // The next pull uses the other counter.
   if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);
   const bool *present = u.present;
