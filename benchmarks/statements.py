@@ -1,7 +1,7 @@
 """Measure the overhead of one statement on the host: its time on small operands.
 
     python benchmarks/statements.py [--device cpu|cuda] [--against PATH] [--repeats N]
-                                    [--sizes N...] [--calls]
+                                    [--sizes N...] [--calls | --overhead]
 
 There are two cases, unless other sizes are given: an INT64 matrix A with 1,000 rows, 8 entries per
 row and a frontier of 50 entries; and a 3 x 3 matrix. Each statement runs N times (300 unless
@@ -11,6 +11,7 @@ idle.
 `--against` also measures another checkout of graphla in the same run. python-graphblas is measured
 too if it is installed and the device is the CPU. Each library runs in a process of its own, and the
 processes alternate every 30 statements. `--calls` counts the Python calls of one statement instead.
+`--overhead` runs graphla with one thread on the CPU, and leaves out the time in compiled loops.
 """
 
 from __future__ import annotations
@@ -139,6 +140,31 @@ class Library:
         gc.enable()
         return measured
 
+    def overhead(self, name: str, times: int) -> list[float]:
+        """Like `microseconds`, but without the time in compiled loops. These must run in this
+        thread."""
+        loaded, spent = import_module("graphla.compilers.numba")._loaded, 0.0
+
+        def with_clock(loop: Callable[..., Any]) -> Callable[..., Any]:
+            def run(*arguments: Any) -> Any:
+                nonlocal spent
+                start = perf_counter()
+                result = loop(*arguments)
+                spent += perf_counter() - start
+                return result
+
+            return run
+
+        self.statements[name]()  # loads the loops
+        loops, measured = dict(loaded), []
+        loaded.update({key: with_clock(loop) for key, loop in loops.items()})
+        for _ in range(times):
+            spent = 0.0
+            (total,) = self.microseconds(name, 1)
+            measured.append(total - 1e6 * spent)
+        loaded.update(loops)
+        return measured
+
     def calls(self, name: str) -> int:
         """Return the number of Python calls that one run of a statement makes."""
         count = 0
@@ -156,15 +182,18 @@ class Library:
         return count - 1  # do not count the call of the statement function itself
 
 
-def serve(name: str, device: str, compiled: str, n: int) -> None:
+def serve(name: str, device: str, compiled: str, n: int, overhead: bool) -> None:
     """Answer requests from another process. Each line of standard input is a JSON list [statement,
     times]; each answer is a line of JSON with the measured times, or the number of Python calls if
     `times` is 0."""
     library = Library(name, device, compiled, n)
+    measure = library.overhead if overhead else library.microseconds
+    if overhead:
+        import_module(name).config.threads = 1
     print(json.dumps(list(library.statements)), flush=True)
     for line in sys.stdin:
         statement, times = json.loads(line)
-        answer = library.microseconds(statement, times) if times else library.calls(statement)
+        answer = measure(statement, times) if times else library.calls(statement)
         print(json.dumps(answer), flush=True)
 
 
@@ -176,6 +205,7 @@ class Contender:
         environment = dict(os.environ, PYTHONPATH=path)
         command = [sys.executable, __file__, "--serve", name, "--sizes", str(n)]
         command += ["--device", arguments.device, "--compiled", arguments.compiled]
+        command += ["--overhead"] * arguments.overhead
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )
@@ -204,6 +234,7 @@ class Contender:
 def compare(contenders: list[Contender], arguments: argparse.Namespace) -> None:
     """Print one row per statement and one column per contender."""
     unit = "Python calls" if arguments.calls else "microseconds"
+    unit += " outside of loops" * arguments.overhead
     print(f"{unit:<42}" + "".join(f"{each.title:>12}" for each in contenders))
     for statement in contenders[0].statements:
         measured: list[list[float]] = [[] for _ in contenders]
@@ -226,20 +257,24 @@ def main() -> None:
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--against", metavar="PATH")
     parser.add_argument("--repeats", type=int, default=300)
-    parser.add_argument("--calls", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--calls", action="store_true")
+    what.add_argument("--overhead", action="store_true")
     parser.add_argument("--compiled", default="True" if find_spec("numba") else "auto")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 3], metavar="N")
     arguments = parser.parse_args()
     if arguments.serve:
-        serve(arguments.serve, arguments.device, arguments.compiled, arguments.sizes[0])
+        n, overhead = arguments.sizes[0], arguments.overhead
+        serve(arguments.serve, arguments.device, arguments.compiled, n, overhead)
         return
     here = str(Path(__file__).resolve().parents[1])
     for n in arguments.sizes:
         contenders = [Contender("graphla", "graphla", here, arguments, n)]
         if arguments.against:
             contenders.append(Contender("against", "graphla", arguments.against, arguments, n))
-        if arguments.device == "cpu" and find_spec("graphblas"):
+        has_graphblas = find_spec("graphblas") and not arguments.overhead
+        if arguments.device == "cpu" and has_graphblas:
             contenders.append(Contender("graphblas", "graphblas", here, arguments, n))
         case = f"{n} x {n}, {min(8, n - 1)} entries per row"
         print(f"\n{case}, {arguments.device}, compiled={arguments.compiled}")

@@ -95,7 +95,7 @@ RECORDS = {
         "tests/gpu/verified.json",
         (
             *("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores.py"),
-            *("graphla/ladder", "semirings"),
+            *("graphla/program", "graphla/ladder", "semirings"),
         ),
         "make gpu-test",
         "the GPU suite",

@@ -40,7 +40,7 @@ LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 @pytest.fixture(autouse=True)
 def small_parts() -> Iterator[None]:
     """Lower the thresholds so that small operands use several parts, threads and blocks."""
-    with using(PartsTuning(parallel=16), LARGE_PUSH, SpgemmTuning(room=64, places=0)):
+    with using(PartsTuning(parallel=16), LARGE_PUSH, SpgemmTuning(room=64, few_terms=0)):
         yield
 
 
@@ -147,6 +147,7 @@ SEMIRINGS = [
     ("max_second", "INT8"),
     ("lor_land", "BOOL"),
     ("plus_pair", "BOOL"),
+    ("plus_pair", "FP32"),
     ("min_firstj", "UINT16"),
     ("times_minus", "UINT8"),
 ]
@@ -204,7 +205,7 @@ def test_matrices_with_64_bit_offsets_are_multiplied_correctly() -> None:
     for mask in (None, MatrixMask(pattern, False), MatrixMask(pattern, True)):
         for columns in (None, cpu.transpose(b)):
             both_ways(lambda m=mask, bt=columns: cpu.mxm(a, b, s, m, bt))
-    with using(SpgemmTuning(places=N * 90)):
+    with using(SpgemmTuning(few_terms=a.nvals * b.nvals)):
         both_ways(lambda: cpu.mxm(a, b, s, None, None))
 
 
@@ -371,20 +372,26 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
     assert loads
 
 
-def test_a_product_with_few_outputs_runs_as_one_loop_only_if_it_has_few_terms(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("few_terms", "room", "expected"),
+    [
+        (4000, 0, ["spgemm.multiply_rows"]),
+        (3999, 4000, ["marks.weigh", "spgemm.multiply_rows"]),
+        (3999, 3999, ["marks.weigh", "marks.reach", "spgemm.saxpy"]),
+    ],
+)
+def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
+    few_terms: int, room: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
     loads, n = count_loads(monkeypatch), 1000
     indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
     a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)
     b = cpu.transpose(a)
-    for small, is_one_loop in ((4 * n, True), (4 * n - 1, False)):
-        loads.clear()
-        with using(SpgemmTuning(small=small)), config.set(compiled=True):
-            c = cpu.mxm(a, b, typed("plus_times", "FP64"), None, None)
-        assert c is not None and c.values.tolist() == [n] * 4
-        assert (loads == ["spgemm.multiply_small"]) == is_one_loop
+    with using(SpgemmTuning(few_terms=few_terms, room=room)), config.set(compiled=True, threads=1):
+        c = cpu.mxm(a, b, typed("plus_times", "FP64"), None, None)
+    assert c is not None and c.values.tolist() == [n] * 4
+    assert loads == expected
 
 
 def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,6 +429,23 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
 
 
 # --- threads and scratch arrays of compiled loops -----------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:
+    a = a_matrix(np.random.default_rng(seed), N, N, bool, iso=True, wide=wide)
+    dense = np.zeros((N, N), np.int64)
+    dense[np.arange(N).repeat(np.diff(a.indptr)), a.indices] = 1
+    dense |= dense.T  # and entries on the diagonal, which are ignored
+    rows, columns = np.nonzero(dense)
+    counts = np.concatenate(([0], np.cumsum(dense.sum(1)))).astype(a.indptr.dtype)
+    symmetric = Csr(N, N, counts, columns.astype(np.int32), np.broadcast_to(True, rows.size))
+    without_loops = dense - np.diag(dense.diagonal())
+    expected = np.trace(np.linalg.matrix_power(without_loops, 3)) // 6
+    for count in (1, 2, 5):
+        with config.set(compiled=True, threads=count):
+            assert cpu.count_triangles(symmetric) == expected
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:

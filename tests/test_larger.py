@@ -30,7 +30,9 @@ Dense = tuple[Any, Any]  # present, values
 @pytest.fixture(autouse=True, scope="module")
 def small_parts() -> Iterator[None]:
     """Lower the thresholds so that compiled loops split these operands into several parts."""
-    with using(PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64)):
+    with using(
+        PartsTuning(parallel=16), SpmspvTuning(parallel=16), SpgemmTuning(room=64, few_terms=0)
+    ):
         yield
 
 

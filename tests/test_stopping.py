@@ -32,6 +32,8 @@ from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
+from graphla.backends.cpu.loops import triangles as of_triangles
+from graphla.backends.cpu.loops import truss as of_truss
 from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.plan import PlanTuning
@@ -60,6 +62,9 @@ STOPPED = {
     "multi_source_bfs.search": of_many.STOPPED,
     "matching.match": of_matching.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
+    "triangles.count": of_triangles.STOPPED,
+    "triangles.orient": of_triangles.STOPPED,
+    "truss.peel": of_truss.STOPPED,
 }
 """The value that each loop returns if the stop flag is set."""
 
@@ -84,7 +89,8 @@ LOOPS = {
     "spanning_forest": {"forest.grow"},
     "sssp": {"closure.near_far"},
     "strong_components": {"strong_components.label"},
-    "triangle_count": {"spgemm.dot"},
+    "triangle_count": {"triangles.count"},
+    "truss_numbers": {"truss.peel"},
 }
 """Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 
@@ -254,7 +260,7 @@ def test_an_interrupt_ends_a_matrix_product_of_one_thread_before_its_last_part(
     def run() -> None:
         C(mask=mask) << gl.semiring.plus_times(A @ A.T)
 
-    with gl.config.set(threads=1), using(SpgemmTuning(small=0, room=64)):
+    with gl.config.set(threads=1), using(SpgemmTuning(few_terms=0, room=64)):
         run()
         interrupter.begin(None)
         run()

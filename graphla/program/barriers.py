@@ -16,7 +16,7 @@ from graphla.program.patterns import (
     own_slots,
     rename,
 )
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Barrier,
     Combine,
     Compare,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphla.program import ir
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Plan,
 )
 

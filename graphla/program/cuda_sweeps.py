@@ -17,7 +17,7 @@ from graphla.program.cuda_code import (
     zero,
 )
 from graphla.program.patterns import is_replaced, nodes
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Check,
     Compare,
     Erase,

@@ -38,7 +38,7 @@ from graphla.program.cuda_layout import (
 from graphla.program.cuda_sweeps import SweepPrinter
 from graphla.program.faults import fits, has_fault
 from graphla.program.patterns import nodes
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Barrier,
     Combine,
     Element,

@@ -16,7 +16,7 @@ from graphla.program.patterns import (
     required,
     within,
 )
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Compare,
     Domain,
     Element,

@@ -12,7 +12,7 @@ from graphla.program.patterns import (
     rename,
     variables,
 )
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Check,
     Combine,
     Domain,

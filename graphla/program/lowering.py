@@ -17,7 +17,7 @@ from graphla.program.patterns import (
     required,
     variables,
 )
-from graphla.program.steps import (
+from graphla.program.plan_steps import (
     Check,
     Combine,
     Compare,

@@ -8,11 +8,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphla import cards
 from graphla.compilers import numba
+from graphla.operations.operation import DeviceScope, MemoryFreed
+from graphla.program.records import record
 from graphla.settings import current
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ of a tuple.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """Where the arguments of a program are found at each call with the same types.
 
@@ -45,7 +47,7 @@ class Binding:
             the object at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each
             exit, each object that the loop may change has such a slot. `Leaving.names` has these
             variables and slots too; their keys are strings that are not identifiers.
-        fixed: the paths of numbers that the program contains as constants. Another value needs
+        fixed: the paths of values that the program contains as constants. Another value needs
             another program.
     """
 
@@ -59,7 +61,7 @@ class Binding:
     fixed: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """The arguments of a program. An engine changes none of the stores and arrays."""
 
@@ -143,13 +145,39 @@ def engine_for(device: str, entries: int) -> Engine | None:
     return _engine("cpu")
 
 
+def engine_to_explain(device: str) -> Engine | None:
+    """Return the engine that would run a loop if its operands were large enough."""
+    return _used.get() or _engine("cpu" if device == "cpu" else "cuda")
+
+
 def may_compile() -> bool:
     """Return whether this machine may have an engine for some device."""
     return _used.get() is not None or numba.is_installed() or bool(cards.count())
 
 
 @cache
-def _engine(kind: str) -> Engine | None:
-    """Import an engine. Return None if this version of the library does not have it."""
-    name = _MODULES[kind]
-    return import_module(name) if find_spec(name) is not None else None  # pyright: ignore[reportReturnType]
+def _engine(kind: str) -> Engine:
+    return import_module(_MODULES[kind])  # pyright: ignore[reportReturnType]
+
+
+def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
+    """Run a program as the library runs an operation.
+
+    Errors of the device become errors of graphla, and streams wait for each other. If memory runs
+    out and some can be freed, the program runs a second time.
+    """
+    try:
+        return _run_in_scope(engine, program, arguments)
+    except MemoryFreed:
+        # The second attempt is made after this handler, because leaving the handler frees the
+        # memory to which the error refers.
+        pass
+    return _run_in_scope(engine, program, arguments)
+
+
+def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
+    operands = (*arguments.matrices, *arguments.vectors, *chain(*arguments.stacks))
+    with DeviceScope(program.name, operands, arguments.device) as scope:
+        outcome = engine.run(program, arguments)
+        scope.gives((*outcome.slots.values(), *chain(*outcome.stacks.values())))
+        return outcome

@@ -1,323 +1,296 @@
-"""The steps of a plan, and a text that explains them.
+"""The steps of a loop: simple statements and jumps, into which `flow` turns the syntax tree.
 
-`plan` makes plans, and `cuda_text` prints them.
+The user's local variables keep their names in the steps. All other names contain a character that
+is not allowed in an identifier:
+
+- `.1`, `.2`: hidden names. The steps assign them before they read them.
+- `x@2`: the variable x of the second inlined call.
+- `x@f`: the global or closure variable x of the helper function f (`x@f.1` if two helpers have
+  this name).
+
+The attribute `line` of a step is the number of its line in `Loop.source`, from 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import ast
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from types import CodeType, FunctionType, MethodType
+from typing import Any
 
-from graphla.program import ir
+from graphla.program.records import record
+from graphla.program.source import Source, original
+from graphla.program.syntax import walk, written_names
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """The positions that a sweep visits: all positions of a dimension, or the entries of a vector.
+@record
+class Do:
+    """Execute a simple statement, and continue with the step `next`.
 
-    If `over` is given, only the entries of this vector matter. The sweep visits them if they are
-    listed in the vector's queue, and all positions otherwise.
+    `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A
+    constant in it may be any Python object that the tracer knows as a static value, such as None.
     """
 
-    dim: ir.Dim
-    over: ir.Slot | None = None
+    node: ast.stmt
+    next: int
+    line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
-    """Compute a write at each position. `into` is its target, or a spare slot for the result.
+@record
+class Test:
+    """Continue with the step `then` if the expression is true, else with `otherwise`."""
 
-    `counts` says how the number of entries changes: "same" (no entry appears or vanishes), "all"
-    (the sweep counts the entries), "change" (the sweep adds the change) or "full". `full` are the
-    slots that have an entry at each position before the write.
+    node: ast.expr
+    then: int
+    otherwise: int
+    line: int
+
+
+@record
+class Begin:
+    """Evaluate `node`, which a `for` iterates over, and assign an iterator to a hidden name."""
+
+    node: ast.expr
+    iterator: str
+    next: int
+    line: int
+
+
+@record
+class Next:
+    """Assign the iterator's next item to the target, and continue with the step `body`.
+
+    If there are no more items, leave the target unchanged, and continue with the step `done`.
     """
 
-    write: ir.Write
-    into: ir.Slot
-    counts: str = "all"
-    full: frozenset[ir.Slot] = frozenset()
-    is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
-
-
-@dataclass(frozen=True, slots=True)
-class Erase:
-    """Delete all entries of a slot."""
-
-    slot: ir.Slot
+    target: ast.expr
+    iterator: str
+    body: int
+    done: int
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
-    """Fold the entries of an expression. A `Combine` with the same number gives the result."""
+@record
+class Jump:
+    """Continue with the step `next`: a `break`, a `continue`, or the end of a round."""
 
-    reduce: ir.Reduce
-    number: int
-    full: frozenset[ir.Slot] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """Compare two slots. A `Combine` with the same number gives the result."""
-
-    equal: ir.IsEqual
-    number: int
-    full: frozenset[ir.Slot] = frozenset()
+    next: int
+    line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Fault if `indices` is not full, or if a value is not an index of `dim`.
+@record
+class Leave:
+    """Leave the loop at a place: an index of `Loop.places`."""
 
-    A negative index counts from the end.
+    place: int
+    line: int
+
+
+Step = Do | Test | Begin | Next | Jump | Leave
+
+
+@record
+class Place:
+    """A place at which the loop can be left, and the statement that Python executes next.
+
+    `statement` is the `return` or `raise` statement that Python then executes. It is None at two
+    places. Place 0 is the end of the loop, after which Python executes the loop's `else`. Place 1
+    is a `break`, after which Python skips the `else`.
+
+    If the statement is a `raise` in an inlined function, `helper` is the source of this function,
+    and the statement uses the names of the steps. `origin` is the statement in the source, which
+    may be an `assert`.
     """
 
-    indices: ir.Slot
-    dim: ir.Dim
-    line: int
+    statement: ast.stmt | None
+    helper: Source | None = None
+    origin: ast.stmt | None = None
 
 
-Part = Store | Erase | Fold | Compare | Check
+@record
+class Home:
+    """Where a value is found at each call of the user's function.
 
-
-@dataclass(slots=True)
-class Sweep:
-    """Run the parts at each position of a domain.
-
-    If `clears` is true, all parts are of the kind `Erase`, and the sweep clears the flags of whole
-    vectors, unless it visits listed entries only. A thread may then clear flags at any position.
+    Attributes:
+        owner: the index in `Loop.functions` of the function that has the name as a closure
+            variable, a global or a builtin, or as a parameter with a default; -1 for a local
+            variable of the user's function.
+        name: the name that the owner uses.
+        is_default: whether it is the default of a parameter.
+        attributes: attributes of the value with this name, such as ("A", "x") in `self.A.x`.
     """
 
-    domain: Domain
-    parts: list[Part]
-    clears: bool = False
+    owner: int
+    name: str
+    is_default: bool = False
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def holder(self) -> Home:
+        """The home of the object whose attribute is found here."""
+        return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
+
+    def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
+        """Return the current value.
+
+        Raise KeyError, ValueError or AttributeError if there is none.
+        """
+        if self.owner < 0:
+            value = names[self.name]
+        else:
+            value = _value_of(functions[self.owner], self.name, self.is_default)
+        for name in self.attributes:
+            value = getattr(value, name)
+        return value
 
 
-@dataclass(frozen=True, slots=True)
-class Multiply:
-    """Compute a product in the empty slot `out`, at the positions that the mask allows."""
-
-    product: ir.Product
-    mask: ir.Mask | None
-    out: ir.Slot
-    line: int
-    number: int
-    full: frozenset[ir.Slot] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """Exchange the contents of slots, as `ir.Move` does."""
-
-    targets: tuple[ir.Slot, ...]
-    sources: tuple[ir.Slot, ...]
-    line: int
+def _value_of(function: FunctionType, name: str, is_default: bool) -> Any:
+    """Return the value of a name outside a function, or the default of one of its parameters."""
+    code = function.__code__
+    if is_default:
+        by_name = function.__kwdefaults__ or {}
+        if name in by_name:
+            return by_name[name]
+        defaults = function.__defaults__ or ()
+        return defaults[code.co_varnames.index(name) - code.co_argcount + len(defaults)]
+    if name in code.co_freevars:
+        cells = function.__closure__ or ()
+        return cells[code.co_freevars.index(name)].cell_contents
+    found = function.__globals__
+    return found[name] if name in found else vars(builtins)[name]
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
-    """A scalar instruction, which each thread computes for itself."""
+@record
+class Helper:
+    """A function whose calls are inlined.
 
-    instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.ClearStack | ir.Fault
-
-
-@dataclass(frozen=True, slots=True)
-class Combine:
-    """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
-
-    source: ir.Reduce | ir.IsEqual
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Element:
-    """Write or delete one element. One thread does this."""
-
-    instruction: ir.SetElement | ir.DeleteElement
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterInto:
-    """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
-
-    If `addressed` is given, it gets an entry at each position in `indices`. If `joins` is true, the
-    accumulator joins the entries with equal indices. Otherwise equal indices are a fault.
+    Attributes:
+        home: where the function is found.
+        code: its code.
+        is_method: whether it is a method of the object that has it as an attribute.
     """
 
-    scatter: ir.Scatter
-    out: ir.Slot
-    addressed: ir.Slot | None
-    joins: bool
+    home: Home
+    code: CodeType
+    is_method: bool = False
+
+    def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
+        """Return the function, or None if its name now refers to a function with other code."""
+        try:
+            value = self.home.find(names, functions)
+            holder = self.home.holder.find(names, functions)
+        except (KeyError, ValueError, AttributeError):
+            return None
+        if isinstance(value, MethodType) != self.is_method:
+            return None
+        if self.is_method:
+            if value.__self__ is not holder:
+                return None
+            value = value.__func__
+        value = original(value)
+        return value if getattr(value, "__code__", None) is self.code else None
 
 
-@dataclass(frozen=True, slots=True)
-class Enqueue:
-    """List the entries of a slot in its queue, unless they are listed already.
+@record
+class Part:
+    """The lines of one function in `Loop.source`; `start` is the number of lines before them."""
 
-    If the sweep is necessary, a barrier follows it.
+    start: int
+    source: Source
+
+
+@record
+class Loop:
+    """A loop as steps. Step 0 comes first.
+
+    Attributes:
+        name: the name of the function and the line of the loop, for messages.
+        steps: the steps.
+        live: for each step, the names whose values this step or a later one may read, in the state
+            before the step. A name that Python reads after the loop is live at a `Leave`. Names in
+            `outside` are not listed.
+        places: where the loop can be left.
+        outside: the names that the steps read and never assign and that are not local variables of
+            the user's function: globals, closure variables and builtins, both of the user's
+            function and of the helpers. The argument `names` of `trace` has a value for each of
+            them that exists. A local variable that has no value before the loop is missing from
+            `names`.
+        source: the lines of the user's function, then those of the inlined helpers.
+        parts: the functions to which the lines in `source` belong.
+        helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for
+            `helpers[k - 1]`.
+        attributes: the dotted names that the steps read and whose root is not a vector, a matrix or
+            a module of this library.
     """
 
-    slot: ir.Slot
-    line: int
+    name: str
+    steps: tuple[Step, ...]
+    live: tuple[frozenset[str], ...]
+    places: tuple[Place, ...]
+    outside: Mapping[str, Home]
+    source: tuple[str, ...]
+    parts: tuple[Part, ...]
+    helpers: tuple[Helper, ...]
+    attributes: tuple[Home, ...]
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        """The names that the steps assign or delete."""
+        return written_names(*(root for step in self.steps for root in roots(step)))
+
+    def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
+        """Return the user's function and the helpers, or None if a helper has been replaced."""
+        found = [user]
+        for helper in self.helpers:
+            function = helper.find(names, found)
+            if function is None:
+                return None
+            found.append(function)
+        return found
+
+    def where(self, line: int) -> tuple[Source, int]:
+        """Return the function that contains a line, and the number of the line in its file."""
+        part = next(part for part in reversed(self.parts) if part.start < line or not part.start)
+        return part.source, part.source.first + line - part.start - 1
+
+    def step_of(self, node: ast.AST) -> Step | None:
+        """Return the step that contains a node of the syntax tree, or None."""
+        for step in self.steps:
+            for root in roots(step):
+                if any(each is node for each in walk(root)):
+                    return step
+        return None
 
 
-@dataclass(frozen=True, slots=True)
-class Save:
-    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
-
-    stack: ir.Stack
-    slot: ir.Slot
-    line: int
-    number: int
+def roots(step: Step) -> Iterator[ast.AST]:
+    """Yield the syntax trees of a step."""
+    if isinstance(step, Do | Test | Begin):
+        yield step.node
+    elif isinstance(step, Next):
+        yield step.target
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
-
-    stack: ir.Stack
-    index: ir.Scalar | None
-    out: ir.Slot
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Barrier:
-    """Wait for all threads. `reason` says what would go wrong without it."""
-
-    reason: str
+def successors(step: Step) -> tuple[int, ...]:
+    """Return the steps that may follow a step."""
+    if isinstance(step, Test):
+        return step.then, step.otherwise
+    if isinstance(step, Next):
+        return step.body, step.done
+    return () if isinstance(step, Leave) else (step.next,)
 
 
-Step = (
-    Sweep
-    | Multiply
-    | Exchange
-    | Uniform
-    | Combine
-    | Element
-    | ScatterInto
-    | Enqueue
-    | Save
-    | Load
-    | Barrier
-)
+@record
+class After:
+    """Which names Python may read after the loop.
 
+    Attributes:
+        always: the names that may be read after any exit.
+        at_return: the names that may be read after a `return` in the loop, in addition to the names
+            in the `return` statement.
+        is_repeated: whether an outer loop in Python may run this loop again.
+    """
 
-@dataclass(slots=True)
-class PlannedBlock:
-    """The steps of a block, and its end."""
-
-    steps: list[Step]
-    end: ir.End
-
-
-@dataclass(slots=True)
-class Plan:
-    """A plan of a program. `slots` are the program's slots and the spare slots."""
-
-    program: ir.Program
-    slots: tuple[ir.Slot, ...]
-    blocks: list[PlannedBlock]
-    reductions: tuple[ir.MatrixReduction, ...]
-    """The reductions of matrices, which are computed before the program starts. Each has a slot,
-    `reduction_slots`, that no step writes."""
-    reduction_slots: tuple[ir.Slot, ...]
-    queued: frozenset[ir.Slot]
-    """The slots that have a queue: a list of their entries."""
-    pushing: dict[ir.Slot, ir.Product]
-    """For each slot that has a queue and is multiplied, a product that multiplies it."""
-    folds: int
-    growing: frozenset[ir.Slot] = frozenset()
-    """The slots to which sweeps may still be adding entries while products test them in masks."""
-
-    def __str__(self) -> str:
-        return "\n".join(describe(self))
-
-
-def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
-    """Return the variables that get a result of a fold."""
-    present = getattr(x, "is_present", None)
-    return {x.variable} if present is None else {x.variable, present}
-
-
-def targets(end: ir.End) -> tuple[int, ...]:
-    """Return the blocks that may follow."""
-    if isinstance(end, ir.Branch):
-        return (end.then, end.otherwise)
-    return (end.target,) if isinstance(end, ir.Jump) else ()
-
-
-# --- explanation --------------------------------------------------------------------------------
-
-
-def describe(plan: Plan) -> Iterator[str]:
-    """Yield the lines of a text that explains a plan."""
-    for slot in plan.slots:
-        yield f"{slot.name}: {slot.dtype}, {_representation(plan, slot)}"
-    for slot in sorted(plan.growing, key=lambda slot: slot.index):
-        yield f"{slot.name}: a mask also tests the entries that a sweep may still be adding to it"
-    for number, block in enumerate(plan.blocks):
-        yield f"block {number}:"
-        for step in block.steps:
-            yield f"  {describe_step(step)}"
-        yield f"  {_describe_end(block.end)}"
-
-
-def _representation(plan: Plan, slot: ir.Slot) -> str:
-    if slot in plan.reduction_slots:
-        return "a reduction of a matrix, computed before the loop"
-    if slot not in plan.queued:
-        return "a bitmap, because no step needs a list of its entries"
-    if slot in plan.pushing:
-        return "a bitmap with a queue, because a product can push its entries"
-    return "a bitmap with a queue of the entries that a product or a stack has listed"
-
-
-def describe_step(step: Step) -> str:
-    """Return one line that describes a step."""
-    if isinstance(step, Barrier):
-        return f"barrier: {step.reason}"
-    if isinstance(step, Sweep):
-        over = step.domain.over
-        where = "all positions" if over is None else f"the entries of {over.name}"
-        return f"sweep over {where}: {'; '.join(map(_describe_part, step.parts))}"
-    if isinstance(step, Multiply):
-        mask = "" if step.mask is None else " where the mask allows it"
-        return f"line {step.line}: push or pull {step.product.u.name} into {step.out.name}{mask}"
-    if isinstance(step, Exchange):
-        moves = zip(step.targets, step.sources, strict=True)
-        return f"line {step.line}: " + ", ".join(f"{a.name} = {b.name}" for a, b in moves)
-    if isinstance(step, Uniform):
-        kind = type(step.instruction).__name__.lower()
-        return f"line {step.instruction.line}: {kind}, computed by each thread"
-    if isinstance(step, Combine):
-        return f"line {step.source.line}: combine the blocks' results"
-    if isinstance(step, Element):
-        return f"line {step.instruction.line}: one thread writes one element"
-    if isinstance(step, ScatterInto):
-        return f"line {step.scatter.line}: scatter into {step.out.name}"
-    if isinstance(step, Enqueue):
-        return f"line {step.line}: list the entries of {step.slot.name} if that is worth it"
-    if isinstance(step, Save):
-        return f"line {step.line}: append {step.slot.name} to {step.stack.name}"
-    return f"line {step.line}: copy an item of {step.stack.name} to {step.out.name}"
-
-
-def _describe_part(part: Part) -> str:
-    if isinstance(part, Store):
-        return f"line {part.write.line} writes {part.into.name}"
-    if isinstance(part, Erase):
-        return f"line {part.line} clears {part.slot.name}"
-    if isinstance(part, Fold):
-        return f"line {part.reduce.line} reduces"
-    if isinstance(part, Compare):
-        return f"line {part.equal.line} compares"
-    return f"line {part.line} checks the indices {part.indices.name}"
-
-
-def _describe_end(end: ir.End) -> str:
-    if isinstance(end, ir.Jump):
-        return f"go on with block {end.target}"
-    if isinstance(end, ir.Branch):
-        return f"go on with block {end.then} or {end.otherwise}"
-    return f"leave at exit {end.number}"
+    always: frozenset[str]
+    at_return: frozenset[str]
+    is_repeated: bool

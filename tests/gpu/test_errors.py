@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 import cupy
 import numpy as np
@@ -77,13 +78,15 @@ def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
 
     u, jitted = gl.Vector.from_dense(np.ones(40)), gl.jit(count_to_10)
     jitted(u)
-    machine.failure = cupy.cuda.runtime.CUDARuntimeError(700)
+    machine.failure, machine.fails_in = cupy.cuda.runtime.CUDARuntimeError(700), -1
     try:
-        machine.fails_in = 1
-        with pytest.raises(DeviceFault, match="count_to_10"):
+        with pytest.raises(
+            DeviceFault, match=r"count_to_10, line \d+ on cuda:0 .*must be restarted"
+        ):
             jitted(u)
     finally:
-        machine.recover()
+        machine.fails_in, machine.failure = 0, None
+        faults.seen.fault = faults.seen.operation = ""
 
 
 @simulated

@@ -95,8 +95,9 @@ def even_parts(size: int, work: int, threads: int) -> Parts:
     """Cut the range 0..size into parts of about equal length. If there is little work, there is
     only one part."""
     parts = count_parts(work, threads)
-    cuts = [size * part // parts for part in range(parts + 1)]
-    return between(cuts)
+    if parts == 1:
+        return [(0, size)]
+    return between([size * part // parts for part in range(parts + 1)])
 
 
 def row_parts(indptr: Array, threads: int) -> Parts:

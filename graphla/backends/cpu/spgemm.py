@@ -6,13 +6,14 @@ them.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass
-computes the values. A small result without a mask needs only one pass.
+computes the values. Without a mask, a product with few terms needs only one pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,15 +52,12 @@ class SpgemmTuning:
     dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
     few: int = 1 << 18  # number of terms up to which sorting takes negligible time
-    # To find the pattern of a product, its rows are divided into parts. The aim is that each part
-    # has about this many entries, or fewer.
+    # To find the pattern of a product, its rows are divided into parts with about this many terms
+    # A(i, k) B(k, j), or fewer. One thread computes a product with fewer terms in one pass.
     room: int = 1 << 20
-    # Number of products A(i, k) B(k, j) that cost as much as one entry of the pattern.
-    products: int = 4
-    places: int = 1 << 12  # a result with at most this many positions is computed in one pass
-    # Maximum number of terms of a product that is computed in one pass. There is a limit because
-    # this pass uses only one thread.
-    small: int = 1 << 20
+    # A product that has at most this many terms, by an upper bound, is computed in one pass without
+    # counting its terms.
+    few_terms: int = 1 << 12
 
 
 TUNING = SpgemmTuning()
@@ -287,69 +285,83 @@ def _mxm_numba(
     a: Csr, b: Csr, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None, threads: int
 ) -> Csr:
     """C⟨mask⟩ = A ⊕.⊗ B."""
-    if mask is None and _is_small(a, b):
-        return _multiply_small(a, b, semiring)
-    products = _products(a, b.indptr, threads)
+    tuning, most = current(TUNING), min(a.nvals * b.ncols, a.nrows * b.nvals)
+    if mask is None and most <= tuning.few_terms:
+        return _multiply(a, b, semiring, most)
+    terms = _count_terms(a, b.indptr, threads)
+    if mask is None and terms.worth(threads) == 1 and terms.total <= tuning.room:
+        return _multiply(a, b, semiring, terms.total)
     if mask is None or mask.complement:
         excluded = None if mask is None else mask.pattern
-        threads = _worth(products, threads)
-        pattern = _find_pattern(a, b, excluded, products, threads)
-        return _saxpy(a, b, semiring, pattern, products, threads)
+        pattern = _find_pattern(a, b, excluded, terms, threads)
+        return _saxpy(a, b, semiring, pattern, terms, threads)
     pattern = mask.pattern
-    products[pattern.indptr[:-1] == pattern.indptr[1:]] = 0
+    terms = terms.without(pattern.indptr[:-1] == pattern.indptr[1:])
     if bt is not None:
-        along_mask = _products(pattern, bt.indptr, threads)
-        if int(along_mask.sum()) + a.nvals < int(products.sum()) + pattern.nvals:
-            return _dot(a, bt, semiring, pattern, along_mask, _worth(along_mask, threads))
-    return _saxpy(a, b, semiring, pattern, products, _worth(products, threads))
+        along_mask = _count_terms(pattern, bt.indptr, threads)
+        if along_mask.total + a.nvals < terms.total + pattern.nvals:
+            return _dot(a, bt, semiring, pattern, along_mask, threads)
+    return _saxpy(a, b, semiring, pattern, terms, threads)
 
 
-def _worth(products: Array, threads: int) -> int:
-    """Return the number of threads for a matrix product with `products[i]` terms in row i."""
-    return threads_worth(int(products.sum()) + products.size, threads)
+class _Terms(NamedTuple):
+    """The numbers of terms A(i, k) B(k, j) of a product C = A B."""
+
+    in_row: Array
+    """The number of terms of each row of C."""
+    total: int
+
+    def without(self, rows: Array) -> _Terms:
+        """Return the numbers without the terms of the rows whose flags are true."""
+        self.in_row[rows] = 0
+        return _Terms(self.in_row, int(self.in_row.sum()))
+
+    def worth(self, threads: int) -> int:
+        """Return the number of threads to compute the product with: `threads`, or one if there is
+        little work."""
+        return threads_worth(self.total + self.in_row.size, threads)
 
 
-def _is_small(a: Csr, b: Csr) -> bool:
-    """Return whether A ⊕.⊗ B has few positions and, by an upper bound, few terms."""
-    tuning = current(TUNING)
-    most = min(a.nvals * b.ncols, a.nrows * b.nvals)
-    return a.nrows * b.ncols <= tuning.places and most <= tuning.small
-
-
-def _multiply_small(a: Csr, b: Csr, semiring: TypedSemiring) -> Csr:
-    """C = A ⊕.⊗ B, computed in one pass. The arrays have space for an entry at every position."""
-    op, room = semiring.binaryop, a.nrows * b.ncols
+def _multiply(a: Csr, b: Csr, semiring: TypedSemiring, most: int) -> Csr:
+    """C = A ⊕.⊗ B, computed in one pass by one thread. The product has at most `most` terms."""
+    op, room = semiring.binaryop, min(most, a.nrows * b.ncols)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
+    dtype = semiring.return_type.np_type
     indptr, indices = np.empty(a.nrows + 1, np.int32), np.empty(room, np.int32)
-    values = np.empty(room, semiring.return_type.np_type)
+    values = np.empty(room, dtype)
     entries = (a.indptr, a.indices, a_values, b.indptr, b.indices, b_values)
-    arrays = (*entries, indptr, indices, values)
-    loop = load("spgemm.multiply_small", (numba_ops.matrix_matrix, semiring), arrays)
+    columns = scratch.take_bits(b.ncols, dtype)
+    arrays = (*entries, *columns, indptr, indices, values)
+    loop = load("spgemm.multiply_rows", (numba_ops.matrix_matrix, semiring), arrays)
     count = loop(*arrays, a_step, b_step, a.nrows, b.ncols)
-    return Csr(a.nrows, b.ncols, indptr, indices[:count], values[:count])
+    scratch.give_bits(columns)
+    indices, values = indices[:count], values[:count]
+    if count < room - room // 8:  # the unused ends of the arrays waste memory
+        indices, values = indices.copy(), values.copy()
+    return Csr(a.nrows, b.ncols, indptr, indices, values)
 
 
-def _products(a: Csr, b_indptr: Array, threads: int) -> Array:
-    """Return, for each row i of C = A B, the number of products A(i, k) B(k, j) in the row."""
-    products = np.empty(a.nrows, np.int64)
-    arrays = (a.indptr, a.indices, b_indptr, products)
+def _count_terms(a: Csr, b_indptr: Array, threads: int) -> _Terms:
+    """Return the number of terms A(i, k) B(k, j) in each row i of C = A B."""
+    in_row = np.empty(a.nrows, np.int64)
+    arrays = (a.indptr, a.indices, b_indptr, in_row)
     loop = load("marks.weigh", (numba_ops.nothing,), arrays)
-    spread(loop, arrays, (), even_parts(a.nrows, a.nvals, threads), threads)
-    return products
+    totals = spread(loop, arrays, (), even_parts(a.nrows, a.nvals, threads), threads)
+    return _Terms(in_row, sum(totals))
 
 
-def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads: int) -> Csr:
+def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, terms: _Terms, threads: int) -> Csr:
     """Return the pattern of A times B without the excluded positions; it has no values."""
     size = b.ncols
     words = (size + 63) >> 6
-    most = np.minimum(products, size)
     counts = np.empty(a.nrows, np.int64)
     mask = excluded or a
     entries = (a.indptr, a.indices, b.indptr, b.indices, mask.indptr, mask.indices)
 
     def find(start: int, stop: int) -> Array:
-        columns = scratch.take("columns", int(most[start:stop].sum()), _index)
+        most = min(int(terms.in_row[start:stop].sum()), (stop - start) * size)
+        columns = scratch.take("columns", most, _index)
         bits = scratch.take("bits", words, _word)
         summary = scratch.take("summary", (words + 63) >> 6, _word)
         arrays = (*entries, bits, summary, columns, counts)
@@ -360,17 +372,15 @@ def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, products: Array, threads
         scratch.give("columns", columns)
         return found
 
-    tuning = current(TUNING)
-    weights = most + products // tuning.products
-    total = int(weights.sum())
-    parts = cut(weights, max(total // tuning.room, count_parts(total, threads)))
-    found = run(find, parts, threads)
+    threads = terms.worth(threads)
+    count = max(terms.total // current(TUNING).room, count_parts(terms.total, threads))
+    found = run(find, cut(terms.in_row, count), threads)
     indices = concatenate(found, np.int32)
     return Csr(a.nrows, size, offsets(counts), indices, indices[:0])
 
 
 def _saxpy(
-    a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
+    a: Csr, b: Csr, semiring: TypedSemiring, pattern: Csr, terms: _Terms, threads: int
 ) -> Csr:
     """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
 
@@ -393,20 +403,32 @@ def _saxpy(
         scratch.give("states", states)
         return count
 
-    return _compress(pattern, present, values, compute, products, threads)
+    return _compress(pattern, present, values, compute, terms, threads)
 
 
 def _dot(
-    a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, products: Array, threads: int
+    a: Csr, bt: Csr, semiring: TypedSemiring, pattern: Csr, terms: _Terms, threads: int
 ) -> Csr:
     """Return the entries of C = A ⊕.⊗ B at the positions of a pattern.
 
     C(i, j) is computed as the dot product of row i of A and column j of B, which is row j of `bt`.
     """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
+    present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
+    if semiring.monoid.name == "plus" and op.name == "pair" and dtype.kind != "b":
+        rows = (a.indptr, a.indices, bt.indptr, bt.indices, pattern.indptr, pattern.indices)
+
+        def count(start: int, stop: int) -> int:
+            marks = scratch.take("marks", a.ncols, np.uint8)
+            arrays = (*rows, marks, present, values)
+            loop = load("spgemm.count_pairs", (numba_ops.matrix_matrix, semiring), arrays)
+            found = loop(*arrays, start, stop)
+            scratch.give("marks", marks)
+            return found
+
+        return _compress(pattern, present, values, count, terms, threads)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)
-    present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
     entries = (a.indptr, a.indices, a_values, bt.indptr, bt.indices, b_values)
     entries = (*entries, pattern.indptr, pattern.indices)
 
@@ -418,7 +440,7 @@ def _dot(
         scratch.give("places", places)
         return count
 
-    return _compress(pattern, present, values, compute, products, threads)
+    return _compress(pattern, present, values, compute, terms, threads)
 
 
 def _compress(
@@ -426,15 +448,16 @@ def _compress(
     present: Array,
     values: Array,
     compute: Callable[[int, int], int],
-    products: Array,
+    terms: _Terms,
     threads: int,
 ) -> Csr:
     """Return the entries of a pattern for which `compute` finds a value."""
+    threads = terms.worth(threads)
     parts = [(0, pattern.nrows)]
     # One thread, too, computes a long product in parts, because Ctrl-C stops it only between them.
-    count = count_parts(int(products.sum()) + pattern.nvals, threads)
+    count = count_parts(terms.total + pattern.nvals, threads)
     if count > 1:
-        parts = cut(products + np.diff(pattern.indptr), count)
+        parts = cut(terms.in_row + np.diff(pattern.indptr), count)
     found = sum(run(compute, parts, threads))
     indptr, indices = pattern.indptr, pattern.indices
     if found < indices.size:

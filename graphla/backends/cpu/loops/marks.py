@@ -81,7 +81,8 @@ def reach(
     t = ZERO
     for i in range(np.uint64(start), np.uint64(stop)):
         before = t
-        for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
+        begin, end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])
+        for p in range(begin, end):
             k = np.uint64(a_indices[p])
             for q in range(np.uint64(b_indptr[k]), np.uint64(b_indptr[k + ONE])):
                 j = np.uint64(b_indices[q])
@@ -94,7 +95,7 @@ def reach(
             for p in range(np.uint64(mask_indptr[i]), np.uint64(mask_indptr[i + ONE])):
                 j = np.uint64(mask_indices[p])
                 kept_bits[j >> SIX] &= ~(ONE << (j & LOW))
-        for top in range(words_over(size)):
+        for top in range(words_over(size) if begin < end else ZERO):
             words = kept_summary[top]
             kept_summary[top] = ZERO
             while words:
@@ -111,10 +112,13 @@ def reach(
 
 
 def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
-    """Count the products that are summed in each row of A times B."""
+    """Count the products that are summed in each row of A times B; return how many there are."""
+    count = 0
     for i in range(np.uint64(start), np.uint64(stop)):
         total = 0
         for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])):
             k = np.uint64(a_indices[p])
             total += np.int64(b_indptr[k + ONE]) - np.int64(b_indptr[k])
         out_products[i] = total
+        count += total
+    return count
