@@ -33,8 +33,8 @@ from graphla.program.cuda_layout import (
 )
 from graphla.program.cuda_text import KERNEL, SCALAR_FAULTS, print_kernel
 from graphla.program.plan import plan
-from graphla.program.running import Arguments, Outcome
 from graphla.program.plan_steps import Multiply, Plan, Save
+from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
