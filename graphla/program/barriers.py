@@ -38,9 +38,10 @@ from graphla.program.plan_steps import (
     Uniform,
     targets,
 )
+from graphla.program.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """A read or a write of a resource between two barriers.
 

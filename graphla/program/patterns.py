@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from graphla.program import ir
+from graphla.program.records import FIELDS, parts
 
 
-def nodes(x: Any) -> Iterator[Any]:
-    """Yield an instruction, an expression or a mask, and all its parts."""
-    if isinstance(x, tuple):
-        for each in x:
-            yield from nodes(each)
-    elif type(x).__module__ == ir.__name__:
-        yield x
-        if not isinstance(x, (ir.Slot, ir.Var, ir.Constant, ir.MatrixArgument)):
-            for name in x.__dataclass_fields__:
-                yield from nodes(getattr(x, name))
+def nodes(x: Any) -> list[Any]:
+    """Return an instruction, an expression or a mask, with all its parts."""
+    return parts(x, object)
 
 
 def variables(x: Any) -> set[ir.Var]:
     """Return the scalar variables in an instruction or an expression."""
-    return {each for each in nodes(x) if isinstance(each, ir.Var)}
+    return set(parts(x, ir.Var))
 
 
 def gathers(x: Any) -> list[ir.Gather]:
     """Return the gathers in an instruction or an expression."""
-    return [each for each in nodes(x) if isinstance(each, ir.Gather)]
+    return parts(x, ir.Gather)
 
 
 def own_slots(x: Any) -> set[ir.Slot]:
     """Return the slots that an entry-wise expression or a mask reads at its own position."""
-    found = set()
-    for each in nodes(x):
-        if isinstance(each, (ir.Entry, ir.MaskOf)):
-            found.add(each.slot)
-        elif isinstance(each, ir.Gather):
-            found.add(each.indices)
-    return found
+    found = parts(x, (ir.Entry, ir.MaskOf, ir.Gather))
+    return {each.indices if isinstance(each, ir.Gather) else each.slot for each in found}
 
 
 def rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
@@ -47,9 +35,9 @@ def rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
         return names.get(x, x)
     if isinstance(x, (tuple, frozenset)):
         return type(x)([rename(each, names) for each in x])
-    if isinstance(x, ir.Var) or not type(x).__module__.startswith("graphla.program."):
+    if type(x) not in FIELDS or isinstance(x, ir.Var):
         return x
-    return type(x)(*[rename(getattr(x, name), names) for name in x.__dataclass_fields__])
+    return type(x)(*[rename(getattr(x, name), names) for name in FIELDS[type(x)]])
 
 
 def dim_of(x: ir.VectorExpression) -> ir.Dim:

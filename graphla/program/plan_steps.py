@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graphla.program import ir
+from graphla.program.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """The positions that a sweep visits: all positions of a dimension, or the entries of a vector.
 
@@ -23,7 +24,7 @@ class Domain:
     over: ir.Slot | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Store:
     """Compute a write at each position. `into` is its target, or a spare slot for the result.
 
@@ -39,7 +40,7 @@ class Store:
     is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Erase:
     """Delete all entries of a slot."""
 
@@ -47,7 +48,7 @@ class Erase:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """Fold the entries of an expression. A `Combine` with the same number gives the result."""
 
@@ -56,7 +57,7 @@ class Fold:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare:
     """Compare two slots. A `Combine` with the same number gives the result."""
 
@@ -65,7 +66,7 @@ class Compare:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """Fault if `indices` is not full, or if a value is not an index of `dim`.
 
@@ -93,7 +94,7 @@ class Sweep:
     clears: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Multiply:
     """Compute a product in the empty slot `out`, at the positions that the mask allows."""
 
@@ -105,7 +106,7 @@ class Multiply:
     full: frozenset[ir.Slot] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exchange:
     """Exchange the contents of slots, as `ir.Move` does."""
 
@@ -114,14 +115,14 @@ class Exchange:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Uniform:
     """A scalar instruction, which each thread computes for itself."""
 
     instruction: ir.Let | ir.Count | ir.ReadElement | ir.Length | ir.ClearStack | ir.Fault
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Combine:
     """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
 
@@ -129,14 +130,14 @@ class Combine:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """Write or delete one element. One thread does this."""
 
     instruction: ir.SetElement | ir.DeleteElement
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScatterInto:
     """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
@@ -150,7 +151,7 @@ class ScatterInto:
     joins: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Enqueue:
     """List the entries of a slot in its queue, unless they are listed already.
 
@@ -161,7 +162,7 @@ class Enqueue:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Save:
     """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
 
@@ -171,7 +172,7 @@ class Save:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Load:
     """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
 
@@ -181,7 +182,7 @@ class Load:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Barrier:
     """Wait for all threads. `reason` says what would go wrong without it."""
 
