@@ -57,24 +57,33 @@ _lock = Lock()  # `config` belongs to the whole process
 
 
 def load(layout: Layout, name: str) -> Any:
-    """Return the entry function of a printed program as a Python function."""
+    """Return the functions of the library and of a printed program, as Python functions.
+
+    Instead of the address of a function, its number is returned.
+    """
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config
     with _lock:
         before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
         try:
             exec(compile(layout.library, "library", "exec"), names)
+            functions = names["FUNCTIONS"]
             exec(compile(layout.source, name, "exec"), names)
         finally:
             settings.DISABLE_JIT = before
-    names["view"], names["math"] = view, _Math()
+    functions += names["FUNCTIONS"]
+
+    def call(address: int, *arguments: Any) -> Any:
+        return np.int64(functions[address](*arguments))
+
+    names["view"], names["call"], names["math"] = view, call, _Math()
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):
             names[each] = _on_numbers(names[each])
-    entry = names["run"]
+    functions[:] = [_on_numbers(function) for function in functions]
 
-    def run(*arguments: Any) -> None:
+    def run(*arguments: Any) -> int:
         with np.errstate(all="ignore"):
-            entry(*arguments)
+            return int(functions[-1](*arguments))
 
-    return run
+    return [*functions[:-1], run], list(range(len(functions)))
