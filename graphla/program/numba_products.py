@@ -71,12 +71,12 @@ def _count_allowed(printer: Printer, mask: ir.Mask, size: str) -> str:
     return f"smaller({left} + {right}, {size})"
 
 
-def _term(x: ir.Product, region: Region, u: str, o: str) -> str:
-    """Return an expression for the product of matrix entry p and an entry of u."""
+def _term(x: ir.Product, region: Region, o: str) -> str:
+    """Return an expression for the product of matrix entry p and the entry k of u."""
     op = x.semiring.binaryop
     is_read = (op.reads_x, op.reads_y) if x.side == "mxv" else (op.reads_y, op.reads_x)
     first = (region.weight(x.matrix), x.matrix.dtype) if is_read[0] else ("0", None)
-    second = (u, x.u.dtype) if is_read[1] else ("0", None)
+    second = (region.value(x.u, "k"), x.u.dtype) if is_read[1] else ("0", None)
     zero = ("0", None)
     places = ((o, None), ("k", None)), (("k", None), zero)
     if x.side != "mxv":
@@ -96,7 +96,7 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     region.fields |= {words.FINISH: words.LISTED_RESULT, words.CLEARS: 1, words.SPARE: region.at(u)}
     region.matrix(x.matrix, form)
     listed_u = region.list(u)
-    term = _term(x, region, region.value(u, "k"), "o")
+    term = _term(x, region, "o")
     values, present, listed = region.values(out), region.present(out), region.list(out)
     allowed = "True" if mask is None else region.mask(mask, "o")
     if monoid.is_any:
@@ -155,7 +155,7 @@ def _pull(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     region.matrix(x.matrix, form)
     has_u = region.present(u)
     op = x.semiring.binaryop
-    term = _term(x, region, region.value(u, "k"), "i")
+    term = _term(x, region, "i")
     reads_matrix = op.reads_x if x.side == "mxv" else op.reads_y
     if monoid.is_any and not cover and (x.matrix.is_iso or not reads_matrix):
         printer.text.firsts.add((x.matrix.index, form))

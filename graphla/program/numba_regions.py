@@ -45,6 +45,7 @@ class Region:
         self.head: list[str] = []
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
+        self.ending: list[str] = []  # what comes last
         self.comments = [printer.comment(line)]
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
         self.totals: tuple[DataType, str] | None = None
@@ -336,7 +337,8 @@ class Region:
             lines += ["if is_listed:", f"    {self.list(out)}[np.uint64(first + added)] = np.int32(i)"]
             self.body += guard(has, [*lines, f"{present}[i] = True", "added += 1"])
         else:
-            self.body += [f"found = {has}", *guard("found", [*lines, "added += 1"])]
+            self.body += [] if has == "found" else [f"found = {has}"]
+            self.body += guard("found", [*lines, "added += 1"])
             self.body.append(f"{present}[i] = found")
 
     def lines(self) -> list[str]:
@@ -366,7 +368,7 @@ class Region:
                 loop += [f"if grows{k}:", f"    w[{at} + LENGTH] = end{k}"]
         if self.totals is None:
             head += [] if self.targets else ["added = np.int64(0)"]
-            return [*head, *loop, *counts, "return GOES_ON"]
+            return [*head, *loop, *counts, *self.ending, "return GOES_ON"]
         dtype, start = self.totals
         return [
             *head,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from functools import lru_cache
 from threading import Lock
 from types import FunctionType
 from typing import Any
@@ -53,6 +54,11 @@ def _on_numbers(function: Any) -> Any:
     return call
 
 
+@lru_cache(50)
+def _compiled(text: str) -> Any:
+    return compile(text, "program", "exec")
+
+
 _lock = Lock()  # `config` belongs to the whole process
 
 
@@ -66,9 +72,9 @@ def load(layout: Layout, name: str) -> Any:
     with _lock:
         before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
         try:
-            exec(compile(layout.library, "library", "exec"), names)
+            exec(_compiled(layout.library), names)
             functions = names["FUNCTIONS"]
-            exec(compile(layout.source, name, "exec"), names)
+            exec(_compiled(layout.source), names)
         finally:
             settings.DISABLE_JIT = before
     functions += names["FUNCTIONS"]
@@ -82,8 +88,12 @@ def load(layout: Layout, name: str) -> Any:
             names[each] = _on_numbers(names[each])
     functions[:] = [_on_numbers(function) for function in functions]
 
-    def run(*arguments: Any) -> int:
-        with np.errstate(all="ignore"):
-            return int(functions[-1](*arguments))
+    def start(number: int) -> Any:
+        def run(*arguments: Any) -> int:
+            with np.errstate(all="ignore"):
+                return int(functions[number](*arguments))
 
-    return [*functions[:-1], run], list(range(len(functions)))
+        return run
+
+    numbers = list(range(len(functions)))
+    return [start(number) for number in numbers], numbers

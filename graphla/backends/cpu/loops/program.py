@@ -319,10 +319,10 @@ def launch(statement, _a, _b, _c, w, r):
         if status != GOES_ON:
             return status
     w[PHASE] = 0
+    finish(statement, n, w, r)
     if w[FAULT] != 0:
         w[LINE] = w[statement + SOURCE_LINE]
         return FAULTED
-    finish(statement, n, w, r)
     return GOES_ON
 
 
