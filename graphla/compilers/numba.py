@@ -125,25 +125,27 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
     """Return the functions in the list FUNCTIONS of two modules, and their addresses.
 
     The modules are `library`, whose names `text` uses, and `text`. `name` is the user's name for
-    the program; an error message names it. Each function takes four integers, an array of integers
-    and an array of floats, and returns an integer.
+    the program; an error message names it. Each function takes four integers and the addresses of
+    an array of integers and of an array of floats, and returns an integer.
     """
-    what = f"the program {name!r}; without @jit the function runs plainly"
-    file = f"graphla_library_{_digest(library)}"
-    before = _load_functions(file, library, what)
-    text = f"from {file} import *\n{text}"
-    after = _load_functions(f"graphla_program_{_digest(text)}", text, what)
-    return before[0] + after[0], before[1] + after[1]
+    key = ("program", text, library)
+    found: Any = _loaded.get(key)
+    if found is None:
+        what = f"the program {name!r}; without @jit the function runs plainly"
+        file = f"graphla_library_{_digest(library)}"
+        with _lock:
+            before = _load_functions(file, library, what)
+            text = f"from {file} import *\n{text}"
+            after = _load_functions(f"graphla_program_{_digest(text)}", text, what)
+            found = _loaded[key] = before[0] + after[0], before[1] + after[1]
+    return found
 
 
 def _load_functions(name: str, text: str, what: str) -> tuple[list[Loop], list[int]]:
     key = ("functions", name)
     found: Any = _loaded.get(key)
     if found is None:
-        with _lock:
-            found = _loaded.get(key)
-            if found is None:
-                found = _loaded[key] = _explain(lambda: _compile_all(name, text), lambda: what)
+        found = _loaded[key] = _explain(lambda: _compile_all(name, text), lambda: what)
     return found
 
 
@@ -157,8 +159,7 @@ def _compile_all(name: str, text: str) -> Any:
         nogil=True,
         error_model="numpy",
     )
-    kinds = np.ctypeslib.ndpointer(np.int64), np.ctypeslib.ndpointer(np.float64)
-    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 4, *kinds)
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
     module = sys.modules.get(name) or _module(name, text)
     is_enabled = gc.isenabled()
     gc.disable()  # the many objects of a compilation would be visited again and again

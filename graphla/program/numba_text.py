@@ -18,6 +18,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.program import Layout
 from graphla.program import ir
@@ -86,7 +88,7 @@ class Printer(Scalars):
                 del instructions[: max(len(updates), 1)]
             self.end(block.end)
         text.source, text.library = self.module(), library()
-        text.initial, text.floats = list(self.initial.values()), self.floats
+        text.initial, text.floats = np.array([*self.initial.values()]), self.floats
 
     # --- places -----------------------------------------------------------------------------------
 

@@ -89,9 +89,10 @@ def load(layout: Layout, name: str) -> Any:
     functions[:] = [_on_numbers(function) for function in functions]
 
     def start(number: int) -> Any:
-        def run(*arguments: Any) -> int:
+        def run(a: int, b: int, c: int, d: int, w: int, r: int) -> int:
+            state = view(w, 1 << 20, np.int64), view(r, 1 << 20, np.float64)
             with np.errstate(all="ignore"):
-                return int(functions[number](*arguments))
+                return int(functions[number](a, b, c, d, *state))
 
         return run
 

@@ -34,7 +34,8 @@ class Layout:
 
     source: str = ""
     library: str = ""  # the module whose names the source needs
-    initial: list[int] = field(default_factory=list)  # the integers of a new state
+    initial: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The integers of a new state."""
     floats: int = 0  # number of floats
     codes: list[tuple[int, int]] = field(default_factory=list)
     """(place, number of the region) of each word that contains the address of a region."""
@@ -149,8 +150,9 @@ class Machine:
         functions, addresses = code
         own = len(words.ENTRIES)
         self.regions, self.loop = functions[own:-1], functions[-1]
-        self.w, self.r = np.array(layout.initial), np.zeros(layout.floats)
+        self.w, self.r = layout.initial.copy(), np.zeros(layout.floats)
         self.alive: dict[int, Array] = {}  # all arrays, by address
+        self.addresses = self.keep(self.w), self.keep(self.r)
         self.own: set[int] = set()  # the addresses of arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
         self.trace: list[Level] = []
@@ -317,7 +319,7 @@ class Machine:
     def run_here(self) -> None:
         w, began = self.w, perf_counter()
         while True:
-            status = self.loop(0, 0, 0, 0, w, self.r)
+            status = self.loop(0, 0, 0, 0, *self.addresses)
             if status == words.SPREAD:
                 self.run_region()
             elif status == words.NEEDS_FORM:
@@ -354,7 +356,7 @@ class Machine:
         region = self.regions[int(w[statement + words.NUMBER])]
 
         def call(part: int, first: int, last: int) -> None:
-            region(first, last, part, statement, w, self.r)
+            region(first, last, part, statement, *self.addresses)
 
         run(call, [(k, *part) for k, part in enumerate(parts)], threads, w)
 
