@@ -45,7 +45,6 @@ def print_product(
         words.PULL_FORM: matrix + pull * words.FORM_FIELDS,
         words.PUSHING: statements[0],
         words.PULLING: statements[1],
-        words.ALLOWED: 0,
         words.STOPS: int(stops),
         words.IS_FLOAT: int(monoid.type.is_float),
         words.IS_WIDE: int(printer.offsets[x.matrix.index][push] == "int64"),
@@ -54,7 +53,7 @@ def print_product(
     size = printer.dim(out.dim)
     allowed = size if mask is None else _count_allowed(printer, mask, size)
     printer.begin_segment()
-    printer.say(f"w[{product + words.ALLOWED}] = {allowed}")
+    printer.say(f"w[ALLOWED] = {allowed}")
     printer.call("MULTIPLY", product)
 
 
@@ -93,7 +92,8 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     """Add the products of each entry of u to the outputs."""
     u, monoid, dtype = x.u, x.semiring.monoid, x.semiring.monoid.type
     region = Region(printer, "push", line, out.dim, [], words.BY_OUTPUTS)
-    region.fields |= {words.FINISH: words.LISTED_RESULT, words.CLEARS: 1, words.SPARE: region.at(u)}
+    region.fields |= {words.FINISH: words.LISTED_RESULT, words.CLEARS: 1}
+    region.fields |= {words.WORK: words.EDGES, words.SPARE: region.at(u)}
     region.matrix(x.matrix, form)
     listed_u = region.list(u)
     term = _term(x, region, "o")
@@ -235,7 +235,7 @@ def _pull_any(x: ir.Product, out: ir.Slot, region: Region, term: str, allowed: s
         "added = np.int64(end) - first",
         *region.counts(),
     ]
-    region.fields |= {words.DIVISION: words.BY_INDICES, words.WORK: -1}
+    region.fields |= {words.DIVISION: words.BY_INDICES, words.WORK: words.ALLOWED}
     region.fields |= {words.FINISH: words.LISTED_RESULT, words.CLEARS: 1}
 
 

@@ -67,7 +67,7 @@ class ProgramTuning:
     sparse: int = 8
     near: int = 1 << 18  # or if there are lists of at most this many entries
     wide: int = 1 << 17  # work of more indices and entries than this is divided among threads
-    wide_list: int = 1 << 16  # the same for a statement that visits a list of entries
+    wide_list: int = 1 << 17  # the same for a statement that visits a list of entries
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack

@@ -30,10 +30,10 @@ AT, STATEMENT, NEEDED, LINE, PHASE = range(8, 13)  # where and why the program h
 FAULT, FAULT_A, FAULT_B = range(13, 16)
 DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(16, 22)  # what a statement visits
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(22, 28)  # the results of its parts
-PUSHES, FRONTIER, EDGES = range(28, 31)  # the last product
-REST = 31  # an array of ROW indices for each part
-ITEM = 32  # the number of an item of a stack
-CODE_OF = 33  # the addresses of the functions in ENTRIES
+PUSHES, FRONTIER, EDGES, ALLOWED = range(28, 32)  # the current product
+REST = 32  # an array of ROW indices for each part
+ITEM = 33  # the number of an item of a stack
+CODE_OF = 34  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 40
 REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
@@ -50,7 +50,8 @@ WIDTH = 16  # length of the counts of a part
 ROW = np.int64(1032)  # length of the list of a part
 
 # The fields of a statement: the address of its region, which does the work for a range of indices;
-# the place of the number of indices; how threads divide the region; what to do before and after
+# the place of the number of indices; how threads divide the region; the place of the amount of work,
+# or -1 if it is the number of indices; what to do before and after
 # it; the slots that it writes (SPARE is the flags of a scatter, or the vector that a push reads; the
 # result is exchanged with TARGET); the slots that it changes in place; and the pairs of slots that `choose_domain` chooses from. -1 stands
 # for a slot that is not needed. The last field is the first of the places that the region reads.
@@ -67,8 +68,8 @@ DONE, UPDATE, RESULT, LISTED_RESULT, SCATTER, REDUCTION, COUNT = range(7)
 # The fields of a product: the vector, the place of its size and of the size of the result, the
 # matrix and its two forms, and the statements that push and pull.
 U, U_DIM, OUT_DIM, MATRIX, PUSH_FORM, PULL_FORM, PUSHING, PULLING = range(8)
-ALLOWED, STOPS, IS_FLOAT, IS_WIDE = range(8, 12)
-PRODUCT_FIELDS = 12
+STOPS, IS_FLOAT, IS_WIDE = range(8, 11)
+PRODUCT_FIELDS = 11
 
 # The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each
 # row, or -1 for an empty row.
@@ -328,16 +329,12 @@ def launch(statement, _a, _b, _c, w, r):
 
 def divides(statement, w):
     """Return whether the caller should divide the region of a statement into parts."""
-    division, work = w[statement + DIVISION], w[SIZE]
-    if division == WHOLE:
+    if w[statement + DIVISION] == WHOLE:
         return False
     if w[DOMAIN] == IN_LISTS:
-        return work > w[WIDE_LIST]
-    if division == BY_OUTPUTS:
-        return w[EDGES] > w[WIDE]
-    if w[statement + WORK] >= 0:
-        work += w[w[statement + WORK]]
-    return work > w[WIDE]
+        return w[SIZE] > w[WIDE_LIST]
+    work = w[statement + WORK]
+    return (w[work] if work >= 0 else w[SIZE]) > w[WIDE]
 
 
 def finish(statement, n, w, r):
@@ -439,7 +436,7 @@ def choose_direction(product, w, r):
     ALLOWED is the number of outputs that the mask allows. STOPS is not 0 if a sum may stop early.
     Return PUSH, PULL, or 0 if the caller must make a form of the matrix first.
     """
-    u, matrix, allowed = w[product + U], w[product + MATRIX], w[product + ALLOWED]
+    u, matrix, allowed = w[product + U], w[product + MATRIX], w[ALLOWED]
     n, outputs = w[w[product + U_DIM]], w[w[product + OUT_DIM]]
     push_form, pull_form = w[product + PUSH_FORM], w[product + PULL_FORM]
     entries, total = w[u + NVALS], w[matrix + ENTRIES_OF]
