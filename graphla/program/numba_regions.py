@@ -48,6 +48,7 @@ class Region:
         self.ending: list[str] = []  # what comes last
         self.comments = [printer.comment(line)]
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
         self.fields = dict.fromkeys(range(words.PLACES), -1)
         self.fields |= {words.DIVISION: division, words.FINISH: words.DONE, words.CLEARS: 0}
@@ -168,6 +169,9 @@ class Region:
         return getattr(self, f"emit_{type(x).__name__}")(x)
 
     def emit_Entry(self, x: ir.Entry) -> tuple[str, str]:
+        if self.is_reduction:
+            # Two entries count as two vectors, so that `x & x` shares the region of `x & y`.
+            self.slots.pop(x.slot.index, None)
         return f"{self.present(x.slot)}[i]", self.value(x.slot, "i")
 
     def emit_Cast(self, x: ir.Cast) -> tuple[str, str]:

@@ -245,7 +245,9 @@ class _Function:
     """A region as a function of the module."""
 
     def __init__(self, name: str, lines: list[str], names: list[str]) -> None:
-        self.name, self.lines, self.names = name, lines, names
+        self.name, self.lines = name, lines
+        unique = Names()
+        self.names = [unique.make(each) for each in names]
         self.comments: dict[str, None] = {}  # the statements that use the region
 
     def text(self) -> str:
