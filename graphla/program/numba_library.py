@@ -41,6 +41,20 @@ def call(context, address, a, b, c, d, w, r):
     return types.int64(*(types.int64,) * 5, w, r), generate
 
 
+@intrinsic
+def start(context, address, record, w, r):
+    """Return the value of the function at an address for a record."""
+    def generate(context, builder, signature, arguments):
+        number = context.get_value_type(types.int64)
+        kinds = [context.get_value_type(kind) for kind in signature.args[2:]]
+        pointer = ir.FunctionType(number, [number] * 4 + kinds).as_pointer()
+        address, record, w, r = arguments
+        rest = [number(0)] * 3
+        return builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+
+    return types.int64(types.int64, types.int64, w, r), generate
+
+
 def kept(function):
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(function, nogil=True, error_model="numpy", cache=True, **options)

@@ -12,7 +12,7 @@ from graphla.backends.cpu.loops import program as words
 from graphla.program import ir
 from graphla.program.numba_covers import Choose
 from graphla.program.numba_operators import both, either, guard, indent, literal, numpy_name
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 if TYPE_CHECKING:
     from graphla.program.numba_text import Printer
@@ -136,13 +136,15 @@ class Region:
         local = f"s{self.new()}"
         if dtype.is_float:
             self.see("reals", "w[statement + REALS]")
-            self.operands.append(("r", self.reals, f"np.float64({text})", printer.may_fail))
+            text = text if dtype is FP64 else f"np.float64({text})"
+            self.operands.append(("r", self.reals, text, printer.may_fail))
             load = f"r[reals + {self.reals}]"
             self.reals += 1
         else:
             load = self.place(0)
             position = words.PLACES + len(self.places) - 1
-            self.operands.append(("w", position, f"np.int64({text})", printer.may_fail))
+            text = text if dtype is INT64 else f"np.int64({text})"
+            self.operands.append(("w", position, text, printer.may_fail))
         return self.see(local, f"{load} != 0" if dtype is BOOL else f"{numpy_name(dtype)}({load})")
 
     def new(self) -> int:

@@ -46,6 +46,7 @@ class Scalars:
     variables: dict[str, str]  # the name of the place of each variable
     kinds: dict[str, DataType]  # the dtype of each variable
     segments: list[list[str]]
+    constants: dict[str, str]  # constants of the module
     may_fail = False  # whether a scalar was printed that may be a fault
     temporaries_made = 0
 
@@ -53,12 +54,14 @@ class Scalars:
         """Append lines to the current segment."""
         self.segments[-1] += lines
 
-    def leave_if(self, condition: str, status: str, *before: str) -> None:
-        before = (*before, f"status = {status}", "break")
-        self.say(f"if {condition}:", *(f"    {line}" for line in before))
-
     def check_fault(self, line: int) -> None:
-        self.leave_if("w[FAULT] != 0", "FAULTED", f"w[LINE] = {line}")
+        self.say("if w[FAULT] != 0:", f"    w[LINE] = {line}", "    break")
+
+    def integer(self, text: str) -> str:
+        """Return the name of an integer constant; Numba compiles a function for each literal."""
+        name = f"INT_{text.strip('()').replace('-', 'MINUS_')}"
+        self.constants[name] = f"np.int64({text})"
+        return name
 
     def dim(self, dim: ir.Dim) -> str:
         return f"w[{self.text.dims + dim.index}]"
@@ -135,7 +138,7 @@ class Scalars:
         if kind.is_float and name == "abs":
             return f"abs({x[0]})"
         self.may_fail = True
-        x = [f"np.int64({each})" if each.strip("(-)").isdigit() else each for each in x]
+        x = [self.integer(each) if each.strip("(-)").isdigit() else each for each in x]
         if not kind.is_float:
             name = name.removeprefix("math.")
             return x[0] if name == "round" else f"{name}_int(w, {', '.join(x)})"
@@ -151,7 +154,7 @@ class Scalars:
         second = x[1] if len(x) > 1 else "0.0"
         number = words.MATH + words.MATH_NAMES.index(name.removeprefix("math."))
         value = f"{_FUNCTIONS.get(name, name)}({', '.join(x)})"
-        return f"checked(w, r, np.int64({number}), {x[0]}, {second}, {value})"
+        return f"checked(w, r, {self.integer(str(number))}, {x[0]}, {second}, {value})"
 
     def python(self, text: str, dtype: DataType) -> str:
         """Return an entry of a dtype as a Python number."""

@@ -45,7 +45,7 @@ class Printer(Scalars):
         self.program, self.offsets = program, offsets
         self.text = text = Layout()
         self.names, self.operators = Names(), Operators()
-        self.heads: list[str] = []  # the places of variables and records, as constants
+        self.constants: dict[str, str] = {}  # the places of variables and records, and integers
         self.regions: list[_Function] = []
         self.known: dict[str, int] = {}  # the number of each region, by its text
         self.segments: list[list[str]] = []
@@ -103,7 +103,7 @@ class Printer(Scalars):
 
     def record(self, name: str, fields: int, is_float: bool = False) -> int:
         place = self.take(fields, is_float)
-        self.heads.append(f"{name.upper()}_AT = np.int64({place})")
+        self.constants[f"{name.upper()}_AT"] = f"np.int64({place})"
         return place
 
     def constant(self, values: Iterable[int]) -> int:
@@ -146,7 +146,7 @@ class Printer(Scalars):
     def begin_segment(self) -> None:
         """Begin the next segment, and go on with it, unless the current one has only comments."""
         if any(not line.startswith("#") for line in self.segments[-1]):
-            self.say(f"at = {len(self.segments)}")
+            self.say(f"w[AT] = {len(self.segments)}")
             self.segments.append([])
 
     def call(self, function: str, record: int) -> None:
@@ -154,21 +154,22 @@ class Printer(Scalars):
 
         If the program must leave, it later goes on at the beginning of this segment.
         """
-        self.say(f"status = call(w[{function}], {record}, 0, 0, 0, w, r)")
-        self.say("if status != GOES_ON:", "    break")
+        self.say(f"w[STATUS] = start(w[{function}], {record}, w, r)")
+        self.say("if w[STATUS] != GOES_ON:", "    break")
 
     def clear(self, slot: ir.Slot) -> None:
         self.say(f"call(w[CLEAR], {self.place(slot)}, {self.dim(slot.dim)}, 0, 0, w, r)")
 
     def end(self, end: ir.End) -> None:
         if isinstance(end, ir.Exit):
-            self.say(f"at, status = {end.number}, FINISHED", "break")
+            self.say(f"w[AT], w[STATUS] = {end.number}, FINISHED", "break")
         elif isinstance(end, ir.Jump) or end.then == end.otherwise:
             target = end.target if isinstance(end, ir.Jump) else end.then
-            self.say(f"at = LABEL[block{target}]")
+            self.say(f"w[AT] = LABEL[block{target}]")
         else:
             (condition,) = self.scalars([end.condition], self.line)
-            self.say(f"at = LABEL[block{end.then}] if {condition} else LABEL[block{end.otherwise}]")
+            then, otherwise = f"LABEL[block{end.then}]", f"LABEL[block{end.otherwise}]"
+            self.say(f"w[AT] = {then} if {condition} else {otherwise}")
 
     def comment(self, line: int) -> str:
         self.line = line
@@ -194,7 +195,7 @@ class Printer(Scalars):
         (condition,) = self.scalars([x.condition], x.line)
         self.text.faults.append((x.kind, x.text))
         code = words.FIRST_FAULT - len(self.text.faults) + 1
-        self.leave_if(condition, "FAULTED", f"w[FAULT] = {code}", f"w[LINE] = {x.line}")
+        self.say(f"if {condition}:", f"    w[FAULT], w[LINE] = {code}, {x.line}", "    break")
 
     # --- the module -------------------------------------------------------------------------------
 
@@ -222,16 +223,18 @@ class Printer(Scalars):
         text = "\n".join(
             (
                 "# The places of the user's variables in w and r.",
-                *self.heads,
+                *(f"{name} = {value}" for name, value in self.constants.items()),
                 "",
                 *self.operators.sources,
                 *(region.text() for region in self.regions),
                 "def run(_a, _b, _c, _d, w, r):",
-                "    at, status = w[AT], GOES_ON",
+                "    w[STATUS] = GOES_ON",
                 "    while w[STOP] == 0:",
+                "        at = w[AT]",
                 *indent(indent(steps)),
-                "    w[AT] = at",
-                "    return status",
+                "    if w[FAULT] != 0:",
+                "        w[STATUS] = FAULTED",
+                "    return 0",
                 "",
                 "",
                 f"FUNCTIONS = [{', '.join(names)}]",

@@ -82,13 +82,16 @@ def load(layout: Layout, name: str) -> Any:
     def call(address: int, *arguments: Any) -> Any:
         return np.int64(functions[address](*arguments))
 
-    names["view"], names["call"], names["math"] = view, call, _Math()
+    def start(address: int, record: int, w: Any, r: Any) -> Any:
+        return call(address, record, 0, 0, 0, w, r)
+
+    names |= {"view": view, "call": call, "start": start, "math": _Math()}
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):
             names[each] = _on_numbers(names[each])
     functions[:] = [_on_numbers(function) for function in functions]
 
-    def start(number: int) -> Any:
+    def from_python(number: int) -> Any:
         def run(a: int, b: int, c: int, d: int, w: int, r: int) -> int:
             state = view(w, 1 << 20, np.int64), view(r, 1 << 20, np.float64)
             with np.errstate(all="ignore"):
@@ -97,4 +100,4 @@ def load(layout: Layout, name: str) -> Any:
         return run
 
     numbers = list(range(len(functions)))
-    return [start(number) for number in numbers], numbers
+    return [from_python(number) for number in numbers], numbers

@@ -319,7 +319,8 @@ class Machine:
     def run_here(self) -> None:
         w, began = self.w, perf_counter()
         while True:
-            status = self.loop(0, 0, 0, 0, *self.addresses)
+            self.loop(0, 0, 0, 0, *self.addresses)
+            status = int(w[words.STATUS])
             if status == words.SPREAD:
                 self.run_region()
             elif status == words.NEEDS_FORM:

@@ -26,14 +26,14 @@ ONE = np.uint64(1)
 
 # The fields of the program. The caller sets those of the first line.
 STOP, WIDE, WIDE_LIST, SPARSE, FIXED, FORCED, TRACED, NEAR = range(8)
-AT, STATEMENT, NEEDED, LINE, PHASE = range(8, 13)  # where and why the program has left
-FAULT, FAULT_A, FAULT_B = range(13, 16)
-DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(16, 22)  # what a statement visits
-PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(22, 28)  # the results of its parts
-PUSHES, FRONTIER, EDGES, ALLOWED = range(28, 32)  # the current product
-REST = 32  # an array of ROW indices for each part
-ITEM = 33  # the number of an item of a stack
-CODE_OF = 34  # the addresses of the functions in ENTRIES
+AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(8, 14)  # where and why the program has left
+FAULT, FAULT_A, FAULT_B = range(14, 17)
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(17, 23)  # what a statement visits
+PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(23, 29)  # the results of its parts
+PUSHES, FRONTIER, EDGES, ALLOWED = range(29, 33)  # the current product
+REST = 33  # an array of ROW indices for each part
+ITEM = 34  # the number of an item of a stack
+CODE_OF = 35  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 40
 REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
