@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
 from importlib.util import find_spec
 from operator import attrgetter
@@ -281,11 +282,12 @@ def _module(name: str, text: str) -> ModuleType:
 def _run(name: str, text: str, folder: Path) -> ModuleType:
     path = folder / f"{name}.py"
     _write(path, text)
+    loader = SourceFileLoader(name, str(path))  # it keeps the bytecode, too
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        exec(compile(text, str(path), "exec"), module.__dict__)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,8 @@ from graphla.backends.cpu.loops import program as words
 from graphla.compilers import numba_ops
 
 LIBRARY = Path(words.__file__)
+FIRST_LINE = "ONE = np.uint64(1)"
+"""The first line of the file after its imports, which the module replaces."""
 
 HEAD = '''\
 from llvmlite import ir
@@ -68,13 +70,16 @@ def library() -> str:
     Numba stores each compiled function on disk, so that the next program need not compile it.
     """
     text = LIBRARY.read_text(encoding="utf-8")
-    lines, parts, names = text.splitlines(), [numba_ops.head, HEAD], []
-    for node in ast.parse(text).body:
-        if isinstance(node, (ast.Assign, ast.FunctionDef)):
-            parts.append("\n".join(lines[node.lineno - 1 : node.end_lineno]))
-        if isinstance(node, ast.FunctionDef) and node.name not in words.ENTRIES:
-            names.append(node.name)
-    parts += [f"{name} = kept({name})" for name in names]
-    parts.append(f"FUNCTIONS = [{', '.join(words.ENTRIES)}]")
-    parts.append('__all__ = [name for name in dir() if not name.startswith("__")]\n')
-    return "\n\n".join(parts)
+    text = text[text.index(FIRST_LINE) :]
+    names = [name for name in re.findall(r"^def (\w+)", text, re.M) if name not in words.ENTRIES]
+    return "\n".join(
+        (
+            numba_ops.head,
+            HEAD,
+            text,
+            *(f"{name} = kept({name})" for name in names),
+            f"FUNCTIONS = [{', '.join(words.ENTRIES)}]",
+            '__all__ = [name for name in dir() if not name.startswith("__")]',
+            "",
+        )
+    )
