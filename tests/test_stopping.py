@@ -32,6 +32,7 @@ from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
+from graphla.backends.cpu.loops import triangles as of_triangles
 from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.plan import PlanTuning
@@ -60,6 +61,8 @@ STOPPED = {
     "multi_source_bfs.search": of_many.STOPPED,
     "matching.match": of_matching.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
+    "triangles.count": of_triangles.STOPPED,
+    "triangles.orient": of_triangles.STOPPED,
 }
 """The value that each loop returns if the stop flag is set."""
 
@@ -84,7 +87,7 @@ LOOPS = {
     "spanning_forest": {"forest.grow"},
     "sssp": {"closure.near_far"},
     "strong_components": {"strong_components.label"},
-    "triangle_count": {"spgemm.dot"},
+    "triangle_count": {"triangles.count"},
 }
 """Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 

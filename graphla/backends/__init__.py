@@ -450,6 +450,10 @@ class Backend(Protocol):
         """
         ...
 
+    def count_triangles(self, a: Csr) -> int | None:
+        """Return the number of triangles of a symmetric matrix; self-loops are ignored."""
+        ...
+
     # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.

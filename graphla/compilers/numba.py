@@ -37,7 +37,7 @@ from semirings.exceptions import GraphblasException
 
 Loop = Callable[..., Any]
 
-_loaded: dict[tuple, Loop] = {}
+_loaded: dict[tuple, Any] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
@@ -130,7 +130,7 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
     an array of integers and of an array of floats, and returns an integer.
     """
     key = ("program", text, library)
-    found: Any = _loaded.get(key)
+    found = _loaded.get(key)
     if found is None:
         what = f"the program {name!r}; without @jit the function runs plainly"
         file = f"graphla_library_{_digest(library)}"
@@ -144,7 +144,7 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
 
 def _load_functions(name: str, text: str, what: str) -> tuple[list[Loop], list[int]]:
     key = ("functions", name)
-    found: Any = _loaded.get(key)
+    found = _loaded.get(key)
     if found is None:
         found = _loaded[key] = _explain(lambda: _compile_all(name, text), lambda: what)
     return found
@@ -170,7 +170,7 @@ def _compile_all(name: str, text: str) -> Any:
         if is_enabled:
             gc.enable()
     module.__dict__["COMPILED"] = functions  # keep the machine code
-    addresses = [function.address for function in functions]
+    addresses: list[Any] = [function.address for function in functions]
     return [prototype(address) for address in addresses], addresses
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from graphla.program import ir
+from graphla.program.records import FIELDS, parts
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.exceptions import Panic
 from semirings.operators import TypedBinaryOp
@@ -55,7 +56,8 @@ def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]
     found["not"] = (((BOOL,), BOOL),)
     found["round"] = (((FP64,), INT64),)
     found["where"] = tuple(((BOOL, dtype, dtype), dtype) for dtype in SCALARS)
-    for name in ir.SCALAR_FUNCTIONS:
+    found["math.ldexp"] = (((FP64, INT64), FP64),)
+    for name in ir.SCALAR_FUNCTIONS.keys() - found.keys():
         if name in ir.OF_INTS:
             found[name] = (((INT64,) * ir.OF_INTS[name], INT64),)
         elif name.startswith("math."):
@@ -389,7 +391,7 @@ class _Checker:
             block = blocks[number]
             for instruction in block.instructions:
                 self.place = f"block {number}, {instruction!r}"
-                self.require_assigned(scalars_read(instruction), assigned)
+                self.require_assigned((instruction,), assigned)
                 assigned |= names_assigned(instruction)
             self.place = f"block {number}, {block.end!r}"
             if isinstance(block.end, ir.Branch):
@@ -399,9 +401,9 @@ class _Checker:
                 held = [each for each in names if isinstance(each, ir.Var)]
                 self.require_assigned(held, assigned)
 
-    def require_assigned(self, scalars: Iterable[ir.Scalar], assigned: frozenset[str]) -> None:
-        for scalar in scalars:
-            for name in names_read(scalar):
+    def require_assigned(self, readers: Iterable[Any], assigned: frozenset[str]) -> None:
+        for each in readers:
+            for name in names_read(each):
                 self.require(name in assigned, f"{name} may be read before it is assigned")
 
 
@@ -432,32 +434,10 @@ def names_assigned(x: ir.Instruction) -> frozenset[str]:
     return frozenset(variable.name for variable in held if variable is not None)
 
 
-def scalars_read(x: ir.Instruction) -> list[ir.Scalar]:
-    """Return the scalar expressions that an instruction evaluates."""
-    if isinstance(x, ir.Let):
-        return list(x.values)
-    found = [getattr(x, name, None) for name in ("index", "value", "condition")]
-    source = getattr(x, "source", None)
-    if isinstance(source, ir.Scalar):
-        found.append(source)
-    elif isinstance(source, ir.VectorExpression):
-        found.extend(_scalars_of(source))
-    return [scalar for scalar in found if scalar is not None]
-
-
-def _scalars_of(x: Any) -> list[ir.Scalar]:
-    names = ("value", "thunk", "scalar", "left", "right")
-    found = [getattr(x, name) for name in names if hasattr(x, name)]
-    for part in (getattr(x, "x", None), getattr(x, "y", None)):
-        if part is not None:
-            found.extend(_scalars_of(part))
-    return found
-
-
-def names_read(x: ir.Scalar) -> set[str]:
-    """Return the names of the variables in a scalar expression."""
-    if isinstance(x, ir.Var):
-        return {x.name}
-    if isinstance(x, ir.Element):
-        return names_read(x.index)
-    return set().union(*map(names_read, x.arguments)) if isinstance(x, ir.Call) else set()
+def names_read(x: Any) -> set[str]:
+    """Return the names of the variables that a scalar expression or an instruction reads."""
+    if isinstance(x, ir.Scalar):
+        return {each.name for each in parts(x, ir.Var)}
+    outputs = ("variables", "variable", "is_present")
+    inputs = [getattr(x, name) for name in FIELDS[type(x)] if name not in outputs]
+    return {each.name for each in parts(tuple(inputs), ir.Var)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,12 +9,13 @@ from typing import Any, NoReturn
 
 from graphla.program import ir
 from graphla.program.reasons import Reason, refuse
-from graphla.program.values import Held, List, constant, parts, transform
+from graphla.program.records import parts, record, transform
+from graphla.program.values import Held, List, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.exceptions import GraphblasException
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Object:
     """A Vector object.
 
@@ -146,14 +146,15 @@ class Emitter:
 
     def free_name(self, owner: str, dtype: DataType) -> str:
         """Return an identifier that no other variable has."""
-        plain = re.sub("[^0-9a-zA-Z_]", "_", owner.lstrip("."))
-        plain = plain if re.match("[a-zA-Z]", plain) else f"t{plain}"
+        plain = "".join(x if x.isascii() and x.isalnum() else "_" for x in owner.lstrip("."))
+        name = plain = plain if plain[:1].isalpha() else f"t{plain}"
         kind = {BOOL: "bool", INT64: "int", FP64: "float"}[dtype]
-        for name in (plain, f"{plain}_{kind}", *(f"{plain}_{kind}{k}" for k in range(2, 1000))):
-            if name not in self.taken:
-                self.taken.add(name)
-                return name
-        raise AssertionError
+        count = 1
+        while name in self.taken:
+            name = f"{plain}_{kind}{count if count > 1 else ''}"
+            count += 1
+        self.taken.add(name)
+        return name
 
     def temporary(self, dtype: DataType) -> ir.Var:
         """Return a variable for this statement only."""

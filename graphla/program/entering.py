@@ -11,10 +11,11 @@ import numpy as np
 
 from graphla.expression import Operand
 from graphla.formats import is_iso
-from graphla.program import flow, ir
+from graphla.program import ir, steps
 from graphla.program.emitting import Object
 from graphla.program.notation import Notation
 from graphla.program.reasons import Reason, refuse
+from graphla.program.syntax import walk, written_names
 from graphla.program.values import (
     FALSE,
     KINDS,
@@ -22,10 +23,12 @@ from graphla.program.values import (
     LEAST,
     MOST,
     NONE,
+    TRUE,
     Array,
     Held,
     Infix,
     List,
+    MaskView,
     Maybe,
     Number,
     Pending,
@@ -33,10 +36,12 @@ from graphla.program.values import (
     Static,
     Typed,
     View,
+    as_uncertain,
     constant,
     scalar_kind,
 )
 from graphla.sparse import Vector
+from graphla.sparse.mask import Mask
 from semirings.dtypes import INT64, DataType, lookup_dtype
 
 Path = tuple[str, ...]
@@ -46,15 +51,18 @@ def classify(value: Any) -> str:
     """Return the kind of argument by which the tracer passes a value to a program.
 
     Returns:
-        "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "list" (of
-        vectors, or an empty one), "array" (of numbers), "range", or "static" (a known object).
+        "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "mask" (of a
+        vector), "list" (of vectors, or an empty one), "array" (of numbers), "range", or "static" (a
+        known object).
     """
     if type(value) in KINDS:
         return "static" if type(value) is int and not LEAST <= value <= MOST else "number"
     if isinstance(value, np.generic):
-        return "numpy" if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 else "static"
+        return "numpy" if _has_dtype(value) else "static"
     if isinstance(value, Operand):
         return ("scalar", "vector", "matrix")[value.ndim]
+    if isinstance(value, Mask):
+        return "mask" if value.ndim == 1 else "static"
     if isinstance(value, list | tuple):
         kinds = {type(item) for item in value}
         if len(kinds) == 1 and kinds <= set(KINDS) and all(is_small(item) for item in value):
@@ -63,9 +71,14 @@ def classify(value: Any) -> str:
             return "list"
         return "static"
     if isinstance(value, np.ndarray):
-        is_array = value.ndim == 1 and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-        return "array" if is_array and value.dtype != np.float16 else "static"
+        return "array" if value.ndim == 1 and _has_dtype(value) else "static"
     return "range" if isinstance(value, range) else "static"
+
+
+def _has_dtype(value: Any) -> bool:
+    """Return whether a dtype of the library has the NumPy type of an array or a number."""
+    dtype = value.dtype
+    return dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype != np.float16
 
 
 def is_small(value: Any) -> bool:
@@ -85,22 +98,26 @@ class Entry(Notation):
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
         filled: the lists that contain vectors before the program runs.
-        unbound: for each variable that has no value before the loop and gets one in the loop, the
+        unbound: for each variable that has a value at only some of the times when a step runs, the
             dtype of the number and None, or the dtype and the dimension of the vector.
+        uncertain: the variables that are a float at some places and uncertain at others, with
+            their `Uncertain.is_zero`. They are then uncertain at all places.
     """
 
     def __init__(
         self,
-        loop: flow.Loop,
+        loop: steps.Loop,
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: dict[str, bool],
     ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
         self.unbound = unbound
+        self.uncertain = uncertain
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -126,12 +143,12 @@ class Entry(Notation):
         """Return the number of assignments to each name; a value before the loop counts as one."""
         found: Counter[str] = Counter()
         for step in self.loop.steps:
-            if isinstance(step, flow.Begin):
+            if isinstance(step, steps.Begin):
                 found[step.iterator] += 1
-            if isinstance(step, flow.Next):
-                found.update({step.iterator, *stored_names(step.target)})
-            if isinstance(step, flow.Do):
-                found.update(stored_names(step.node))
+            if isinstance(step, steps.Next):
+                found.update({step.iterator, *written_names(step.target)})
+            if isinstance(step, steps.Do):
+                found.update(written_names(step.node))
         found.update(set(found) & set(self.given) & self.loop.live[0])
         return found
 
@@ -140,7 +157,7 @@ class Entry(Notation):
         counts = [0] * len(self.loop.steps)
         counts[0] = 2
         for step in self.loop.steps:
-            for following in following_steps(step):
+            for following in steps.successors(step):
                 counts[following] += 1
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
@@ -156,7 +173,7 @@ class Entry(Notation):
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 for source in vector_names(node.value):
                     flows.setdefault(source, set()).update(*map(vector_names, targets))
-            for part in ast.walk(node):
+            for part in walk(node):
                 if isinstance(part, ast.BinOp) and isinstance(part.op, ast.LShift):
                     written |= vector_names(part.left)
                 elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
@@ -193,6 +210,8 @@ class Entry(Notation):
                     self.add_dim(size, (name, ("nrows", "ncols")[k]))
             elif kind == "vector":
                 self.add_dim(value.size, (name, "size"))
+            elif kind == "mask":
+                self.add_dim(value.parent.size, (name, "parent", "size"))
         for name, value, kind in found:
             if kind == "list" and value:
                 self.add_dim(value[0].size, (name, "0", "size"))
@@ -203,15 +222,26 @@ class Entry(Notation):
         objects: dict[int, tuple[Held, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
-            is_variable = name in self.assigned or isinstance(entered, Held | Pending)
+            if name in self.uncertain:
+                entered = as_uncertain(entered, self.uncertain[name])
+            is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
+        items = {id(item) for _, value, kind in found if kind == "list" for item in value}
+        for each, held in objects.items():
+            if each in items and isinstance(held, Held):
+                self.share(held)
         for name, (dtype, dim) in self.unbound.items():
+            if name in self.state.names:  # the loop deletes the variable
+                self.state.names[name] = Maybe(self.state.names[name], TRUE)
+                continue
             if dim is None:
                 value: Any = Number(constant(KINDS_OF[dtype](0)))
             else:
                 slot = self.allocate(dtype, dim, name)
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
+            if name in self.uncertain:
+                value = as_uncertain(value, self.uncertain[name])
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:
@@ -245,7 +275,10 @@ class Entry(Notation):
                 self.argument(name, scalar_kind(dtype), path), True, dtype, kind == "numpy"
             )
         if kind == "vector":
-            return self.enter_vector(name, value, objects, name in written)
+            return self.enter_vector((name,), value, objects, name in written)
+        if kind == "mask":
+            parent = self.enter_vector((name, "parent"), value.parent, objects, written=False)
+            return MaskView(parent, value.structure, value.complement)
         if kind == "matrix":
             return self.enter_matrix(name, value)
         if kind == "list":
@@ -282,7 +315,8 @@ class Entry(Notation):
         self.stable.add(variable)
         return Number(variable)
 
-    def enter_vector(self, name: str, value: Any, objects: dict[int, Any], written: bool) -> Any:
+    def enter_vector(self, path: Path, value: Any, objects: dict[int, Any], written: bool) -> Any:
+        name = path[0]
         self.on_device(value, name)
         if id(value) in objects:
             held = objects[id(value)]
@@ -296,7 +330,7 @@ class Entry(Notation):
         slot = ir.Slot(len(self.slots), name.partition("@")[0], dtype, self.dim(value.size))
         self.slots.append(slot)
         self.inputs.append(slot)
-        self.paths["vectors"].append((name,))
+        self.paths["vectors"].append(path)
         if not isinstance(value, Vector):
             held = Pending(ir.Entry(slot), slot.dim)
         else:
@@ -358,18 +392,9 @@ class Entry(Notation):
         if path not in self.paths["fixed"]:
             self.paths["fixed"].append(path)
 
-    def known(self, value: Any) -> Any:
+    def known(self, value: Any, path: Path | None = None) -> Any:
         """Return the abstract value of a Python object that the program contains as a constant."""
-        return Number(constant(value)) if classify(value) == "number" else Static(value)
-
-
-def stored_names(node: ast.AST) -> set[str]:
-    """Return the names that a part of the syntax tree assigns."""
-    return {
-        part.id
-        for part in ast.walk(node)
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-    }
+        return Number(constant(value)) if classify(value) == "number" else Static(value, path)
 
 
 def vector_names(node: ast.AST | None) -> set[str]:
@@ -388,12 +413,3 @@ def vector_names(node: ast.AST | None) -> set[str]:
             return vector_names(node.func.value) if node.func.attr == "pop" else set()
         return vector_names(node.func)
     return set()
-
-
-def following_steps(step: flow.Step) -> tuple[int, ...]:
-    """Return the steps that may follow a step."""
-    if isinstance(step, flow.Do | flow.Begin | flow.Jump):
-        return (step.next,)
-    if isinstance(step, flow.Test):
-        return step.then, step.otherwise
-    return (step.body, step.done) if isinstance(step, flow.Next) else ()

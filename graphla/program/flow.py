@@ -15,281 +15,40 @@ inlined here. The rest of a step is evaluated from left to right without any jum
 - `assert c, text` is a `Test` and a place at which the loop is left.
 - `a = b = value` remains one assignment with two targets.
 
-Names. The user's local variables keep their names. All other names contain a character that is
-not allowed in an identifier:
-
-- `.1`, `.2`: hidden names. The steps assign them before they read them.
-- `x@2`: the variable x of the second inlined call.
-- `x@f`: the global or closure variable x of the helper function f (`x@f.1` if two helpers have
-  this name).
+`graphla.program.steps` describes the names in the steps.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
 import inspect
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType, MethodType, ModuleType, NoneType
 from typing import Any, NoReturn
 
 from graphla.expression import Operand
+from graphla.program.liveness import live_names, uses_of
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.source import Source, is_inlined, original, source_of
-
-# --- steps ------------------------------------------------------------------------------------
-# The attribute `line` of a step is the number of its line in `Loop.source`, from 1.
-
-
-@dataclass(frozen=True, slots=True)
-class Do:
-    """Execute a simple statement, and continue with the step `next`.
-
-    `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A
-    constant in it may be any Python object that the tracer knows as a static value, such as None.
-    """
-
-    node: ast.stmt
-    next: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """Continue with the step `then` if the expression is true, else with `otherwise`."""
-
-    node: ast.expr
-    then: int
-    otherwise: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Begin:
-    """Evaluate `node`, which a `for` iterates over, and assign an iterator to a hidden name."""
-
-    node: ast.expr
-    iterator: str
-    next: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """Assign the iterator's next item to the target, and continue with the step `body`.
-
-    If there are no more items, leave the target unchanged, and continue with the step `done`.
-    """
-
-    target: ast.expr
-    iterator: str
-    body: int
-    done: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Jump:
-    """Continue with the step `next`: a `break`, a `continue`, or the end of a round."""
-
-    next: int
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Leave:
-    """Leave the loop at a place: an index of `Loop.places`."""
-
-    place: int
-    line: int
-
-
-Step = Do | Test | Begin | Next | Jump | Leave
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place at which the loop can be left, and the statement that Python executes next.
-
-    `statement` is the `return` or `raise` statement that Python then executes. It is None at two
-    places. Place 0 is the end of the loop, after which Python executes the loop's `else`. Place 1
-    is a `break`, after which Python skips the `else`.
-
-    If the statement is a `raise` in an inlined function, `helper` is the source of this function,
-    and the statement uses the names of the steps. `origin` is the statement in the source, which
-    may be an `assert`.
-    """
-
-    statement: ast.stmt | None
-    helper: Source | None = None
-    origin: ast.stmt | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """Where a value is found at each call of the user's function.
-
-    Attributes:
-        owner: the index in `Loop.functions` of the function that has the name as a closure
-            variable, a global or a builtin, or as a parameter with a default; -1 for a local
-            variable of the user's function.
-        name: the name that the owner uses.
-        is_default: whether it is the default of a parameter.
-        attributes: attributes of the value with this name, such as ("A", "x") in `self.A.x`.
-    """
-
-    owner: int
-    name: str
-    is_default: bool = False
-    attributes: tuple[str, ...] = ()
-
-    def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
-        """Return the current value.
-
-        Raise KeyError, ValueError or AttributeError if there is none.
-        """
-        if self.owner < 0:
-            value = names[self.name]
-        else:
-            value = _value_of(functions[self.owner], self.name, self.is_default)
-        for name in self.attributes:
-            value = getattr(value, name)
-        return value
-
-
-def _value_of(function: FunctionType, name: str, is_default: bool) -> Any:
-    """Return the value of a name outside a function, or the default of one of its parameters."""
-    code = function.__code__
-    if is_default:
-        by_name = function.__kwdefaults__ or {}
-        if name in by_name:
-            return by_name[name]
-        defaults = function.__defaults__ or ()
-        return defaults[code.co_varnames.index(name) - code.co_argcount + len(defaults)]
-    if name in code.co_freevars:
-        cells = function.__closure__ or ()
-        return cells[code.co_freevars.index(name)].cell_contents
-    found = function.__globals__
-    return found[name] if name in found else vars(builtins)[name]
-
-
-@dataclass(frozen=True, slots=True)
-class Helper:
-    """A function whose calls are inlined: where it is found, and its code."""
-
-    home: Home
-    code: CodeType
-
-    def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
-        """Return the function, or None if its name now refers to a function with other code."""
-        try:
-            value = self.home.find(names, functions)
-        except (KeyError, ValueError, AttributeError):
-            return None
-        value = original(value.__func__ if isinstance(value, MethodType) else value)
-        return value if getattr(value, "__code__", None) is self.code else None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The lines of one function in `Loop.source`; `start` is the number of lines before them."""
-
-    start: int
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class Loop:
-    """A loop as steps. Step 0 comes first.
-
-    Attributes:
-        name: the name of the function and the line of the loop, for messages.
-        steps: the steps.
-        live: for each step, the names whose values this step or a later one may read, in the state
-            before the step. A name that Python reads after the loop is live at a `Leave`. Names in
-            `outside` are not listed.
-        places: where the loop can be left.
-        outside: the names that the steps read and never assign and that are not local variables of
-            the user's function: globals, closure variables and builtins, both of the user's
-            function and of the helpers. The argument `names` of `trace` has a value for each of
-            them that exists. A local variable that has no value before the loop is missing from
-            `names`.
-        source: the lines of the user's function, then those of the inlined helpers.
-        parts: the functions to which the lines in `source` belong.
-        helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for
-            `helpers[k - 1]`.
-        attributes: the dotted names that the steps read and whose root is not a vector, a matrix or
-            a module of this library.
-    """
-
-    name: str
-    steps: tuple[Step, ...]
-    live: tuple[frozenset[str], ...]
-    places: tuple[Place, ...]
-    outside: Mapping[str, Home]
-    source: tuple[str, ...]
-    parts: tuple[Part, ...]
-    helpers: tuple[Helper, ...]
-    attributes: tuple[Home, ...]
-
-    @property
-    def assigned(self) -> frozenset[str]:
-        """The names that the steps assign or delete."""
-        written = [_written(root) for step in self.steps for root in _roots(step)]
-        return frozenset[str]().union(*written)
-
-    def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
-        """Return the user's function and the helpers, or None if a helper has been replaced."""
-        found = [user]
-        for helper in self.helpers:
-            function = helper.find(names, found)
-            if function is None:
-                return None
-            found.append(function)
-        return found
-
-    def where(self, line: int) -> tuple[Source, int]:
-        """Return the function that contains a line, and the number of the line in its file."""
-        part = next(part for part in reversed(self.parts) if part.start < line or not part.start)
-        return part.source, part.source.first + line - part.start - 1
-
-    def step_of(self, node: ast.AST) -> Step | None:
-        """Return the step that contains a node of the syntax tree, or None."""
-        for step in self.steps:
-            for root in _roots(step):
-                if any(each is node for each in ast.walk(root)):
-                    return step
-        return None
-
-
-def _roots(step: Step) -> Iterator[ast.AST]:
-    """Yield the syntax trees of a step."""
-    if isinstance(step, Do | Test | Begin):
-        yield step.node
-    elif isinstance(step, Next):
-        yield step.target
-
-
-# --- flattening ---------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class After:
-    """Which names Python may read after the loop.
-
-    Attributes:
-        always: the names that may be read after any exit.
-        at_return: the names that may be read after a `return` in the loop, in addition to the names
-            in the `return` statement.
-        is_repeated: whether an outer loop in Python may run this loop again.
-    """
-
-    always: frozenset[str]
-    at_return: frozenset[str]
-    is_repeated: bool
+from graphla.program.steps import (
+    After,
+    Begin,
+    Do,
+    Helper,
+    Home,
+    Jump,
+    Leave,
+    Loop,
+    Next,
+    Part,
+    Place,
+    Step,
+    Test,
+)
+from graphla.program.syntax import children, copied, read_names, stored_names, walk, written_names
 
 
 def flatten(
@@ -341,6 +100,8 @@ class _Scope:
     end: int | None = None
     loops: list[tuple[int, int]] = field(default_factory=list)
     """For each loop around the current statement, the labels for `break` and `continue`."""
+    traits: dict[int, tuple[ast.AST, int]] = field(default_factory=dict)
+    """Known results of `_Flattener.traits`, by the id of the expression."""
 
 
 _TOO_MANY = 20_000
@@ -353,6 +114,15 @@ _INPUT_OUTPUT = (print, input, open)
 
 _WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.generators")
 """Packages whose functions run whole algorithms, so a compiled loop cannot call them."""
+
+_JUMPS = 1
+"""An expression that needs steps of its own."""
+
+_EFFECTS = 2
+"""An expression that assigns a name, or calls a function that is inlined."""
+
+_MUTATES = 4
+"""An expression that refers to a method of `_MUTATORS`."""
 
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
@@ -442,12 +212,12 @@ class _Flattener:
             names | (after.at_return if isinstance(place.statement, ast.Return) else after.always)
             for place, names in zip(self.places, reads, strict=True)
         ]
-        live = _live(steps, left, self.outside)
+        uses = uses_of(steps)
+        live = live_names(steps, uses, left, self.outside)
         if after.is_repeated:
             again = live[0] & stored
-            live = _live(steps, [names | again for names in left], self.outside)
-        used = {name for step in steps for root in _roots(step) for name in read_names(root)}
-        used |= {name for names in reads for name in names}
+            live = live_names(steps, uses, [names | again for names in left], self.outside)
+        used = frozenset[str]().union(*reads, *(names for names, _ in uses))
         return Loop(
             name=f"{source.name}, line {loop.lineno}",
             steps=steps,
@@ -476,7 +246,6 @@ class _Flattener:
         if len(self.code) > _TOO_MANY:
             refuse(Reason.SYNTAX, at, name=f"more than {_TOO_MANY:,} steps after inlining")
         ast.copy_location(node, at)
-        ast.fix_missing_locations(node)
         self.code.append(Do(node, -1, self.line(at, scope)))
 
     def jump(self, label: int, node: ast.AST, scope: _Scope) -> None:
@@ -597,28 +366,44 @@ class _Flattener:
         """
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
-        function = original(value.__func__ if isinstance(value, MethodType) else value)
+        if home is not None and isinstance(value, MethodType):
+            # A bound method of another object has no expression for its first argument here.
+            if not home.attributes or value.__self__ is not self.value(home.holder):
+                return None
+            value = value.__func__
+        function = original(value)
         return (function, home) if home and is_inlined(function) else None
 
     # --- expressions
 
+    def traits(self, node: ast.AST, scope: _Scope) -> int:
+        """Return the sum of `_JUMPS`, `_EFFECTS` and `_MUTATES` for what an expression contains."""
+        known = scope.traits.get(id(node))
+        if known is not None and known[0] is node:
+            return known[1]
+        found = 0
+        if isinstance(node, ast.BoolOp | ast.IfExp):
+            found = _JUMPS
+        elif isinstance(node, ast.Compare):
+            found = _JUMPS if len(node.ops) > 1 else 0
+        elif isinstance(node, ast.Attribute):
+            found = _MUTATES if node.attr in _MUTATORS else 0
+        elif isinstance(node, ast.NamedExpr) or self.helper(node, scope) is not None:
+            found = _JUMPS | _EFFECTS
+        for each in children(node):
+            found |= self.traits(each, scope)
+        scope.traits[id(node)] = node, found
+        return found
+
     def has_jumps(self, node: ast.AST, scope: _Scope) -> bool:
         """Return whether an expression needs steps of its own before its evaluation."""
-        return any(
-            isinstance(each, ast.BoolOp | ast.IfExp | ast.NamedExpr)
-            or (isinstance(each, ast.Compare) and len(each.ops) > 1)
-            or self.helper(each, scope) is not None
-            for each in ast.walk(node)
-        )
+        return bool(self.traits(node, scope) & _JUMPS)
 
     def has_effects(self, node: ast.AST, scope: _Scope) -> bool:
         """Return whether the steps of an expression may change what the rest of the statement
         reads."""
-        every = [*ast.walk(node)]
-        if any(isinstance(x, ast.NamedExpr) or self.helper(x, scope) is not None for x in every):
-            return True
-        changes = any(isinstance(x, ast.Attribute) and x.attr in _MUTATORS for x in every)
-        return changes and self.has_jumps(node, scope)
+        found = self.traits(node, scope)
+        return bool(found & _EFFECTS) or found & (_JUMPS | _MUTATES) == _JUMPS | _MUTATES
 
     def lower(self, node: ast.expr, scope: _Scope) -> ast.expr:
         """Add the steps that an expression needs, and return the expression without jumps."""
@@ -664,13 +449,13 @@ class _Flattener:
 
     def rebuild(self, node: Any, scope: _Scope) -> Any:
         """Return a copy of an expression whose operands are lowered."""
-        new = copy.copy(node)
+        new = copied(node)
         slots: list[tuple[Any, Any, ast.expr]] = []
         for name, value in ast.iter_fields(node):
             if name == "func" and isinstance(value, ast.Attribute):
                 # The lookup of a method changes nothing, so only its object is an operand.
                 self.record_attribute(value, scope)
-                new.func = copy.copy(value)
+                new.func = copied(value)
                 slots.append((new.func, "value", value.value))
             elif isinstance(value, ast.expr):
                 slots.append((new, name, value))
@@ -681,7 +466,7 @@ class _Flattener:
                     if isinstance(item, ast.expr):
                         slots.append((items, k, item))
                     elif isinstance(item, ast.keyword):
-                        items[k] = copy.copy(item)
+                        items[k] = copied(item)
                         slots.append((items[k], "value", item.value))
         lowered = self.lower_all([child for _, _, child in slots], scope)
         for (holder, key, _), child in zip(slots, lowered, strict=True):
@@ -716,7 +501,7 @@ class _Flattener:
             assigned = {
                 scope.local.get(each.target.id)
                 for node in later
-                for each in ast.walk(node)
+                for each in walk(node)
                 if isinstance(each, ast.NamedExpr)
             }
             return root is value and root.id not in assigned
@@ -738,7 +523,7 @@ class _Flattener:
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
         """Return a copy in which all names, except those in `own`, are the names of the steps."""
         new = copy.deepcopy(node)
-        for each in ast.walk(new):
+        for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:
                 each.id = self.name(each.id, scope)
         return new
@@ -785,7 +570,7 @@ class _Flattener:
             else:
                 x, y = self.lower_all([left, right], scope)
             is_kept = isinstance(y, ast.Constant) or (
-                isinstance(y, ast.Name) and not _assigns(y.id, node.comparators[k + 1 :])
+                isinstance(y, ast.Name) and y.id not in written_names(*node.comparators[k + 1 :])
             )
             if k < len(parts) - 1 and not is_kept:
                 x = self.assign_to_hidden_name(x, node, scope)
@@ -876,7 +661,7 @@ class _Flattener:
         self.do(ast.AugAssign(target, node.op, value), node, scope)
 
     def target_and_value(self, node: ast.AugAssign, scope: _Scope) -> tuple[Any, ast.expr]:
-        target: Any = copy.copy(node.target)
+        target: Any = copied(node.target)
         fields = ("value",) if isinstance(target, ast.Attribute) else ("value", "slice")
         parts = [getattr(target, name) for name in fields]
         *lowered, value = self.lower_all([*parts, node.value], scope)
@@ -894,7 +679,7 @@ class _Flattener:
             name = self.target_name(node, scope)
             return ast.copy_location(ast.Name(name, node.ctx), node)
         if isinstance(node, ast.Tuple | ast.List):
-            new = copy.copy(node)
+            new = copied(node)
             new.elts = [self.target(each, scope) for each in node.elts]
             return new
         if isinstance(node, ast.Starred):
@@ -1054,7 +839,8 @@ class _Flattener:
 
     def owner(self, function: FunctionType, home: Home) -> int:
         """Return the index of a helper in `Loop.functions`; add it if it is new."""
-        helper = Helper(home, function.__code__)
+        is_method = isinstance(self.value(home), MethodType)
+        helper = Helper(home, function.__code__, is_method)
         if helper not in self.helpers:
             self.helpers.append(helper)
             self.functions.append(function)
@@ -1100,7 +886,7 @@ class _Flattener:
         stored = {
             name.id
             for part in inner.source.node.body
-            for name in ast.walk(part)
+            for name in walk(part)
             if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load)
         }
         defaults = (
@@ -1136,93 +922,3 @@ class _Flattener:
 
 def _is_data(value: Any) -> bool:
     return isinstance(value, (Operand, bool, int, float, list, NoneType))
-
-
-# --- liveness -----------------------------------------------------------------------------------
-
-
-def read_names(node: ast.AST | None) -> frozenset[str]:
-    """Return the names that must have a value: the names that a node reads or deletes."""
-    if node is None:
-        return frozenset()
-    own: set[str] = set()
-    names: set[str] = set()
-    for each in ast.walk(node):
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
-            names.add(each.id)
-        elif isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            names.add(each.target.id)
-        elif isinstance(each, ast.arg):
-            own.add(each.arg)  # the parameter of a lambda
-    return frozenset(names - own)
-
-
-def stored_names(loop: ast.For | ast.While) -> frozenset[str]:
-    """Return the names that a loop, without its `else`, assigns or deletes."""
-    head = loop.target if isinstance(loop, ast.For) else loop.test
-    return frozenset[str]().union(*(_written(part) for part in (head, *loop.body)))
-
-
-def _assigns(name: str, nodes: Sequence[ast.expr]) -> bool:
-    """Return whether one of the expressions assigns a name by `:=`."""
-    return any(
-        isinstance(each, ast.NamedExpr) and each.target.id == name
-        for node in nodes
-        for each in ast.walk(node)
-    )
-
-
-def _written(node: ast.AST) -> frozenset[str]:
-    """Return the names that a part of the syntax tree assigns or deletes."""
-    return frozenset(
-        each.id
-        for each in ast.walk(node)
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-    )
-
-
-def _live(
-    steps: tuple[Step, ...], left: list[frozenset[str]], outside: Iterable[str]
-) -> tuple[frozenset[str], ...]:
-    """Return the names that are live before each step. `left` has the live names of each place."""
-    empty: frozenset[str] = frozenset()
-    ignored = frozenset(outside)
-    before: list[list[int]] = [[] for _ in steps]
-    uses: list[tuple[frozenset[str], frozenset[str]]] = []  # names read, names written
-    for k, step in enumerate(steps):
-        for each in successors(step):
-            before[each].append(k)
-        if isinstance(step, Do):
-            uses.append((read_names(step.node), _written(step.node)))
-        elif isinstance(step, Test):
-            uses.append((read_names(step.node), empty))
-        elif isinstance(step, Begin):
-            uses.append((read_names(step.node), frozenset((step.iterator,))))
-        elif isinstance(step, Next):
-            uses.append((read_names(step.target) | {step.iterator}, _written(step.target)))
-        else:
-            uses.append((left[step.place] if isinstance(step, Leave) else empty, empty))
-    live = [empty] * len(steps)
-    waiting = [*range(len(steps))]
-    while waiting:
-        k = waiting.pop()
-        step, (read, written) = steps[k], uses[k]
-        if isinstance(step, Next):
-            # The target is assigned only if there is another item.
-            after = (live[step.body] - written) | live[step.done]
-        else:
-            after = empty.union(*(live[each] for each in successors(step))) - written
-        now = (after | read) - ignored
-        if now != live[k]:
-            live[k] = now
-            waiting.extend(before[k])
-    return tuple(live)
-
-
-def successors(step: Step) -> tuple[int, ...]:
-    """Return the steps that may follow a step."""
-    if isinstance(step, Test):
-        return step.then, step.otherwise
-    if isinstance(step, Next):
-        return step.body, step.done
-    return () if isinstance(step, Leave) else (step.next,)

@@ -23,19 +23,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphla.program.records import record
 from semirings.dtypes import DataType
 
 # --- names ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dim:
     """A number of rows, columns or elements. It is an argument of the program, not a constant."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """A place that stores one vector.
 
@@ -48,7 +49,7 @@ class Slot:
     dim: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Var:
     """A scalar variable. Two variables of one program have different `name`."""
 
@@ -56,7 +57,7 @@ class Var:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixArgument:
     """A matrix that the program reads. No instruction changes it."""
 
@@ -69,7 +70,7 @@ class MatrixArgument:
     is_symmetric: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayArgument:
     """A list or a 1-d array of numbers that a `for` iterates over, passed as a 1-d NumPy array."""
 
@@ -79,7 +80,7 @@ class ArrayArgument:
     dim: Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stack:
     """A Python list of vectors of one dtype and size, to which the loop appends."""
 
@@ -92,7 +93,7 @@ class Stack:
 # --- scalar expressions -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Constant:
     """A Python number that the source contains."""
 
@@ -100,7 +101,7 @@ class Constant:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Size:
     """The value of a dimension, an INT64."""
 
@@ -108,7 +109,7 @@ class Size:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A scalar function of scalars.
 
@@ -121,7 +122,7 @@ class Call:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """Element `index` of an array argument, as a Python number. The index is in range."""
 
@@ -199,6 +200,7 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "math.fmod": "math.fmod(x, y)",
     "math.remainder": "math.remainder(x, y)",
     "math.nextafter": "math.nextafter(x, y)",
+    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may give infinity
     # functions of module math on ints
     "math.gcd": "math.gcd(x, y)",
     "math.isqrt": "math.isqrt(x)",
@@ -217,7 +219,7 @@ OF_INTS = {"math.gcd": 2, "math.isqrt": 1, "math.comb": 2, "math.perm": 2}
 # --- masks --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaskOf:
     """The positions at which a vector has an entry or, if `by_value`, an entry that is true."""
 
@@ -225,14 +227,14 @@ class MaskOf:
     by_value: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotMask:
     """The positions that `mask` does not select."""
 
     mask: Mask
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AndMask:
     """The positions that both masks select."""
 
@@ -240,7 +242,7 @@ class AndMask:
     right: Mask
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OrMask:
     """The positions that at least one of the masks selects."""
 
@@ -254,7 +256,7 @@ Mask = MaskOf | NotMask | AndMask | OrMask
 # Each expression has a `dtype`. All operands of an entry-wise expression have the same dim.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """The vector in a slot."""
 
@@ -266,7 +268,7 @@ class Entry:
         return self.slot.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cast:
     """The entries of `x`, cast by the rule for a write to a vector of another dtype."""
 
@@ -274,7 +276,7 @@ class Cast:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Full:
     """A vector with the same value at each position: what `w << 3` writes."""
 
@@ -282,14 +284,14 @@ class Full:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Empty:
     """A vector without entries: what `del w[:]` writes."""
 
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Apply:
     """op(x), for a typed unary operator."""
 
@@ -298,7 +300,7 @@ class Apply:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApplyIndex:
     """op(x(i), i, 0, thunk), for a typed index-unary operator."""
 
@@ -308,7 +310,7 @@ class ApplyIndex:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApplyLeft:
     """op(scalar, x), for a typed binary operator."""
 
@@ -318,7 +320,7 @@ class ApplyLeft:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApplyRight:
     """op(x, scalar), for a typed binary operator."""
 
@@ -328,7 +330,7 @@ class ApplyRight:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Union:
     """op(x, y) where both have an entry; elsewhere the entry of x or y, cast to `dtype`."""
 
@@ -338,7 +340,7 @@ class Union:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnionDefaults:
     """op(x, y) where x or y has an entry; `left` and `right` replace a missing entry."""
 
@@ -350,7 +352,7 @@ class UnionDefaults:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Intersection:
     """op(x, y) where both have an entry."""
 
@@ -360,7 +362,7 @@ class Intersection:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Select:
     """The entries of x for which op(x(i), i, 0, thunk) is true."""
 
@@ -370,7 +372,7 @@ class Select:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Restrict:
     """The entries of x at the positions that the mask selects."""
 
@@ -379,7 +381,7 @@ class Restrict:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gather:
     """p[q]: entry i is p(q(i)), and is missing where p has no entry at q(i).
 
@@ -397,7 +399,7 @@ class Gather:
         return self.slot.dtype
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """A matrix-vector product.
 
@@ -413,7 +415,7 @@ class Product:
     dtype: DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MatrixReduction:
     """T(i) = ⊕ over j of M(i, j). A matrix reduction occurs only as the source of a `Write`."""
 
@@ -447,7 +449,7 @@ VectorExpression = (
 # differ only in `line` are equal.
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Let:
     """Assign scalars. All expressions are evaluated before the first assignment."""
 
@@ -456,7 +458,7 @@ class Let:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Count:
     """variable = number of entries of the vector in the slot."""
 
@@ -465,7 +467,7 @@ class Count:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduce:
     """Reduce the entries of an expression by a typed monoid.
 
@@ -480,7 +482,7 @@ class Reduce:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
@@ -496,7 +498,7 @@ class ReadElement:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IsEqual:
     """variable = whether two vectors of the same dim and dtype have the same entries."""
 
@@ -506,7 +508,7 @@ class IsEqual:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Write:
     """target⟨mask, replace⟩ = accum(target, source), by the write rule.
 
@@ -522,7 +524,7 @@ class Write:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scatter:
     """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
 
@@ -542,7 +544,7 @@ class Scatter:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetElement:
     """target[index] = value or, if `accum` is given, target(accum)[index] << value."""
 
@@ -553,7 +555,7 @@ class SetElement:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DeleteElement:
     """del target[index]."""
 
@@ -562,7 +564,7 @@ class DeleteElement:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clear:
     """Delete all entries of the slot: `u.clear()`, or `Vector(...)` in a slot that nothing uses."""
 
@@ -570,7 +572,7 @@ class Clear:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Move:
     """Exchange the contents of slots: targets[k] gets what sources[k] stored before.
 
@@ -583,7 +585,7 @@ class Move:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Append:
     """Append a copy of the vector in the slot to the stack."""
 
@@ -592,7 +594,7 @@ class Append:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pop:
     """Remove the last vector of the stack and store it in the slot.
 
@@ -604,7 +606,7 @@ class Pop:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Peek:
     """Store a copy of item `index` of the stack in the slot.
 
@@ -617,7 +619,7 @@ class Peek:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Length:
     """variable = number of vectors in the stack."""
 
@@ -626,7 +628,7 @@ class Length:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClearStack:
     """Remove all vectors of the stack: `frontiers = []` or `frontiers.clear()`."""
 
@@ -634,11 +636,12 @@ class ClearStack:
     line: int = field(default=0, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fault:
     """If `condition` is true, end the program with this fault.
 
-    `kind` is the name of an exception, such as "TypeError", and `text` its message.
+    `kind` is the name of an exception, such as "TypeError", and `text` its message. After a fault
+    of the kind `REPEAT`, Python runs the loop from its start.
     """
 
     condition: Scalar
@@ -646,6 +649,9 @@ class Fault:
     text: str
     line: int = field(default=0, compare=False)
 
+
+REPEAT = "NotCompilable"
+"""The kind of a fault after which Python runs the loop from its start."""
 
 Instruction = (
     Let
@@ -670,14 +676,14 @@ Instruction = (
 # --- control ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Jump:
     """Continue with the block `target`."""
 
     target: int  # index of a block
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Branch:
     """Continue with the block `then` if the condition is true, else with `otherwise`."""
 
@@ -686,7 +692,7 @@ class Branch:
     otherwise: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exit:
     """End the program. `number` is an index of `Program.exits`."""
 
@@ -704,7 +710,7 @@ class Block:
     end: End
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaving:
     """An exit: where Python continues, and what the user's variables refer to.
 
@@ -717,7 +723,7 @@ class Leaving:
     names: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Same:
     """The value of a variable that is known before the program runs, such as an operator."""
 

@@ -196,9 +196,14 @@ def _constant(_: Description, value: Any) -> Any:
 
 
 def _identity(at: Description, value: Any) -> Any:
+    return Same(value)
+
+
+def _itself(at: Description, value: Any) -> Any:
+    """Describe an object that equals only itself."""
     if value is Vector or value is Matrix or value is Scalar:
         at.has_graphla = True
-    return Same(value)
+    return value
 
 
 def _dict(at: Description, value: Any) -> Any:
@@ -240,7 +245,7 @@ def _array(at: Description, value: Any) -> Any:
 
 def _function(at: Description, value: FunctionType) -> Any:
     if value.__module__ and value.__module__.partition(".")[0] in LIBRARIES:
-        return Same(value)
+        return value
     code = value.__code__
     if code in at.inlined:
         return code
@@ -259,7 +264,7 @@ def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
 
 def _operator(at: Description, value: Operator) -> Any:
     if not value.is_anonymous:
-        return Same(value)
+        return value  # operators are compared by identity
     recipe = value._recipe()
     return type(value), tuple(recipe), at.nested(recipe.values())
 
@@ -303,7 +308,8 @@ _exact: dict[type, Callable[[Description, Any], Any]] = {
     FunctionType: _function,
     MethodType: _method,
     BuiltinFunctionType: _builtin,
-    ModuleType: _identity,
+    ModuleType: _itself,
+    type: _itself,
     CodeType: _constant,
 }
 _by_class = ((Operand, _operand), (Operator, _operator), (Typed, _typed), (np.generic, _number))
@@ -312,4 +318,6 @@ _describe = dict(_exact)
 
 def _find(kind: type) -> Callable[[Description, Any], Any]:
     """Return the function that describes values of a type."""
-    return next((how for base, how in _by_class if issubclass(kind, base)), _identity)
+    is_plain = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
+    other = _itself if is_plain else _identity
+    return next((how for base, how in _by_class if issubclass(kind, base)), other)

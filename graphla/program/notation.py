@@ -27,6 +27,7 @@ from graphla.program.values import (
     Bound,
     Held,
     Infix,
+    Items,
     JoinedMask,
     MaskView,
     Number,
@@ -35,6 +36,7 @@ from graphla.program.values import (
     Static,
     Target,
     Typed,
+    Uncertain,
     View,
     constant,
     scalar_kind,
@@ -171,6 +173,8 @@ class Notation(Emitter):
             return {BOOL: "bool", INT64: "int", FP64: "float"}[x.scalar.dtype]
         if isinstance(x, Typed):
             return "Scalar"
+        if isinstance(x, Items):
+            return "tuple"
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:
@@ -840,6 +844,19 @@ class Notation(Emitter):
                 typed = accumulator(op, self.slot_of(x).dtype)
         return Target(x, mask, typed, bool(replaces))
 
+    def settle(self, value: Any, *others: Any) -> Any:
+        """Return a value; if it is uncertain, decide whether it is an int or a float.
+
+        An operation with a vector of FP64, which is one of the others, has the same result for
+        both.
+        """
+        if not isinstance(value, Uncertain):
+            return value
+        vectors = [x for x in others if isinstance(x, Held | Pending)]
+        if any(self.dtype_of(x, None) is FP64 for x in vectors) or self.decide(value.is_float):
+            return Number(value.scalar)
+        return Number(ir.Call("int", (value.scalar,), INT64))
+
     def static(self, x: Any, node: Any) -> Any:
         """Return the Python object of a value that is known before the program runs."""
         if isinstance(x, Static):
@@ -852,6 +869,7 @@ class Notation(Emitter):
 
     def write(self, target: Target, value: Any, node: Any) -> None:
         """Execute `target << value`."""
+        value = self.settle(value, target.vector)
         if target.index is not None:
             self.assign(target, value, node)
             return

@@ -38,6 +38,7 @@ class Update:
 
 
 def find_covers(x: Any) -> list[frozenset[int]]:
+    """Return the covers of an expression."""
     if isinstance(x, ir.Entry):
         return [frozenset((x.slot.index,))]
     if isinstance(x, ir.Empty):
@@ -98,6 +99,7 @@ def find_operands(x: Any) -> list[tuple[ir.Scalar, DataType]]:
 
 
 def find_covers_of_mask(mask: ir.Mask) -> list[frozenset[int]]:
+    """Return the covers of the indices that a mask allows."""
     if isinstance(mask, ir.MaskOf):
         return [frozenset((mask.slot.index,))]
     if isinstance(mask, ir.NotMask):
@@ -122,6 +124,7 @@ def find_dim(x: Any) -> ir.Dim:
 
 
 def find_gathers(x: Any) -> list[ir.Gather]:
+    """Return the gathers in an expression."""
     if isinstance(x, ir.Gather):
         return [x]
     return [g for name in ("x", "y") if hasattr(x, name) for g in find_gathers(getattr(x, name))]

@@ -48,6 +48,7 @@ class Names:
 
 
 def numpy_name(dtype: DataType) -> str:
+    """Return the name of a dtype in the module."""
     return "np.bool_" if dtype is BOOL else f"np.{dtype.np_type.name}"
 
 
@@ -67,6 +68,7 @@ def literal(value: Any, dtype: DataType) -> str:
 
 
 def indent(lines: Iterable[str]) -> list[str]:
+    """Return the lines with four more spaces each."""
     return [f"    {line}" for line in lines]
 
 

@@ -32,7 +32,10 @@ def print_product(
     matrix = text.matrices[x.matrix.index]
     stops = monoid.is_any or (monoid.type.kind == "b" and monoid.terminal is not None)
     statements = []
-    for region in (_push(printer, x, push, out, mask, line), _pull(printer, x, pull, out, mask, line)):
+    for region in (
+        _push(printer, x, push, out, mask, line),
+        _pull(printer, x, pull, out, mask, line),
+    ):
         region.fields[words.OUT] = text.slots[out.index]
         region.fields[words.TARGET] = -1 if target is None else text.slots[target.index]
         statements.append(region.record())
@@ -96,6 +99,7 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     region = Region(printer, "push", line, out.dim, [], words.BY_OUTPUTS)
     region.fields |= {words.FINISH: words.LISTED_RESULT, words.CLEARS: 1}
     region.fields |= {words.WORK: words.EDGES, words.SPARE: region.at(u)}
+    region.pushed = u.index
     region.matrix(x.matrix, form)
     listed_u = region.list(u)
     term = _term(x, region, "o")
@@ -116,9 +120,7 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
             lines[0:2] = [f"is_new = not {present}[o]"]
             lines[2] = f"{present}[o] = True"
     else:
-        add = region.operators.call(
-            monoid.binaryop, (region.value(out, "o"), dtype), ("v", dtype)
-        )
+        add = region.operators.call(monoid.binaryop, (region.value(out, "o"), dtype), ("v", dtype))
         lines = [
             f"v = {term}",
             f"if {present}[o]:",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphla.backends.cpu.loops import program as words
+from graphla.backends.cpu.program import Phase
 from graphla.program import ir
 from graphla.program.numba_covers import Choose
 from graphla.program.numba_operators import both, either, guard, indent, literal, numpy_name
@@ -25,8 +26,8 @@ class Region:
     """A region, and the record of the statement that it is printed for.
 
     The lines use «k» for the name of the vector number k. The printer replaces it by the user's
-    name. `body` runs for each index i of the domain. If `whole_body` is given, it runs once instead,
-    for the range first..last - 1.
+    name. `body` runs for each index i of the domain. If there is a `whole_body`, it runs once
+    instead, for the range first..last - 1.
     """
 
     def __init__(
@@ -46,8 +47,9 @@ class Region:
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
         self.ending: list[str] = []  # what comes last
-        self.comments = [printer.comment(line)]
+        self.read_lines = [line]  # the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.pushed: int | None = None  # the index of the slot of which a push reads the entries
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
         self.fields = dict.fromkeys(range(words.PLACES), -1)
@@ -308,7 +310,12 @@ class Region:
         printer = self.printer
         fields = self.fields
         lines = self.lines()
-        number = printer.add_function(self.name, lines, self.names, self.comments)
+        comments = [printer.comment(line) for line in self.read_lines]
+        number = printer.add_function(self.name, lines, self.names, comments)
+        if fields[words.FINISH] != words.DONE:
+            covers, own = tuple(self.cover), tuple(dict.fromkeys(self.read_lines))
+            phase = Phase(printer.block, self.name, own, self.dim.index, covers, self.pushed)
+            printer.text.phases.append(phase)
         fields[words.NUMBER], fields[words.SOURCE_LINE] = number, self.line
         fields[words.DIM] = printer.text.dims + self.dim.index
         is_float = self.totals is not None and self.totals[0].is_float
@@ -340,7 +347,10 @@ class Region:
         lines = [f"{values}[i] = {value}"]
         if self.cover:
             self.fields[words.CLEARS] = 1
-            lines += ["if is_listed:", f"    {self.list(out)}[np.uint64(first + added)] = np.int32(i)"]
+            lines += [
+                "if is_listed:",
+                f"    {self.list(out)}[np.uint64(first + added)] = np.int32(i)",
+            ]
             self.body += guard(has, [*lines, f"{present}[i] = True", "added += 1"])
         else:
             self.body += [] if has == "found" else [f"found = {has}"]

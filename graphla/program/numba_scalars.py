@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.program import Layout
@@ -31,6 +32,7 @@ _PREDICATES = {
     "math.fabs": "abs({0})",
     "math.copysign": "math.copysign({0}, {1})",
     "math.nextafter": "np.nextafter({0}, {1})",
+    "math.ldexp": "math.ldexp({0}, np.int32({1}))",
 }
 _FUNCTIONS = {"math.cbrt": "np.cbrt", "math.fmod": "np.fmod", "math.remainder": "remainder"}
 """The functions of module math that Numba has by another name."""

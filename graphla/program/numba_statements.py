@@ -7,6 +7,7 @@ slots are then exchanged.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphla.backends.cpu.loops import program as words
@@ -35,7 +36,7 @@ MOST_UPDATES = 8
 # --- writes ---------------------------------------------------------------------------------------
 
 
-def print_write(printer: Printer, x: ir.Write) -> None:
+def _print_write(printer: Printer, x: ir.Write) -> None:
     """Print a write that is a statement of its own."""
     target, source, mask = x.target, x.source, x.mask
     printer.text.written.add(target.index)
@@ -140,7 +141,7 @@ def print_updates(printer: Printer, writes: list[Update]) -> None:
     covers = find_covers_of_updates(writes) or []
     region = Region(printer, name, first.line, first.target.dim, covers)
     region.fields[words.FINISH] = words.UPDATE
-    region.comments = [printer.comment(x.line) for x in writes]
+    region.read_lines = [x.line for x in writes]
     region.targets = list({x.target.index: x.target for x in writes}.values())
     for x in writes:
         region.body += _update_lines(region, x, region.targets.index(x.target))
@@ -179,7 +180,7 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
 # --- scatters -------------------------------------------------------------------------------------
 
 
-def print_scatter(printer: Printer, x: ir.Scatter) -> None:
+def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
     target, indices, dtype, operators = x.target, x.indices, x.target.dtype, printer.operators
     u = x.source if isinstance(x.source, ir.Slot) else None
     # As in `expression.assign`: if equal indices are not joined, they are a fault.
@@ -237,7 +238,7 @@ def print_scatter(printer: Printer, x: ir.Scatter) -> None:
 # --- reductions -----------------------------------------------------------------------------------
 
 
-def print_is_equal(printer: Printer, x: ir.IsEqual) -> None:
+def _print_is_equal(printer: Printer, x: ir.IsEqual) -> None:
     left, right = x.left, x.right
     region = Region(printer, "compare", x.line, left.dim, [frozenset((left.index,))])
     region.fields[words.FINISH] = words.COUNT
@@ -253,7 +254,7 @@ def print_is_equal(printer: Printer, x: ir.IsEqual) -> None:
     printer.say(f"{printer.store(x.variable)} = {nvals} and w[TOTAL] == 0")
 
 
-def print_reduce(printer: Printer, x: ir.Reduce) -> None:
+def _print_reduce(printer: Printer, x: ir.Reduce) -> None:
     _check_gathers(printer, x.source, x.line)
     monoid, dtype = x.monoid, x.monoid.type
     identity = 0 if monoid.is_any or monoid.identity is None else monoid.identity
@@ -309,7 +310,7 @@ def _find_index(printer: Printer, slot: ir.Slot, index: ir.Scalar, line: int) ->
     printer.check_fault(line)
 
 
-def print_read_element(printer: Printer, x: ir.ReadElement) -> None:
+def _print_read_element(printer: Printer, x: ir.ReadElement) -> None:
     _find_index(printer, x.slot, x.index, x.line)
     printer.say(f"found = {printer.present(x.slot)}[i] != 0")
     printer.may_fail = False
@@ -322,7 +323,7 @@ def print_read_element(printer: Printer, x: ir.ReadElement) -> None:
     printer.say(f"{printer.store(x.variable)}, {printer.store(x.is_present)} = {new}, found")
 
 
-def print_set_element(printer: Printer, x: ir.SetElement) -> None:
+def _print_set_element(printer: Printer, x: ir.SetElement) -> None:
     slot, dtype, operators = x.target, x.target.dtype, printer.operators
     printer.text.written.add(slot.index)
     printer.may_fail = False
@@ -343,7 +344,7 @@ def print_set_element(printer: Printer, x: ir.SetElement) -> None:
     printer.say(f"insert(w, {printer.place(slot)}, i, {printer.dim(slot.dim)})")
 
 
-def print_delete_element(printer: Printer, x: ir.DeleteElement) -> None:
+def _print_delete_element(printer: Printer, x: ir.DeleteElement) -> None:
     printer.text.written.add(x.target.index)
     _find_index(printer, x.target, x.index, x.line)
     printer.say(f"remove(w, {printer.place(x.target)}, i, {printer.dim(x.target.dim)})")
@@ -352,12 +353,12 @@ def print_delete_element(printer: Printer, x: ir.DeleteElement) -> None:
 # --- whole vectors and stacks ---------------------------------------------------------------------
 
 
-def print_clear(printer: Printer, x: ir.Clear) -> None:
+def _print_clear(printer: Printer, x: ir.Clear) -> None:
     printer.text.written.add(x.slot.index)
     printer.clear(x.slot)
 
 
-def print_move(printer: Printer, x: ir.Move) -> None:
+def _print_move(printer: Printer, x: ir.Move) -> None:
     """Exchange pairs of slots until each slot stores what it should."""
     stored = {slot.index: slot for slot in x.targets}  # whose former contents each slot stores
     for target, source in zip(x.targets, x.sources, strict=True):
@@ -379,21 +380,21 @@ def _print_item(printer: Printer, function: str, x: ir.Append | ir.Pop | ir.Peek
     region.launch()
 
 
-def print_append(printer: Printer, x: ir.Append) -> None:
+def _print_append(printer: Printer, x: ir.Append) -> None:
     _print_item(printer, "append_item", x)
 
 
-def print_pop(printer: Printer, x: ir.Pop) -> None:
-    print_item_of(printer, x, "-1")
+def _print_pop(printer: Printer, x: ir.Pop) -> None:
+    _print_item_of(printer, x, "-1")
     printer.say(f"remove_item(w, {printer.stack(x.stack)}, w[ITEM])")
 
 
-def print_peek(printer: Printer, x: ir.Peek) -> None:
+def _print_peek(printer: Printer, x: ir.Peek) -> None:
     (index,) = printer.scalars([x.index], x.line)
-    print_item_of(printer, x, index)
+    _print_item_of(printer, x, index)
 
 
-def print_item_of(printer: Printer, x: ir.Pop | ir.Peek, index: str) -> None:
+def _print_item_of(printer: Printer, x: ir.Pop | ir.Peek, index: str) -> None:
     """Print lines that copy an item of a stack to a slot."""
     printer.text.written.add(x.slot.index)
     printer.say(f"w[ITEM] = find_item(w, {printer.stack(x.stack)}, np.int64({index}))")
@@ -401,5 +402,23 @@ def print_item_of(printer: Printer, x: ir.Pop | ir.Peek, index: str) -> None:
     _print_item(printer, "read_item", x)
 
 
-def print_clear_stack(printer: Printer, x: ir.ClearStack) -> None:
+def _print_clear_stack(printer: Printer, x: ir.ClearStack) -> None:
     printer.say(f"remove_item(w, {printer.stack(x.stack)}, np.int64(0))")
+
+
+PRINT: dict[type, Callable[[Printer, Any], None]] = {
+    ir.Write: _print_write,
+    ir.Scatter: _print_scatter,
+    ir.Reduce: _print_reduce,
+    ir.IsEqual: _print_is_equal,
+    ir.ReadElement: _print_read_element,
+    ir.SetElement: _print_set_element,
+    ir.DeleteElement: _print_delete_element,
+    ir.Clear: _print_clear,
+    ir.Move: _print_move,
+    ir.Append: _print_append,
+    ir.Pop: _print_pop,
+    ir.Peek: _print_peek,
+    ir.ClearStack: _print_clear_stack,
+}
+"""The function that prints each kind of statement on vectors."""

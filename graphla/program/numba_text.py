@@ -74,6 +74,7 @@ class Printer(Scalars):
                 place = self.record(name, 1, is_float)
                 text.scalars[variable.name] = is_float, place
         for number, block in enumerate(program.blocks):
+            self.block = number
             self.labels[f"block{number}"] = len(self.segments)
             self.segments.append([])
             instructions = list(block.instructions)
@@ -177,21 +178,21 @@ class Printer(Scalars):
         text = source[line - 1].strip() if 0 < line <= len(source) else ""
         return f"# {line}: {text}" if text else f"# line {line}"
 
-    line = 0
+    line = block = 0
 
     # --- instructions on scalars ----------------------------------------------------------------
 
-    def print_let(self, x: ir.Let) -> None:
+    def _print_let(self, x: ir.Let) -> None:
         texts = self.scalars(x.values, x.line)
         self.say(f"{', '.join(self.store(v) for v in x.variables)} = {', '.join(texts)}")
 
-    def print_count(self, x: ir.Count) -> None:
+    def _print_count(self, x: ir.Count) -> None:
         self.say(f"{self.store(x.variable)} = {self.count(x.slot)}")
 
-    def print_length(self, x: ir.Length) -> None:
+    def _print_length(self, x: ir.Length) -> None:
         self.say(f"{self.store(x.variable)} = w[{self.stack(x.stack)} + STACK_COUNT]")
 
-    def print_fault(self, x: ir.Fault) -> None:
+    def _print_fault(self, x: ir.Fault) -> None:
         (condition,) = self.scalars([x.condition], x.line)
         self.text.faults.append((x.kind, x.text))
         code = words.FIRST_FAULT - len(self.text.faults) + 1
@@ -199,7 +200,9 @@ class Printer(Scalars):
 
     # --- the module -------------------------------------------------------------------------------
 
-    def add_function(self, name: str, lines: list[str], names: list[str], comments: list[str]) -> int:
+    def add_function(
+        self, name: str, lines: list[str], names: list[str], comments: list[str]
+    ) -> int:
         """Return the number of the region with these lines. Equal regions are printed once.
 
         The name of vector k replaces «k».
@@ -260,22 +263,10 @@ class _Function:
 
 
 _PRINT: dict[type, Callable[[Printer, Any], None]] = {
-    ir.Let: Printer.print_let,
-    ir.Count: Printer.print_count,
-    ir.Length: Printer.print_length,
-    ir.Fault: Printer.print_fault,
-    ir.Write: statements.print_write,
-    ir.Scatter: statements.print_scatter,
-    ir.Reduce: statements.print_reduce,
-    ir.IsEqual: statements.print_is_equal,
-    ir.ReadElement: statements.print_read_element,
-    ir.SetElement: statements.print_set_element,
-    ir.DeleteElement: statements.print_delete_element,
-    ir.Clear: statements.print_clear,
-    ir.Move: statements.print_move,
-    ir.Append: statements.print_append,
-    ir.Pop: statements.print_pop,
-    ir.Peek: statements.print_peek,
-    ir.ClearStack: statements.print_clear_stack,
+    ir.Let: Printer._print_let,
+    ir.Count: Printer._print_count,
+    ir.Length: Printer._print_length,
+    ir.Fault: Printer._print_fault,
+    **statements.PRINT,
 }
 """The function that prints each kind of instruction."""

@@ -41,26 +41,29 @@ from __future__ import annotations
 import __future__
 
 import ast
-import copy
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import or_
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-from graphla.program.flow import After, flatten, read_names, stored_names
-from graphla.program.reasons import NotCompilable
-from graphla.program.source import Source, class_of, source_of
+from graphla.program.liveness import Liveness
+from graphla.program.records import record
+from graphla.program.source import Source, class_of, parse, source_of
+from graphla.program.steps import After
+from graphla.program.syntax import read_names, stored_names, walk
 
 RUNTIME = ".jit"
 """The closure variable of the new function that has the attributes `loops` and `locals`."""
 
-NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+"""The fields of statements that contain statements."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Site:
     """A loop of a function.
 
@@ -87,11 +90,14 @@ class Site:
 def find_sites(function: FunctionType) -> list[Site]:
     """Return the loops of a function, outer loops first, without those of inner functions."""
     source = source_of(function)
+    liveness = Liveness(source.node)
+    liveness.block(source.node.body, frozenset(), (frozenset(), frozenset()))
     sites: list[Site] = []
 
     def visit(node: ast.AST, outer: int, is_guarded: bool) -> None:
         if isinstance(node, ast.For | ast.While):
-            sites.append(_site(function, source, node, outer, is_guarded))
+            after = None if is_guarded else liveness.after[id(node)]
+            sites.append(_site(source, node, outer, is_guarded, after))
             inner = len(sites) - 1
             for each in node.body:
                 visit(each, inner, is_guarded)
@@ -108,18 +114,17 @@ def find_sites(function: FunctionType) -> list[Site]:
 
 
 def _site(
-    function: FunctionType,
     source: Source,
     node: ast.For | ast.While,
     outer: int,
     is_guarded: bool,
+    outside: frozenset[str] | None,
 ) -> Site:
+    """Return a loop. `outside` are the names that may be read after it, or None for any names."""
     local, shared = source.local, source.shared
     stored = stored_names(node) & local
-    parts = (*((node.target, node.iter) if isinstance(node, ast.For) else (node.test,)), *node.body)
-    outside = None if is_guarded else _names_after_loops(source)[id(node)]
     if outside is None:
-        outside = _names_read_outside(source.node, parts)
+        outside = _names_read_outside(source.node, node)
     statements = tuple(
         each
         for part in node.body
@@ -133,10 +138,8 @@ def _site(
         at_return=stored & (always if is_guarded or source.captured else shared),
         is_repeated=outer >= 0,
     )
-    try:
-        live = flatten(node, function, {}, after).live[0] | shared
-    except NotCompilable:
-        live = frozenset[str]().union(*map(read_names, parts)) | (stored & always)
+    liveness = Liveness(node, at_return=after.at_return, at_raise=after.always)
+    live = liveness.rounds(node, after.always, after.always) | shared
     return Site(
         node=node,
         outer=outer,
@@ -148,11 +151,12 @@ def _site(
     )
 
 
-def _names_read_outside(function: ast.AST, parts: tuple[ast.AST, ...]) -> frozenset[str]:
-    """Return the names that a function reads or deletes outside of some parts of it."""
-    inside = {id(each) for part in parts for each in ast.walk(part)}
+def _names_read_outside(function: ast.AST, loop: ast.For | ast.While) -> frozenset[str]:
+    """Return the names that a function reads outside of a loop and in the loop's `else`."""
+    head = [loop.target, loop.iter] if isinstance(loop, ast.For) else [loop.test]
+    inside = {id(each) for part in (*head, *loop.body) for each in walk(part)}
     found: set[str] = set()
-    for each in ast.walk(function):
+    for each in walk(function):
         if id(each) in inside:
             continue
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store):
@@ -162,116 +166,41 @@ def _names_read_outside(function: ast.AST, parts: tuple[ast.AST, ...]) -> frozen
     return frozenset(found)
 
 
-@lru_cache(maxsize=64)
-def _names_after_loops(source: Source) -> dict[int, frozenset[str] | None]:
-    """Return the names that may be read after each loop, by the loop's id.
-
-    The value is None for a loop inside a `try`, `with` or `match` statement.
-    """
-    liveness = _Liveness(source.node)
-    liveness.block(source.node.body, frozenset(), (frozenset(), frozenset()))
-    return liveness.after
-
-
-class _Liveness:
-    """Finds the names that a function may read after each of its loops.
-
-    Each method returns the names that are live before some statements. `live` are the names that
-    are live after the statements, and `exits` the names that are live after a `break` and after a
-    `continue`.
-    """
-
-    def __init__(self, function: ast.AST):
-        loops = [each for each in ast.walk(function) if isinstance(each, ast.For | ast.While)]
-        self.after: dict[int, frozenset[str] | None] = {id(each): None for each in loops}
-
-    def block(
-        self,
-        statements: list[ast.stmt],
-        live: frozenset[str],
-        exits: tuple[frozenset[str], frozenset[str]],
-    ) -> frozenset[str]:
-        for each in reversed(statements):
-            live = self.statement(each, live, exits)
-        return live
-
-    def statement(
-        self, node: ast.stmt, live: frozenset[str], exits: tuple[frozenset[str], frozenset[str]]
-    ) -> frozenset[str]:
-        if isinstance(node, ast.Break | ast.Continue):
-            return exits[isinstance(node, ast.Continue)]
-        if isinstance(node, ast.Return | ast.Raise):
-            return read_names(node)
-        if isinstance(node, ast.If):
-            either = self.block(node.body, live, exits) | self.block(node.orelse, live, exits)
-            return read_names(node.test) | either
-        if isinstance(node, ast.For | ast.While):
-            return self.loop(node, live, exits)
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.Assign | ast.Delete):
-            targets = node.targets
-        elif isinstance(node, ast.AnnAssign) and node.value is not None:
-            targets = [node.target]
-        elif not isinstance(node, ast.Expr | ast.AugAssign | ast.Assert | ast.Pass):
-            live = live.union(*exits)  # a compound statement: any part of it may run
-        return (live - _assigned(targets)) | read_names(node)
-
-    def loop(
-        self,
-        node: ast.For | ast.While,
-        live: frozenset[str],
-        exits: tuple[frozenset[str], frozenset[str]],
-    ) -> frozenset[str]:
-        done = self.block(node.orelse, live, exits)
-        self.after[id(node)] = (self.after[id(node)] or frozenset()) | live | done
-        head = done
-        while True:
-            body = self.block(node.body, head, (live, head))
-            if isinstance(node, ast.For):
-                new = head | (body - _assigned([node.target])) | read_names(node.target)
-            else:
-                new = head | body | read_names(node.test)
-            if new == head:
-                return head | read_names(node.iter) if isinstance(node, ast.For) else head
-            head = new
-
-
-def _assigned(targets: list[ast.expr]) -> frozenset[str]:
-    """Return the names that an assignment to these targets always replaces."""
-    return frozenset(
-        each.id
-        for target in targets
-        for each in ast.walk(target)
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-    )
-
-
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the children of a node, except those in inner functions and classes."""
+    """Yield the statements in a statement, except those in inner functions and classes."""
     if not isinstance(node, NESTED):
-        yield from ast.iter_child_nodes(node)
+        for name in BODIES:
+            yield from getattr(node, name, ())
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all nodes below it, except those in inner functions and classes."""
+    """Yield a statement and all statements in it, except those in inner functions and classes."""
     yield node
     for each in _children(node):
         yield from _own_nodes(each)
 
 
-class _Rewriter(ast.NodeTransformer):
+class _Rewriter:
     """Replaces the loops of a function. `number` maps the id of a loop's node to its index."""
 
     def __init__(self, sites: list[Site], number: dict[int, int]):
         self.sites = sites
         self.number = number
 
-    def visit_FunctionDef(self, node: Any) -> Any:
-        return node
+    def body(self, statements: list[Any]) -> list[Any]:
+        return [new for each in statements for new in self.statement(each)]
 
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+    def statement(self, node: Any) -> list[Any]:
+        """Return the statements that replace a statement, or the new form of another node."""
+        if isinstance(node, ast.For | ast.While):
+            return self.loop(node)
+        if not isinstance(node, NESTED):
+            for name in BODIES:
+                if hasattr(node, name):
+                    setattr(node, name, self.body(getattr(node, name)))
+        return [node]
 
-    def visit_While(self, node: Any) -> Any:
+    def loop(self, node: Any) -> list[Any]:
         k = self.number[id(node)]
         site = self.sites[k]
         rest = self.body(node.orelse)
@@ -308,22 +237,13 @@ else:
             following = [test]
         return [*new, *following]
 
-    visit_For = visit_While
-
-    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        new: list[ast.stmt] = []
-        for each in statements:
-            changed = self.visit(each)
-            new.extend(changed if isinstance(changed, list) else [changed])
-        return new
-
 
 def _leave(node: ast.stmt) -> ast.stmt:
     """Return the statement that Python executes when the loop is left at `node`."""
     if not isinstance(node, ast.Assert):
-        return copy.deepcopy(node)
+        return node
     kind: ast.expr = ast.Name("AssertionError", ast.Load())
-    error = ast.Call(kind, [copy.deepcopy(node.msg)], []) if node.msg is not None else kind
+    error = ast.Call(kind, [node.msg], []) if node.msg is not None else kind
     return ast.fix_missing_locations(ast.copy_location(ast.Raise(error, None), node))
 
 
@@ -338,7 +258,7 @@ def _named(name: str) -> str:
 def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
     """Parse statements, and give them the position at which a loop begins."""
     tree = ast.parse(text)
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith(_PREFIX):
             node.id = bytes.fromhex(node.id.removeprefix(_PREFIX)).decode()
         if hasattr(node, "lineno"):
@@ -355,31 +275,33 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     """
     source = source_of(function)
     code = function.__code__
-    node = copy.deepcopy(source.node)
+    node = parse(source.lines, code)
     copied = {
         id(old): id(new)
-        for old, new in zip(ast.walk(source.node), ast.walk(node), strict=True)
+        for old, new in zip(walk(source.node), walk(node), strict=True)
         if isinstance(old, ast.For | ast.While)
     }
     number = {copied[id(site.node)]: k for k, site in enumerate(sites)}
     node.body = _Rewriter(sites, number).body(node.body)
     node.decorator_list = []
     node.returns = None
-    node.args = _without_values(node.args)
+    _drop_values(node)
     outer = [name for name in code.co_freevars if name != "__class__"]
-    factory: Any = ast.parse("def factory(): pass").body[0]
-    factory.args.args = [ast.arg(name) for name in (RUNTIME, *outer)]
-    inner: list[Any] = [node]
-    if "__class__" in code.co_freevars:  # `super()` needs a class around the function
-        inner = [ast.ClassDef(class_of(code), [], [], inner, [])]
-        if "type_params" in ast.ClassDef._fields:
-            inner[0].type_params = []
-    factory.body = inner
-    module = ast.fix_missing_locations(ast.Module([factory], []))
+    # `super()` needs a class around the function.
+    owner = class_of(code) if "__class__" in code.co_freevars else ""
+    text = f"class {owner}: pass" if owner else "pass"
+    module = ast.parse(f"def factory():\n {text}")
+    factory: Any = module.body[0]
+    factory.args.args = [ast.copy_location(ast.arg(name), factory) for name in (RUNTIME, *outer)]
+    (factory.body[0] if owner else factory).body = [node]
+    # The name of the function, or of the class around it, must not become a local variable here.
+    defined = {node.name, owner or node.name}.difference(outer)
+    if defined:
+        factory.body.insert(0, ast.copy_location(ast.Global(sorted(defined)), factory))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
-    new = new.replace(co_qualname=code.co_qualname)
+    new = _qualify(new, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
     made = FunctionType(
@@ -396,19 +318,33 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     return made
 
 
+def _qualify(code: CodeType, before: str, after: str) -> CodeType:
+    """Replace the beginning of the qualified names of a function and of all that it defines."""
+
+    def change(x: Any) -> Any:
+        if isinstance(x, CodeType):
+            return _qualify(x, before, after)
+        # A class stores its qualified name as a constant.
+        is_name = isinstance(x, str) and x.startswith(f"{before}.<locals>.")
+        return after + x.removeprefix(before) if is_name else x
+
+    name = after + code.co_qualname.removeprefix(before)
+    return code.replace(co_qualname=name, co_consts=tuple(map(change, code.co_consts)))
+
+
 _FUTURE = reduce(or_, (getattr(__future__, x).compiler_flag for x in __future__.all_feature_names))
 """The bits of a code object's flags that `from __future__ import ...` sets."""
 
 
-def _without_values(args: ast.arguments) -> ast.arguments:
-    """Return the parameters without annotations and with empty defaults."""
-    new = copy.deepcopy(args)
-    for each in (*new.posonlyargs, *new.args, *new.kwonlyargs, new.vararg, new.kwarg):
+def _drop_values(node: Any) -> None:
+    """Drop the annotations of a function's parameters, and replace their defaults by None."""
+    args = node.args
+    for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
         if each is not None:
             each.annotation = None
-    new.defaults = [ast.Constant(None) for _ in new.defaults]
-    new.kw_defaults = [each and ast.Constant(None) for each in new.kw_defaults]
-    return new
+    none = ast.copy_location(ast.Constant(None), node)
+    args.defaults = [none for _ in args.defaults]
+    args.kw_defaults = [each and none for each in args.kw_defaults]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from graphla.program import ir
-from graphla.program.checking import names_assigned, names_read, next_blocks, scalars_read
+from graphla.program.checking import names_assigned, names_read, next_blocks
 
 SAFE = {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "where", "bool", "float"}
 """Scalar functions that raise no exception, so an unused result need not be computed."""
@@ -115,30 +116,38 @@ def find_live(
     """
     before: list[frozenset[str]] = [frozenset()] * len(blocks)
     after: list[frozenset[str]] = [frozenset()] * len(blocks)
+    ends = [kept | _names_at_end(block.end, exits) for block in blocks]
+    read = [
+        reduce(lambda live, x: needed_before(x, live), reversed(block.instructions), frozenset())
+        for block in blocks
+    ]
+    written = [frozenset[str]().union(*map(names_assigned, block.instructions)) for block in blocks]
     changes = True
     while changes:
         changes = False
         for number in reversed(range(len(blocks))):
-            block = blocks[number]
-            live = kept.union(*(before[target] for target in next_blocks(block.end)))
-            if isinstance(block.end, ir.Branch):
-                live |= names_read(block.end.condition)
-            elif isinstance(block.end, ir.Exit):
-                values = exits[block.end.number].names.values()
-                live |= {value.name for value in values if isinstance(value, ir.Var)}
-            after[number] = live
-            for instruction in reversed(block.instructions):
-                live = needed_before(instruction, live)
+            targets = next_blocks(blocks[number].end)
+            live = after[number] = ends[number].union(*(before[target] for target in targets))
+            live = (live - written[number]) | read[number]
             if live != before[number]:
                 before[number] = live
                 changes = True
     return after
 
 
+def _names_at_end(end: ir.End, exits: list[ir.Leaving]) -> set[str]:
+    """Return the names of the variables that the end of a block reads."""
+    if isinstance(end, ir.Branch):
+        return names_read(end.condition)
+    if isinstance(end, ir.Exit):
+        values = exits[end.number].names.values()
+        return {value.name for value in values if isinstance(value, ir.Var)}
+    return set()
+
+
 def needed_before(instruction: ir.Instruction, live: frozenset[str]) -> frozenset[str]:
     """Return the variables that are needed before an instruction."""
-    read = (names_read(x) for x in scalars_read(instruction))
-    return (live - names_assigned(instruction)).union(*read)
+    return (live - names_assigned(instruction)) | names_read(instruction)
 
 
 def _lives(block: ir.Block, live: frozenset[str]) -> list[frozenset[str]]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import sys
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any
 
 from graphla.program.reasons import Reason, refuse
+from graphla.program.records import record
 
 JITTED = "__graphla_jit__"
 """The attribute of a function under `gl.jit` that holds the original function."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """The source of a function.
 
@@ -47,27 +48,43 @@ class Source:
 def source_of(function: FunctionType) -> Source:
     """Return the source of a function, or raise NotCompilable if there is none."""
     code = function.__code__
-    return _source_of(code, code.co_filename)
+    # Code objects of different files may be equal, so the file is part of the key.
+    key = code, code.co_filename
+    known = _sources.get(key)
+    if known is None:
+        if len(_sources) == MOST_SOURCES:
+            _sources.clear()
+        known = _sources[key] = _find_source(code, function.__globals__)
+    return known
 
 
-@lru_cache(maxsize=1024)
-def _source_of(code: CodeType, file: str) -> Source:
-    # Code objects of different files may be equal, so the file is part of the cache's key.
+MOST_SOURCES = 1024
+"""The maximum number of sources that are kept."""
+
+_sources: dict[tuple[CodeType, str], Source] = {}
+
+
+def _find_source(code: CodeType, names: dict[str, Any]) -> Source:
     if code.co_name == "<lambda>":
         refuse(Reason.NO_SOURCE, None, name="a lambda function")
-    try:
-        lines, first = inspect.getsourcelines(code)
-    except (OSError, TypeError, IndexError, SyntaxError):
-        refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
-    node = _parse(lines, first, code)
+    file = code.co_filename
+    linecache.checkcache(file)
+    lines = linecache.getlines(file, names)[code.co_firstlineno - 1 :]
+    lines = [line.rstrip("\n") for line in lines]
+    node = None
+    for count in _line_counts(lines, code):
+        node = parse(lines[:count], code)
+        if node is not None:
+            lines = lines[:count]
+            break
     if node is None or _parameters(node) != code.co_varnames[: _parameter_count(code)]:
         refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
     return Source(
         name=code.co_name,
         node=node,
         file=file,
-        first=first,
-        lines=tuple(line.rstrip("\n") for line in lines),
+        first=code.co_firstlineno,
+        lines=tuple(lines),
         local=frozenset(code.co_varnames) | frozenset(code.co_cellvars),
         free=code.co_freevars,
         shared=frozenset(code.co_cellvars),
@@ -75,20 +92,47 @@ def _source_of(code: CodeType, file: str) -> Source:
     )
 
 
-def _parse(lines: list[str], first: int, code: CodeType) -> Any:
-    """Return the syntax tree of the function, or None if the lines are not its definition."""
-    name = code.co_name
-    text = "".join(lines)
-    is_indented = text[:1] in (" ", "\t")
+def _line_counts(lines: list[str], code: CodeType) -> Iterator[int]:
+    """Yield the possible numbers of lines of a function that begins with the first of these lines.
+
+    The second number is always right, but `inspect.getblock` is slow, because it splits the lines
+    into tokens. The first number is wrong if the last statement ends to the left of the function's
+    body, as in the case of a bracket or of a string with several lines.
+    """
+    last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+    end = last - code.co_firstlineno + 1
+    depth = _depth(lines[0]) if lines else 0
+    for k in range(end, len(lines)):
+        text = lines[k].lstrip()
+        if text and not text.startswith("#"):
+            if _depth(lines[k]) <= depth:
+                break
+            end = k + 1
+    yield end
     try:
-        tree = ast.parse("if 1:\n" + text if is_indented else text)
+        yield len(inspect.getblock([f"{line}\n" for line in lines]))
+    except (IndexError, SyntaxError):
+        return
+
+
+def _depth(line: str) -> int:
+    """Return the number of characters by which a line is indented."""
+    return len(line) - len(line.lstrip())
+
+
+def parse(lines: Sequence[str], code: CodeType) -> Any:
+    """Return a new syntax tree of a function, or None if the lines are not its definition."""
+    is_indented = bool(lines) and _depth(lines[0]) > 0
+    above = ["if 1:"] if is_indented else []
+    # The empty lines make the line numbers equal to those of the file.
+    text = "\n".join([*[""] * (code.co_firstlineno - 1 - len(above)), *above, *lines])
+    try:
+        body: Any = ast.parse(text).body
     except SyntaxError:
         return None
-    ast.increment_lineno(tree, first - (2 if is_indented else 1))
-    body: Any = tree.body
     node = body[0].body[0] if is_indented else body[0] if body else None
     is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    if not is_function or node.name != name:
+    if not is_function or node.name != code.co_name:
         return None
     if class_of(code):
         _mangle(node, class_of(code))

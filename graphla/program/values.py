@@ -6,22 +6,35 @@ store when the expression is written, as an expression of the library does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from graphla.program import ir
+from graphla.program.records import Opaque, record
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A Python bool, int or float, by the dtype of its scalar."""
 
     scalar: ir.Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
+class Uncertain:
+    """A Python number that is a float or an int, such as the result of `x.reduce().get(0)`.
+
+    `scalar` is an FP64 with its value. `is_float` is a BOOL scalar. `is_zero` is whether the number
+    is 0 if it is an int; otherwise the int is small. A statement whose meaning depends on the class
+    of the number is executed in two blocks; see `Evaluator.settle`.
+    """
+
+    scalar: ir.Scalar
+    is_float: ir.Scalar
+    is_zero: bool
+
+
+@record
 class Perhaps:
     """A Python number, or None if `present` is false: the result of `x.get(i)`."""
 
@@ -29,7 +42,7 @@ class Perhaps:
     present: ir.Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Typed:
     """A number with any dtype: a Scalar of graphla, or a NumPy number.
 
@@ -48,14 +61,14 @@ class Typed:
         return TRUE if self.presence is True else self.presence
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Held:
     """A Vector object, by its number in `State.objects`."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pending:
     """A vector expression: the user's program has no Vector object with its entries.
 
@@ -67,7 +80,7 @@ class Pending:
     scalar: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Infix:
     """`A @ B`, `u & v` or `u | v`, before an operator is applied to it."""
 
@@ -77,14 +90,14 @@ class Infix:
     dim: ir.Dim | None  # None for u @ v
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Bound:
     """The scalar operand of `u & scalar` or `u | scalar`."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """A matrix argument or its transpose."""
 
@@ -98,7 +111,7 @@ class View:
         return (columns, rows) if self.is_transposed else (rows, columns)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MaskView:
     """A mask of a vector. It refers to the entries at the time when a statement uses the mask."""
 
@@ -107,7 +120,7 @@ class MaskView:
     complement: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JoinedMask:
     """The result of `&` or `|` of masks. Later changes of the vectors do not affect it."""
 
@@ -115,7 +128,7 @@ class JoinedMask:
     dim: ir.Dim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Target:
     """The left side of `<<`: `w`, `w(...)`, `w[i]` or `w(...)[i]`."""
 
@@ -126,14 +139,14 @@ class Target:
     index: Any = None  # the value of the subscript; None for the whole vector
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class List:
     """A Python list that is used as a stack of vectors, by its number in `State.stacks`."""
 
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Array:
     """A list or a 1-d array of numbers that the loop reads."""
 
@@ -141,14 +154,14 @@ class Array:
     is_numpy: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Items:
     """A tuple of values."""
 
     values: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """A `range` of numbers.
 
@@ -161,7 +174,7 @@ class Range:
     step: ir.Scalar | int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Iterator:
     """An iterator of a `for`.
 
@@ -175,18 +188,27 @@ class Iterator:
     step: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Static:
     """A Python object that is known before the program runs, such as an operator.
 
     `path` is the path at which a call finds the object (see `running.Path`), or None.
     """
 
-    value: Any
+    value: Opaque
     path: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+def _is_same_object(self: Static, other: object) -> bool:
+    return type(other) is Static and self.value is other.value and self.path == other.path
+
+
+# The comparison of an array with another object is not a bool, so the objects are not compared.
+Static.__eq__ = _is_same_object
+Static.__hash__ = lambda self: id(self.value)
+
+
+@record
 class Maybe:
     """The value of a variable that has no value before the loop.
 
@@ -198,7 +220,7 @@ class Maybe:
     bound: Any
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Method:
     """A method of a value, before its call."""
 
@@ -237,36 +259,10 @@ def scalar_kind(dtype: DataType) -> DataType:
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
 
 
-def transform(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a value with some of its parts replaced.
-
-    `change` is called for the value, and then for its parts, recursively. It returns a replacement,
-    or None to continue with the parts of its argument.
-    """
-    changed = change(x)
-    if changed is not None:
-        return changed
-    if type(x) is tuple:
-        return tuple(transform(each, change) for each in x)
-    if isinstance(x, Static) or not is_dataclass(x) or isinstance(x, type):
-        return x
-    found = {}
-    for each in fields(x):
-        before = getattr(x, each.name)
-        after = transform(before, change)
-        if after is not before:
-            found[each.name] = after
-    return replace(x, **found) if found else x
-
-
-def parts(x: Any, kinds: Any) -> list[Any]:
-    """Return the parts of a value that are instances of these classes; the value is a part too."""
-    found: list[Any] = []
-
-    def look(part: Any) -> Any:
-        if isinstance(part, kinds):
-            found.append(part)
-        return None
-
-    transform(x, look)
-    return found
+def as_uncertain(value: Any, is_zero: bool) -> Any:
+    """Return a float as a number that may also be an int; return other values unchanged."""
+    if isinstance(value, Number) and value.scalar.dtype is FP64:
+        return Uncertain(value.scalar, TRUE, is_zero)
+    if isinstance(value, Uncertain):
+        return Uncertain(value.scalar, value.is_float, is_zero and value.is_zero)
+    return value

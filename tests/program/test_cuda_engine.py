@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import _thread
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import handmade
 import numpy as np
 import pytest
-from devices import has_cuda, use_cuda
+from devices import has_card, has_cuda, use_cuda
 from hypothesis import given
 
 if not has_cuda():
@@ -18,6 +21,7 @@ use_cuda()
 from programs import Case, assume_outcome, cases  # noqa: E402
 
 import graphla as gl  # noqa: E402
+from graphla.backends.cuda import persistent  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.program import cuda as engine  # noqa: E402
 from graphla.program import interpreter, ir, running  # noqa: E402
@@ -267,6 +271,40 @@ def test_float_sums_have_the_same_bits_in_each_deterministic_run():
         one, other = (engine.run(handmade.pagerank(), given) for _ in range(2))
     assert entries(one.slots[0]) == entries(other.slots[0])
     assert one.scalars == other.scalars
+
+
+def climb(u: gl.Vector, rounds: int) -> gl.Vector:
+    """Add 1 to each entry `rounds` times."""
+    k = 0
+    while k < rounds:
+        u << u + 1
+        k += 1
+    return u
+
+
+def test_an_interrupt_stops_the_kernel_and_leaves_the_operands_intact():
+    function = gl.jit(climb)
+    u = function(gl.Vector.from_dense([1, 2, 3]), 2)
+    words = next(iter(persistent._kept.words.values())).words
+    has_ended = threading.Event()
+
+    def interrupt() -> None:
+        time.sleep(0.1)
+        _thread.interrupt_main()
+        # The host cannot ask a simulated kernel to stop, because it waits in the launch.
+        while not has_card() and not has_ended.wait(0.01):
+            words[persistent.STOP] = 1
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        with using(persistent.PersistentTuning(patience=0)), pytest.raises(KeyboardInterrupt):
+            function(u, 1 << 40)
+    finally:
+        has_ended.set()
+        thread.join()
+    assert u.to_dense().tolist() == [3, 4, 5]
+    assert function(u, 1).to_dense().tolist() == [4, 5, 6]
 
 
 def test_an_argument_is_not_changed():

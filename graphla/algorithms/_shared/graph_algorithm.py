@@ -188,9 +188,10 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
-    if A.device == config.device or A.device == default_device():  # `config.set` is slow
+    device = A.device
+    if device == config.device or device == default_device():  # `config.set` is slow
         return algorithm(A, *args, **options)
-    with config.set(device=A.device):
+    with config.set(device=device):
         return algorithm(A, *args, **options)
 
 

@@ -28,6 +28,27 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 from semirings.dtypes import ALL, DataType
 
 
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A loop of a printed program. Threads that divide a phase join after it.
+
+    Attributes:
+        block: the number of the block of the program.
+        kind: "push", "pull", "reduce" or another name.
+        lines: the numbers of the user's lines.
+        dim: the dimension of the indices.
+        covers: sets of slots. The loop may visit the entries of one of the sets only.
+        u: the slot of which a push visits the entries, or None.
+    """
+
+    block: int
+    kind: str
+    lines: tuple[int, ...]
+    dim: int
+    covers: tuple[frozenset[int], ...]
+    u: int | None
+
+
 @dataclass(slots=True)
 class Layout:
     """A printed program, and the places of its state in the arrays of integers and of floats."""
@@ -48,6 +69,7 @@ class Layout:
     matrices: list[int] = field(default_factory=list)
     arrays: list[int] = field(default_factory=list)
     stacks: dict[int, int] = field(default_factory=dict)
+    phases: list[Phase] = field(default_factory=list)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
     firsts: set[tuple[int, int]] = field(default_factory=set)
     """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
@@ -343,7 +365,9 @@ class Machine:
             parts = row_parts(self.forms[int(w[statement + words.FORM])].indptr, threads)
         elif division == words.BY_OUTPUTS:
             u = int(w[statement + words.SPARE])
-            parts = output_parts(self.forms[int(w[statement + words.FORM])], self.listed(u), threads)
+            parts = output_parts(
+                self.forms[int(w[statement + words.FORM])], self.listed(u), threads
+            )
         elif division == words.BY_STRETCHES:
             stretch = int(words.STRETCH)
             cuts = even_parts(-(-size // stretch), size, threads)

@@ -15,6 +15,7 @@ from graphla.operations.accelerate.components import (
     CoreNumbers,
     SpanningForest,
     StrongComponents,
+    TriangleCount,
 )
 from graphla.operations.accelerate.groups import (
     Contraction,
@@ -45,5 +46,6 @@ __all__ = [
     "Search",
     "SpanningForest",
     "StrongComponents",
+    "TriangleCount",
     "accelerated",
 ]

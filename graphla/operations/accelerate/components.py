@@ -1,4 +1,4 @@
-"""Requests to a backend to compute components, core numbers or spanning forests."""
+"""Requests to a backend for components, core numbers, spanning forests or triangles."""
 
 from __future__ import annotations
 
@@ -70,6 +70,17 @@ class SpanningForest:
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
+@dataclass(frozen=True, slots=True)
+class TriangleCount:
+    """A request for the number of triangles of an undirected graph."""
+
+    A: Any
+
+    def run(self) -> int | None:
+        """Return the number of triangles."""
+        return perform("triangle_count", _count_triangles, self.A._read())
+
+
 def _find_components(a: MatrixStore) -> VectorStore | None:
     a.find_symmetry()
     out, into = a.patterns() if a.has_csr else a.T.patterns()
@@ -92,3 +103,7 @@ def _find_forest(u: MatrixStore, is_maximum: bool) -> MatrixStore | None:
     do = backend(u.device)
     flags = do.forest(u.csr, is_maximum)
     return None if flags is None else MatrixStore(u.device, u.dtype, do.keep(u.csr, flags))
+
+
+def _count_triangles(a: MatrixStore) -> int | None:
+    return backend(a.device).count_triangles(a.csr)

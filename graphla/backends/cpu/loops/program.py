@@ -49,12 +49,17 @@ BLOCK = np.uint64(1024)  # number of indices that are listed at a time
 WIDTH = 16  # length of the counts of a part
 ROW = np.int64(1032)  # length of the list of a part
 
-# The fields of a statement: the address of its region, which does the work for a range of indices;
-# the place of the number of indices; how threads divide the region; the place of the amount of work,
-# or -1 if it is the number of indices; what to do before and after
-# it; the slots that it writes (SPARE is the flags of a scatter, or the vector that a push reads; the
-# result is exchanged with TARGET); the slots that it changes in place; and the pairs of slots that `choose_domain` chooses from. -1 stands
-# for a slot that is not needed. The last field is the first of the places that the region reads.
+# The fields of a statement. REGION is the address of its region, the function that does the work
+# for a range of indices, and DIM the place of the number of indices. DIVISION tells how threads
+# divide the region, and WORK is the place of the amount of work, or -1 if it is the number of
+# indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0, OUT is cleared
+# before. FINISH tells what follows the region. It writes OUT, which is then exchanged with TARGET.
+# SPARE is a second result, or the vector that a push reads. FOLD is the address of the function
+# that folds partial results. TARGETS and OPTIONS are places of lists, which begin with their
+# lengths: of the slots that the region changes in place, and of the pairs of slots from which
+# `choose_domain` chooses. IN_ORDER is not 0 if the order of the indices matters. REALS is the place
+# of the operands that are floats. NUMBER is the number of the region. PLACES is the first of the
+# places that the region reads, and of its operands that are integers. -1 stands for no place.
 REGION, DIM, DIVISION, WORK, FORM, CLEARS, FINISH, OUT, SPARE, TARGET, FOLD = range(11)
 TARGETS, OPTIONS, IN_ORDER, SOURCE_LINE, REALS, NUMBER, PLACES = range(11, 18)
 

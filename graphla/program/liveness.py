@@ -1,0 +1,133 @@
+"""Find the names that are live: a later statement may read their values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from graphla.program.steps import Begin, Leave, Next, Step, roots, successors
+from graphla.program.syntax import names_in, read_names, walk, written_names
+
+Names = frozenset[str]
+Uses = Sequence[tuple[Names, Names]]
+
+
+def uses_of(steps: Iterable[Step]) -> Uses:
+    """Return the names that each step reads and writes, except those read at a `Leave`."""
+    found: list[tuple[Names, Names]] = []
+    for step in steps:
+        pairs = [names_in(root) for root in roots(step)]
+        read, written = pairs[0] if pairs else (frozenset[str](), frozenset[str]())
+        if isinstance(step, Begin):
+            written |= {step.iterator}
+        elif isinstance(step, Next):
+            read |= {step.iterator}
+        found.append((read, written))
+    return found
+
+
+def live_names(
+    steps: Sequence[Step], uses: Uses, left: Sequence[Names], outside: Iterable[str]
+) -> tuple[Names, ...]:
+    """Return the names that are live before each step.
+
+    Args:
+        steps: the steps of a loop.
+        uses: the result of `uses_of`.
+        left: the names that are live at each place where the loop can be left.
+        outside: names to leave out.
+    """
+    ignored = frozenset(outside)
+    next_steps = [successors(step) for step in steps]
+    before: list[list[int]] = [[] for _ in steps]
+    for k, following in enumerate(next_steps):
+        for each in following:
+            before[each].append(k)
+    live = [frozenset[str]()] * len(steps)
+    waiting = [*range(len(steps))]
+    while waiting:
+        k = waiting.pop()
+        step, (read, written) = steps[k], uses[k]
+        if isinstance(step, Leave):
+            now = left[step.place] - ignored
+        elif isinstance(step, Next):
+            # The target is assigned only if there is another item.
+            now = ((live[step.body] - written) | live[step.done] | read) - ignored
+        else:
+            now = (frozenset[str]().union(*(live[x] for x in next_steps[k])) - written) | read
+            now -= ignored
+        if now != live[k]:
+            live[k] = now
+            waiting.extend(before[k])
+    return tuple(live)
+
+
+class Liveness:
+    """Finds the names that are live in a function, by its syntax tree.
+
+    Each method returns the names that are live before some statements. `live` are the names that
+    are live after the statements, and `exits` the names that are live after a `break` and after a
+    `continue`.
+
+    Attributes:
+        after: the names that may be read after each loop, by the id of the loop. The value is None
+            for a loop inside a `try`, `with` or `match` statement.
+        at_return: the names that are live after a `return`, in addition to those that it reads.
+        at_raise: the same for `raise` and `assert`.
+    """
+
+    def __init__(
+        self, root: ast.AST, at_return: Names = frozenset(), at_raise: Names = frozenset()
+    ):
+        loops = [each for each in walk(root) if isinstance(each, ast.For | ast.While)]
+        self.after: dict[int, Names | None] = {id(each): None for each in loops}
+        self.at_return = at_return
+        self.at_raise = at_raise
+
+    def block(self, statements: list[ast.stmt], live: Names, exits: tuple[Names, Names]) -> Names:
+        for each in reversed(statements):
+            live = self.statement(each, live, exits)
+        return live
+
+    def statement(self, node: ast.stmt, live: Names, exits: tuple[Names, Names]) -> Names:
+        if isinstance(node, ast.Break | ast.Continue):
+            return exits[isinstance(node, ast.Continue)]
+        if isinstance(node, ast.Return):
+            return read_names(node) | self.at_return
+        if isinstance(node, ast.Raise):
+            return read_names(node) | self.at_raise
+        if isinstance(node, ast.If):
+            either = self.block(node.body, live, exits) | self.block(node.orelse, live, exits)
+            return read_names(node.test) | either
+        if isinstance(node, ast.For | ast.While):
+            done = self.block(node.orelse, live, exits)
+            self.after[id(node)] = (self.after[id(node)] or frozenset()) | live | done
+            return self.rounds(node, live, done)
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.Delete):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        elif isinstance(node, ast.Assert):
+            live |= self.at_raise
+        elif not isinstance(node, ast.Expr | ast.AugAssign | ast.Pass):
+            # Any part of a compound statement may run.
+            live = live.union(*exits, self.at_return, self.at_raise)
+        return (live - written_names(*targets)) | read_names(node)
+
+    def rounds(self, node: ast.For | ast.While, live: Names, done: Names) -> Names:
+        """Return the names that are live before a loop.
+
+        `live` are the names that are live after a `break`, and `done` those that are live after the
+        last round.
+        """
+        head = done
+        while True:
+            body = self.block(node.body, head, (live, head))
+            if isinstance(node, ast.For):
+                new = head | (body - written_names(node.target)) | read_names(node.target)
+            else:
+                new = head | body | read_names(node.test)
+            if new == head:
+                return head | read_names(node.iter) if isinstance(node, ast.For) else head
+            head = new
