@@ -33,6 +33,7 @@ from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
 from graphla.backends.cpu.loops import triangles as of_triangles
+from graphla.backends.cpu.loops import truss as of_truss
 from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.plan import PlanTuning
@@ -63,6 +64,7 @@ STOPPED = {
     "strong_components.label": of_strong_components.STOPPED,
     "triangles.count": of_triangles.STOPPED,
     "triangles.orient": of_triangles.STOPPED,
+    "truss.peel": of_truss.STOPPED,
 }
 """The value that each loop returns if the stop flag is set."""
 
@@ -88,6 +90,7 @@ LOOPS = {
     "sssp": {"closure.near_far"},
     "strong_components": {"strong_components.label"},
     "triangle_count": {"triangles.count"},
+    "truss_numbers": {"truss.peel"},
 }
 """Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 

@@ -550,7 +550,7 @@ class Graph:
     def labelled(self, values: Vector) -> LabelledVector: ...
     @overload
     def labelled(self, values: Matrix) -> LabelledMatrix: ...
-    def labelled(self, values: Any) -> Any:
+    def labelled(self, values: Vector | Matrix) -> LabelledVector | LabelledMatrix:
         """Attach the vertex labels to a Vector or Matrix, so that `to_dict` or `to_dicts` use them.
 
         Args:

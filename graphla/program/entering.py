@@ -13,7 +13,6 @@ from graphla.expression import Operand
 from graphla.formats import is_iso
 from graphla.program import ir, steps
 from graphla.program.emitting import Object
-from graphla.program.notation import Notation
 from graphla.program.reasons import Reason, refuse
 from graphla.program.syntax import walk, written_names
 from graphla.program.values import (
@@ -40,6 +39,7 @@ from graphla.program.values import (
     constant,
     scalar_kind,
 )
+from graphla.program.writing import Writer
 from graphla.sparse import Vector
 from graphla.sparse.mask import Mask
 from semirings.dtypes import INT64, DataType, lookup_dtype
@@ -86,7 +86,7 @@ def is_small(value: Any) -> bool:
     return type(value) is not int or LEAST <= value <= MOST
 
 
-class Entry(Notation):
+class Entry(Writer):
     """Makes the arguments of a program from the values that variables have before the loop.
 
     Attributes:

@@ -49,6 +49,7 @@ class Region:
         self.ending: list[str] = []  # what comes last
         self.read_lines = [line]  # the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.rewritten: set[int] = set()  # the numbers of targets that several updates change
         self.pushed: int | None = None  # the index of the slot of which a push reads the entries
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None

@@ -143,6 +143,12 @@ def print_updates(printer: Printer, writes: list[Update]) -> None:
     region.fields[words.FINISH] = words.UPDATE
     region.read_lines = [x.line for x in writes]
     region.targets = list({x.target.index: x.target for x in writes}.values())
+    for k, target in enumerate(region.targets):
+        if [x.target for x in writes].count(target) > 1:
+            region.rewritten.add(k)
+            if region.cover:
+                # One update may remove an entry, and the next one may add it again.
+                region.body.append(f"listed{k} = {region.present(target)}[i]")
     for x in writes:
         region.body += _update_lines(region, x, region.targets.index(x.target))
     region.launch()
@@ -157,7 +163,9 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
     adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
     if region.cover:
         adds += [f"if grows{k}:", f"    {region.list(target)}[end{k}] = np.int32(i)"]
-        adds += [f"    end{k} += np.uint64(is_new)"]
+        is_unlisted = f"not listed{k}" if k in region.rewritten else "is_new"
+        adds.append(f"    end{k} += np.uint64({is_unlisted})")
+        adds += [f"listed{k} = True"] if k in region.rewritten else []
     adds.append(f"added{k} += np.int64(is_new)")
     removes = [f"if {present}[i]:", f"    {present}[i] = False", f"    removed{k} += 1"]
     if accum is None:

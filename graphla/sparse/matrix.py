@@ -22,7 +22,7 @@ from graphla.sparse import building, exporting, expressions, printing, sorting
 from graphla.sparse.arithmetic import Collection
 from graphla.sparse.indices import matrix_axes, position
 from graphla.sparse.mask import Mask
-from graphla.sparse.noun import Indexed
+from graphla.sparse.noun import Default, Indexed
 from graphla.sparse.vector import ReadableVector, Vector
 from graphla.stores import MatrixStore
 from semirings import binary, monoid, semiring
@@ -400,6 +400,10 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         """
         return expressions.diag(self._read(), k).new(dtype, name=name)
 
+    @overload
+    def get(self, row: _Index, col: _Index) -> bool | int | float | None: ...
+    @overload
+    def get(self, row: _Index, col: _Index, default: Default) -> bool | int | float | Default: ...
     def get(self, row: _Index, col: _Index, default: Any = None) -> Any:
         """Return A(row, col) as a Python number.
 

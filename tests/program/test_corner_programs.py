@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import Vector, binary
+from graphla import Vector, binary, monoid, replace
+from graphla.backends.cpu.program import ProgramTuning
+from graphla.backends.tuning import using
 from graphla.exceptions import NotCompilable
 from graphla.program import interpreter, running
 from graphla.program.ir import Program
@@ -27,10 +29,14 @@ pytestmark = pytest.mark.cpu
 
 
 class Printed:
-    """The engine that runs the printed module as Python."""
+    """The engine that runs the printed module as Python, with a tuning."""
+
+    def __init__(self, tuning: ProgramTuning):
+        self.tuning = tuning
 
     def run(self, program: Program, arguments: Arguments) -> Outcome:
-        return cpu.run(program, arguments, plain_numba.load)
+        with using(self.tuning):
+            return cpu.run(program, arguments, plain_numba.load)
 
 
 ENGINES: list[Any] = [interpreter]
@@ -39,7 +45,8 @@ if find_spec("numba") is not None:
 
     from graphla.program import cpu
 
-    ENGINES.append(Printed())
+    # Each statement visits all indices, or lists of entries.
+    ENGINES += [Printed(ProgramTuning()), Printed(ProgramTuning(sparse=0, near=0, listed=0))]
 
 
 def u() -> Vector:
@@ -487,3 +494,30 @@ def test_a_loop_may_compare_an_array_with_none():
         return u
 
     check(write, [u, lambda: np.ones((2, 2))], [u, lambda: [1, "a"]], [u, lambda: None])
+
+
+# --- statements that run together -----------------------------------------------------------------
+
+
+def test_an_entry_may_be_removed_and_added_again_by_statements_that_run_together():
+    def write(u: Vector, w: Vector) -> Any:
+        found = 0
+        for _ in range(3):
+            u(~w.S, binary.max, replace) << w + u
+            u(binary.min) << w
+            found = found * 100 + u.reduce(monoid.plus).get(0) + u.nvals
+        return u, found
+
+    def write_again(u: Vector, w: Vector) -> Any:
+        found = 0
+        for _ in range(3):
+            u(binary.plus) << w
+            u(~w.S, replace) << u
+            u(w.S) << w
+            u(w.V, replace) << 5
+            u(~w.S) << 1
+            found = found * 100 + u.reduce(monoid.plus).get(0) + u.nvals
+        return u, found
+
+    check(write, [u, w], [w, u])
+    check(write_again, [u, w], [w, u])

@@ -156,7 +156,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
     return float(value)
 
 
-def weighs(name: str, weight: Any) -> bool:
+def weighs(name: str, weight: bool | str | None) -> bool:
     """Return whether an algorithm uses the values of A as weights.
 
     It does if the argument `weight` is True, or the name of an edge attribute as in NetworkX.

@@ -47,3 +47,4 @@ from graphla.backends.cuda.strong_components import strong_components
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.cuda.triangles import count_triangles
+from graphla.backends.cuda.truss import trusses

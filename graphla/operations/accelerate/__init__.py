@@ -16,6 +16,8 @@ from graphla.operations.accelerate.components import (
     SpanningForest,
     StrongComponents,
     TriangleCount,
+    Truss,
+    TrussNumbers,
 )
 from graphla.operations.accelerate.groups import (
     Contraction,
@@ -47,5 +49,7 @@ __all__ = [
     "SpanningForest",
     "StrongComponents",
     "TriangleCount",
+    "Truss",
+    "TrussNumbers",
     "accelerated",
 ]
