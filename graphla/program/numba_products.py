@@ -165,8 +165,6 @@ def _pull(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
         printer.text.firsts.add((x.matrix.index, form))
         _pull_any(x, out, region, term, "" if mask is None else f" & {region.mask(mask, 'i')}")
         return region
-    count = f"w[at_{region.slot(u)} + NVALS]"
-    region.see("full", f"{count} == {region.size(u.dim)}")
     identity = 0 if monoid.is_any or monoid.identity is None else monoid.identity
     has_identity = not monoid.is_any and monoid.identity is not None
     add = region.operators.call(monoid.binaryop, ("total", dtype), ("v", dtype))
@@ -180,7 +178,7 @@ def _pull(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     inner = [f"v = {term}", "total = v" if monoid.is_any else f"total = {add}", "found = True"]
     inner += ends
     lines = [
-        "if full:",
+        "if w[COVERS] != 0:",
         f"    {ROW}",
         "        k = np.uint64(indices[p])",
         *indent(indent(inner)),

@@ -30,11 +30,11 @@ AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(8, 14)  # where and why the p
 FAULT, FAULT_A, FAULT_B = range(14, 17)
 DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(17, 23)  # what a statement visits
 PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(23, 29)  # the results of its parts
-PUSHES, FRONTIER, EDGES, ALLOWED = range(29, 33)  # the current product
-REST = 33  # an array of ROW indices for each part
-ITEM = 34  # the number of an item of a stack
-CODE_OF = 35  # the addresses of the functions in ENTRIES
-FIRST_RECORD = 40
+PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(29, 34)  # the current product
+REST = 34  # an array of ROW indices for each part
+ITEM = 35  # the number of an item of a stack
+CODE_OF = 36  # the addresses of the functions in ENTRIES
+FIRST_RECORD = 42
 REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
 
@@ -427,12 +427,35 @@ def multiply(product, _a, _b, _c, w, r):
         if wanted == PUSH:
             in_order = np.int64(w[FIXED] != 0 and w[product + IS_FLOAT] != 0)
             call(w[LIST_ENTRIES], w[product + U], w[w[product + U_DIM]], in_order, 0, w, r)
+        else:
+            w[COVERS] = np.int64(covers_rows(product, w))
     statement = w[product + (PUSHING if w[PUSHES] == PUSH else PULLING)]
     status = call(w[LAUNCH], statement, 0, 0, 0, w, r)
     if status == GOES_ON and w[TRACED] != 0:
         w[PHASE] = AFTER_RECORD
         return RECORDS
     return status
+
+
+def covers_rows(product, w):
+    """Return whether a pull finds an entry of u for each matrix entry, so that it need not look.
+
+    This is so if u is full, or if the matrix has no entry where u has none. Sums that may stop
+    early read so few entries of u that this test would take longer.
+    """
+    u, n, form = w[product + U], w[w[product + U_DIM]], w[product + PUSH_FORM]
+    if w[u + NVALS] == n:
+        return True
+    if w[product + STOPS] != 0 or w[form + HELD] == 0 or w[u + NVALS] * 4 < n:
+        return False
+    present = view(w[u + PRESENT], n, np.bool_)
+    # Two int64 that differ by a degree have different low halves.
+    step = np.uint64(2 if w[product + IS_WIDE] != 0 else 1)
+    halves = view(w[form + INDPTR], (n + 1) * np.int64(step), np.int32)
+    for k in range(np.uint64(n)):
+        if not present[k] and halves[k * step] != halves[(k + ONE) * step]:
+            return False
+    return True
 
 
 def choose_direction(product, w, r):
