@@ -18,8 +18,8 @@ from graphla.io.entries import assemble
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.printing import html
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings import binary
 from semirings.dtypes import lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch, InvalidValue

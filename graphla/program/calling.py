@@ -395,7 +395,7 @@ class Caller(Evaluator):
         if digits is not None and (scalar.dtype is FP64 or self.static(digits, node) < 0):
             refuse(Reason.OPERATION, node, name="`round` to a number of decimal digits")
         with self.checks(node):
-            return Number(scalars.rounded(scalar))
+            return Number(scalars.round_number(scalar))
 
     def call_len(self, args: list[Any], options: Any, node: Any) -> Number:
         """Return len(x)."""

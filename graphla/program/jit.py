@@ -235,18 +235,18 @@ class _Function:
         """Run the function on copies of its vectors; return which loops compile, and how."""
         copies: dict[int, Any] = {}
 
-        def copied(x: Any) -> Any:
+        def duplicate(x: Any) -> Any:
             if type(x) is Vector:
                 return copies.setdefault(id(x), x.dup())
             if type(x) is list and any(type(each) is Vector for each in x):
-                return copies.setdefault(id(x), [copied(each) for each in x])
+                return copies.setdefault(id(x), [duplicate(each) for each in x])
             return x
 
         rewritten = self.rewritten or self.rewrite()
         report: list[str] = []
         token = _report.set(report)
         try:
-            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
+            rewritten(*map(duplicate, args), **{name: duplicate(x) for name, x in options.items()})
         finally:
             _report.reset(token)
         if not self.loops:
@@ -670,6 +670,10 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = running.run(engine, self.program, arguments)
+        for name in dict.fromkeys(outcome.enlarged):
+            count = outcome.enlarged.count(name)
+            times = "once" if count == 1 else f"{count} times"
+            self.shape.owner.say(f"left to enlarge the memory of {name} {times}, and went on.")
         if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
             return None
         for k, stack in enumerate(self.program.stacks):
@@ -693,7 +697,7 @@ class _Case:
             for each in left.outputs
         ]
         if left.raised is not None:
-            error = self.raised(left.raised, values, outcome, vectors, lists)
+            error = self.execute_raise(left.raised, values, outcome, vectors, lists)
             return (-1, *outputs, _Unusual(left.missing, error))
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
 
@@ -725,7 +729,7 @@ class _Case:
         _raise(raised, {"error": error}, source, number, error)
         return (_Unusual(frozenset(), error),)
 
-    def raised(
+    def execute_raise(
         self,
         place: Place,
         values: Mapping[str, Any],

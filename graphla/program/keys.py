@@ -140,7 +140,7 @@ class Description:
             self.is_mixed = self.is_mixed or bool(self.device)
             self.device = device
 
-    def nested(self, values: Any) -> Any:
+    def of_parts(self, values: Any) -> Any:
         """Return the descriptions of values to which an object refers, including numbers."""
         if self.depth >= DEEP:
             return tuple(map(Same, values))
@@ -207,12 +207,12 @@ def _itself(at: Description, value: Any) -> Any:
 
 
 def _dict(at: Description, value: Any) -> Any:
-    return (dict, at.nested(value), at.nested(value.values())) if at.depth else Same(value)
+    return (dict, at.of_parts(value), at.of_parts(value.values())) if at.depth else Same(value)
 
 
 def _list(at: Description, value: Any) -> Any:
     if at.depth:
-        return type(value), at.nested(value)
+        return type(value), at.of_parts(value)
     kinds = set(map(type, value))
     if kinds <= _NUMBERS:
         size = len(value)
@@ -228,7 +228,7 @@ def _list(at: Description, value: Any) -> Any:
                 shared.append(k)
         return type(value), frozenset(kinds_of_items), tuple(shared), _same_list(at, value)
     if isinstance(value, tuple):
-        return tuple, at.nested(value)
+        return tuple, at.of_parts(value)
     return Same(value)
 
 
@@ -249,7 +249,11 @@ def _function(at: Description, value: FunctionType) -> Any:
     code = value.__code__
     if code in at.inlined:
         return code
-    return code, at.nested(_read_outside(value)), at.nested(value.__defaults__ or ())
+    return (
+        code,
+        at.of_parts(_read_outside(value)),
+        at.of_parts(value.__defaults__ or ()),
+    )
 
 
 def _method(at: Description, value: MethodType) -> Any:
@@ -266,7 +270,7 @@ def _operator(at: Description, value: Operator) -> Any:
     if not value.is_anonymous:
         return value  # operators are compared by identity
     recipe = value._recipe()
-    return type(value), tuple(recipe), at.nested(recipe.values())
+    return type(value), tuple(recipe), at.of_parts(recipe.values())
 
 
 def _typed(at: Description, value: Typed) -> Any:

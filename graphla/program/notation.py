@@ -200,7 +200,7 @@ class Notation(Emitter):
             with self.checks(node):
                 raise TypeError(f"a scalar is needed, not {self.kind(x)}")
 
-    def fitted(self, x: Any, dtype: DataType, name: str, node: Any) -> ir.Scalar:
+    def fit_scalar(self, x: Any, dtype: DataType, name: str, node: Any) -> ir.Scalar:
         """Convert a scalar operand for an operation that needs an entry of this dtype.
 
         The result has the Python type for the dtype (see `scalar_kind`). If the value does not fit
@@ -217,7 +217,7 @@ class Notation(Emitter):
             if dtype is not UINT64:
                 above = scalars.call("gt", BOOL, scalar, constant(most))
                 outside = scalars.either(outside, above)
-            self.unfit(outside, name, dtype)
+            self.refuse_misfit(outside, name, dtype)
         elif dtype.is_integer and scalar.dtype is FP64:
             scalar = self.leaf(scalar)
             least, most = limits(dtype.np_type)
@@ -225,7 +225,7 @@ class Notation(Emitter):
                 scalars.call("gt", BOOL, scalar, constant(float(least - 1))),
                 scalars.call("lt", BOOL, scalar, constant(float(most + 1))),
             )
-            self.unfit(scalars.negation(inside), name, dtype)
+            self.refuse_misfit(scalars.negation(inside), name, dtype)
             if dtype is UINT64:
                 return scalar
         elif dtype is FP32 and scalar.dtype is FP64:
@@ -234,10 +234,10 @@ class Notation(Emitter):
             finite = scalars.call("lt", BOOL, size, constant(float("inf")))
             # Values below this limit round to the largest FP32 value or a smaller one.
             large = scalars.call("ge", BOOL, size, constant(2.0**128 - 2.0**103))
-            self.unfit(scalars.both(finite, large), name, dtype)
+            self.refuse_misfit(scalars.both(finite, large), name, dtype)
         return scalars.convert(scalar, scalar_kind(dtype))
 
-    def unfit(self, condition: ir.Scalar, name: str, dtype: DataType) -> None:
+    def refuse_misfit(self, condition: ir.Scalar, name: str, dtype: DataType) -> None:
         """Emit the fault for a value that does not fit a dtype."""
         text = f"{name} does not fit {dtype}"
         if dtype.is_integer:
@@ -284,18 +284,18 @@ class Notation(Emitter):
             x = given.get(name)
             if x is None:
                 return constant(value.item())
-            return self.fitted(x, into, name, node)
+            return self.fit_scalar(x, into, name, node)
 
         x = args[0].term
         if operation is ops.apply:
             return Pending(ir.Apply(args[1], x, dtype), dim)
         if operation is ops.apply_left:
             op = args[1]
-            value = self.fitted(scalar, op.type, "left", node) if op.reads_x else ZERO
+            value = self.fit_scalar(scalar, op.type, "left", node) if op.reads_x else ZERO
             return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)
         if operation is ops.apply_right:
             op = args[1]
-            value = self.fitted(scalar, op.type2, "right", node) if op.reads_y else ZERO
+            value = self.fit_scalar(scalar, op.type2, "right", node) if op.reads_y else ZERO
             return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)
         if operation is ops.apply_index:
             thunk = side("thunk", args[2], args[1].thunk_type)

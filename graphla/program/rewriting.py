@@ -205,7 +205,7 @@ class _Rewriter:
         site = self.sites[k]
         rest = self.body(node.orelse)
         node.body, node.orelse = self.body(node.body), []
-        r, p, u, jit = (_named(name) for name in (f".r{k}", f".p{k}", f".u{k}", RUNTIME))
+        r, p, u, jit = (_encode(name) for name in (f".r{k}", f".p{k}", f".u{k}", RUNTIME))
         inputs = "".join(f"{name}, " for name in site.inputs)
         outputs = "".join(f"{name}, " for name in site.outputs)
         deletions = "".join(f"\n        if {x!r} in {u}: del {x}" for x in site.outputs)
@@ -250,7 +250,7 @@ def _leave(node: ast.stmt) -> ast.stmt:
 _PREFIX = "GRAPHLA_JIT_"
 
 
-def _named(name: str) -> str:
+def _encode(name: str) -> str:
     """Return an identifier that encodes a name. `_statements` decodes it."""
     return name if name.isidentifier() else _PREFIX + name.encode().hex()
 

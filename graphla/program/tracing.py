@@ -298,7 +298,7 @@ class Tracer(Caller):
                     found[name] = unsure[0].is_zero
                 elif len({each.is_zero for each in unsure}) == 2:
                     found[name] = False
-            if found:
+            if not found.items() <= self.uncertain.items():
                 raise Unsettled(found)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:

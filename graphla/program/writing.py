@@ -90,7 +90,7 @@ class Writer(Notation):
                 return ir.Empty(dtype)
             return ir.Full(value.scalar, value.dtype)
         self.require_value(value, node)
-        return ir.Full(self.fitted(value, dtype, "value", node), dtype)
+        return ir.Full(self.fit_scalar(value, dtype, "value", node), dtype)
 
     def target(self, x: Held, args: list[Any], options: dict[str, Any], node: Any) -> Target:
         """Return `w(mask, accum, replace)`."""
@@ -184,7 +184,7 @@ class Writer(Notation):
             self.emit(ir.DeleteElement(into, index, self.line))
             return
         self.require_value(value, node)
-        scalar = self.fitted(value, into.dtype, "value", node)
+        scalar = self.fit_scalar(value, into.dtype, "value", node)
         into = self.prepare_write(target.vector, node)
         self.emit(ir.SetElement(into, index, scalar, target.accum, self.line))
 
@@ -205,7 +205,7 @@ class Writer(Notation):
             source = self.materialize(found.term, found.dim)
         elif isinstance(value, NUMBERS) and not (isinstance(value, Typed) and not value.is_numpy):
             self.require_value(value, node)
-            source = self.fitted(value, into.dtype, "value", node)
+            source = self.fit_scalar(value, into.dtype, "value", node)
         else:
             refuse(
                 Reason.OPERATION, node, name="an assignment of this value by a Vector of indices"

@@ -24,7 +24,8 @@ from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 
 if TYPE_CHECKING:
-    from graphla.sparse.matrix import Matrix, MatrixExpression, ReadableMatrix
+    from graphla.sparse.matrix import Matrix, MatrixExpression
+    from graphla.sparse.readable_matrix import ReadableMatrix
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
     _Index = int | np.integer | ReadableScalar

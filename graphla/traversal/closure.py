@@ -14,8 +14,8 @@ from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
 from graphla.sparse.mask import Mask, as_mask
-from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.operators import semiring_of
+from graphla.sparse.readable_matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
 from graphla.stores import VectorStore
 from graphla.traversal.evaluation import Task, evaluate

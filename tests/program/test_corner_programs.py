@@ -160,7 +160,7 @@ def test_a_popped_vector_that_has_another_name_is_not_changed():
             items.append(v)
             x = items.pop()
             x[0] = i + 50
-            found += v.get(0)
+            found += v.get(0)  # pyright: ignore[reportOperatorIssue]
         return found
 
     check_refusal(Reason.SHARED, change, u)

@@ -5,11 +5,13 @@ The interpreter runs the programs, so nothing is compiled to machine code here.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
 import subprocess
 import sys
+import textwrap
 import traceback
 import types
 import warnings
@@ -29,6 +31,7 @@ from graphla.program import interpreter, running
 from graphla.program.ir import Program
 from graphla.program.reasons import Reason
 from graphla.program.running import Arguments, Outcome
+from graphla.program.source import source_of
 from graphla.semiring import any_secondi, min_plus, plus_times
 
 pytestmark = pytest.mark.cpu
@@ -1236,6 +1239,46 @@ def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+ENDINGS = {
+    "a return": "    return 1\n",
+    "statements that never run": "    return 1\n    x = 2\n    if x:\n        return 3\n",
+    "a bracket at the left": "    return max(\n        1,\n        2,\n)\n",
+    "a string at the left": '    return """\nleft\n"""\n',
+    "a comment": "    return 1\n    # comment\n\n# another\n",
+    "nothing": "    pass\n",
+    "an inner function": "    def inner():\n        return 1\n\n        # comment\n",
+    "a loop": "    while k:\n        k -= 1\n    else:\n        pass\n",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("beginning", ["def f(k):\n", "@keep\ndef f(\n    k,\n):\n"])
+@pytest.mark.parametrize("following", ["", "\nx = 1\n", "def g(k):\n    return 2\n"])
+@pytest.mark.parametrize("depth", [0, 4])
+def test_the_lines_of_a_function_are_found(
+    tmp_path: Path, beginning: str, ending: str, following: str, depth: int
+):
+    text = textwrap.indent(beginning, " " * depth) + textwrap.indent(
+        ENDINGS[ending], " " * depth, lambda line: line.startswith(" ")
+    )
+    text += textwrap.indent(following, " " * depth)
+    file = tmp_path / "functions.py"
+    before = "# first\ndef keep(f):\n    return f\n\n" + ("class C:\n" if depth else "")
+    file.write_text(before + text)
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    function = vars(names["C"])["f"] if depth else names["f"]
+    found = source_of(function)
+    wanted = inspect.getsource(function).rstrip("\n").splitlines()
+    code = [line for line in found.lines if line.strip() and not line.lstrip().startswith("#")]
+    assert code == [x for x in wanted if x.strip() and not x.lstrip().startswith("#")]
+    assert found.first == inspect.getsourcelines(function)[1]
+    lines = [x.lineno for x in ast.walk(found.node) if isinstance(x, ast.stmt)]
+    assert min(lines) == found.first + beginning.startswith("@")
 
 
 # --- explanations --------------------------------------------------------------------------------

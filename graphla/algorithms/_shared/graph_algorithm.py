@@ -16,7 +16,7 @@ from graphla.operations.moving import default_device
 from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings.exceptions import InvalidValue
 
 _NAMED = ("weight", "distance")
