@@ -673,6 +673,35 @@ def test_a_statement_that_fails_in_one_state_only_is_compiled():
     assert len(engine.programs) == 1
 
 
+@pytest.mark.parametrize("size", [3, 6, 7])
+def test_a_new_vector_may_have_the_size_of_an_argument(size: int):
+    def make(u: Vector, m: int, k: int) -> Vector:
+        w = Vector(int, 2)
+        for i in range(2):
+            w = Vector(int, m)
+            w[i] = Vector(int, k).size + u.nvals
+        return w
+
+    check(make, ones, lambda: size, lambda: 7)
+    with compiling() as engine:
+        jitted = gl.jit(make)
+        for m, k in ((size, 7), (7, size), (8, 8), (8, 9)):
+            assert shown(jitted(ones(), m, k)) == shown(make(ones(), m, k))
+    assert len(engine.programs) == 4
+
+
+@pytest.mark.parametrize("size", [-1, 2.0, 1 << 31])
+def test_a_wrong_size_of_a_new_vector_raises_the_error_of_python(size: Any):
+    def make(u: Vector, m: Any) -> Vector:
+        for _ in range(2):
+            u = Vector(int, m)
+        return u
+
+    for function in (make, gl.jit(make)):
+        with running.use(interpreter), pytest.raises((TypeError, gl.exceptions.InvalidValue)):
+            function(ones(), size)
+
+
 # --- numbers that are an int or a float ----------------------------------------------------------
 
 
