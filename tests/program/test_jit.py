@@ -1310,6 +1310,20 @@ def test_the_lines_of_a_function_are_found(
     assert min(lines) == found.first + beginning.startswith("@")
 
 
+def test_a_function_whose_file_has_changed_is_refused(tmp_path: Path, engine: Counting):
+    text = "def f(u):\n    k = 0\n    for _ in range(2):\n        k += u.nvals + 1\n    return k\n"
+    functions = []
+    for name in ("same.py", "changed.py"):
+        file, names = tmp_path / name, {}
+        file.write_text(text)
+        exec(compile(text, str(file), "exec"), names)
+        functions.append(gl.jit(names["f"]))
+    file.write_text(text.replace("+ 1", "+ 20"))
+    assert functions[0](ones()) == 14
+    with pytest.raises(NotCompilable, match="whose file has changed since it was imported"):
+        functions[1](ones())
+
+
 # --- explanations --------------------------------------------------------------------------------
 
 
