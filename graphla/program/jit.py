@@ -670,6 +670,10 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = running.run(engine, self.program, arguments)
+        for name in dict.fromkeys(outcome.enlarged):
+            count = outcome.enlarged.count(name)
+            times = "once" if count == 1 else f"{count} times"
+            self.shape.owner.say(f"left to enlarge the memory of {name} {times}, and went on.")
         if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
             return None
         for k, stack in enumerate(self.program.stacks):

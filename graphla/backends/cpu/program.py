@@ -185,6 +185,7 @@ class Machine:
         self.own: set[int] = set()  # the addresses of arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
         self.trace: list[Level] = []
+        self.enlarged: list[int] = []  # the place of a stack for each time that it was enlarged
         w, tuning = self.w, current(TUNING)
         w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
         if given.threads == 1:
@@ -331,6 +332,7 @@ class Machine:
         starts = np.zeros((items if count < items else 2 * items) + 2, np.int64)
         starts[: count + 1] = old[2][: count + 1]
         self.place_stack(place, indices, values, starts)
+        self.enlarged.append(place)
         for array in old:
             del self.alive[array.__array_interface__["data"][0]]
 
