@@ -515,6 +515,9 @@ class Caller(Evaluator):
             dim = self.dim(scalar.value)
             self.fix(self.paths["dims"][dim.index])
             return dim
+        if isinstance(scalar, ir.Var) and scalar in self.arguments and scalar in self.stable:
+            with self.checks(node):
+                return self.dim_of_argument(scalar)
         name = "a new vector whose size is not that of a vector or matrix of the loop"
         return refuse(Reason.OPERATION, node, name=name)
 
