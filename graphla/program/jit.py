@@ -238,9 +238,12 @@ class _Function:
         def duplicate(x: Any) -> Any:
             if type(x) is Vector:
                 return copies.setdefault(id(x), x.dup())
-            if type(x) is list and any(type(each) is Vector for each in x):
-                return copies.setdefault(id(x), [duplicate(each) for each in x])
-            return x
+            if id(x) not in copies and type(x) in (list, tuple, dict):
+                items = x.values() if type(x) is dict else x
+                new = [duplicate(each) for each in items]
+                if any(one is not other for one, other in zip(items, new, strict=True)):
+                    copies[id(x)] = type(x)(zip(x, new, strict=True) if type(x) is dict else new)
+            return copies.get(id(x), x)
 
         rewritten = self.rewritten or self.rewrite()
         report: list[str] = []

@@ -588,7 +588,8 @@ class Tracer(Caller):
         if isinstance(target, ast.Tuple | ast.List):
             if isinstance(value, Static) and isinstance(value.value, tuple | list):
                 value = self.sequence(value, target)
-            if not isinstance(value, Items):
+            has_star = any(isinstance(each, ast.Starred) for each in target.elts)
+            if has_star or not isinstance(value, Items):
                 refuse(Reason.SYNTAX, target, name="this unpacking")
             if len(value.values) != len(target.elts):
                 text = f"the number of values to unpack is not {len(target.elts)}"
