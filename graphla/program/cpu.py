@@ -201,4 +201,6 @@ def _outcome(
         held = {each.name for each in used if isinstance(each, ir.Var)}
         kept = [v for v in kept if v.name in held]
     scalars = {v.name: work.scalar(v.name, v.dtype) for v in kept}
-    return Outcome(number, fault, scalars, slots, stacks, list(work.trace))
+    names = {layout.stacks[stack.index]: stack.name for stack in program.stacks}
+    enlarged = tuple(names[place] for place in work.enlarged)
+    return Outcome(number, fault, scalars, slots, stacks, list(work.trace), enlarged)

@@ -48,6 +48,9 @@ class Slot:
     dtype: DataType
     dim: Dim
 
+    def __hash__(self) -> int:
+        return self.index
+
 
 @record
 class Var:

@@ -89,6 +89,7 @@ class Outcome:
             the start, and that the program has not removed, is the same store as in `Arguments`.
         trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
             active.
+        enlarged: the name of a stack for each time that its memory was enlarged.
     """
 
     exit: int
@@ -97,6 +98,7 @@ class Outcome:
     slots: dict[int, VectorStore]
     stacks: dict[int, list[VectorStore]]
     trace: list[Any] = field(default_factory=list)
+    enlarged: tuple[str, ...] = ()
 
 
 class Engine(Protocol):
