@@ -1270,6 +1270,22 @@ def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
 
 
+def passes_an_expression(u: Vector, rounds: int) -> Any:
+    for _ in range(rounds):
+        late = u + u
+        u << late
+    try:
+        late = (u - 1).new()
+        rounds = late.nvals
+    except ValueError as error:
+        return error
+    return rounds
+
+
+def test_a_variable_that_a_try_statement_assigns_first_is_not_live():
+    check(passes_an_expression, ones, lambda: 2)
+
+
 # --- sources -------------------------------------------------------------------------------------
 
 ENDINGS = {
