@@ -442,7 +442,8 @@ class _Shape:
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
-        how = device, current().deterministic, forced_direction()
+        settings = current()
+        how = device, settings.device, settings.deterministic, forced_direction()
         key = description, has_all or tuple(values), how
         cases = self.cases.get(key, ())
         waits = explains or self.owner.owner.is_patient
