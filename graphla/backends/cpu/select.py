@@ -10,7 +10,7 @@ from graphla.backends.cpu.apply import at_places, of_size
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.layout import compress, index_dtype, keys_of, offsets
 from graphla.backends.cpu.masks import is_among
-from graphla.backends.cpu.operands import row_parts, spread
+from graphla.backends.cpu.operands import WORDS, row_parts, spread
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import run
@@ -20,8 +20,6 @@ from semirings.operators import TypedSelectOp
 V = TypeVar("V", SparseVector, Csr)
 SIMPLE = 8
 """Factor by which `config.compile_threshold` is multiplied here, because NumPy is fast, too."""
-WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""The dtypes as which a loop copies values, by their size in bytes."""
 
 
 def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
