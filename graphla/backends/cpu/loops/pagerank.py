@@ -61,9 +61,10 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
                 total += carried[np.uint64(walk.indices[p])]
             total *= walk.weights[0]
         total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
-        change += abs(total - out_rank[v])
-        every += total
+        old = out_rank[v]
         out_rank[v] = total
+        change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
+        every += total
         out_carried[v] = total * walk.share[v]
         if walk.share[v] == 0:
             dangling += total
