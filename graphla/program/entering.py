@@ -143,7 +143,7 @@ class Entry(Writer):
     # --- the steps --------------------------------------------------------------------------------
 
     def count_assignments(self) -> Counter[str]:
-        """Return the number of assignments to each name. A value from before the loop counts as one."""
+        """Count the assignments to each name. A value from before the loop counts as one."""
         found: Counter[str] = Counter()
         for step in self.loop.steps:
             if isinstance(step, steps.Begin):
@@ -189,7 +189,7 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # If the vector of one name may become that of a written name, the first name is written, too.
+        # A name is also written if its vector may become the vector of a written name.
         size = -1
         while size < len(written):
             size = len(written)

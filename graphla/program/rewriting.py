@@ -186,7 +186,7 @@ class _Rewriter:
         return [new for each in statements for new in self.statement(each)]
 
     def statement(self, node: Any) -> list[Any]:
-        """Return the statements that replace a statement, or a rewritten clause such as `except`."""
+        """Return the statements that replace a statement or a clause such as `except`."""
         if isinstance(node, ast.For | ast.While):
             return self.loop(node)
         if not isinstance(node, NESTED):

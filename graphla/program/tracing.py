@@ -118,8 +118,8 @@ class Variant:
 class Open:
     """A block whose instructions the tracer has yet to emit.
 
-    The block begins with the step, in the state. `decisions` and `skip` are the arguments of
-    `Emitter.begin` for this step: they are not empty if an earlier block has executed a part of it.
+    The block begins with this step in this state. `decisions` and `skip` are the arguments of
+    `Emitter.begin`. After a fork, the preceding block has executed the beginning of the step.
     """
 
     block: int
