@@ -20,7 +20,7 @@ EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this limit."""
 
 SMALL = 1 << 20
-"""Ints up to this limit may be added to an uncertain number. The sum is computed as a float."""
+"""The largest absolute value of an int that is added to an uncertain number, as a float."""
 
 ARITHMETIC = {
     "+": "add",

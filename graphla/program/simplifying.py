@@ -204,7 +204,7 @@ def _join_copy(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instru
 
 
 def _without_unused(block: ir.Block, live: frozenset[str]) -> list[ir.Instruction]:
-    """Drop assignments to variables that are not live."""
+    """Drop assignments to variables that are not live, unless the value may raise an exception."""
     found: list[ir.Instruction] = []
     for instruction in reversed(block.instructions):
         kept: ir.Instruction | None = instruction
