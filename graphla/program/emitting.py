@@ -48,7 +48,7 @@ class State:
         return State(dict(self.names), dict(self.objects))
 
     def keep(self, names: Any) -> None:
-        """Drop all names except these, and the objects that nothing needs any more."""
+        """Drop all names except these, and the objects that are no longer needed."""
         self.names = {name: value for name, value in self.names.items() if name in names}
         used = {each.number for each in parts(tuple(self.names.values()), Held)}
         self.objects = {
@@ -97,8 +97,10 @@ class Emitter:
         self.decided = 0
         self.skip = skip
         self.emitted = 0
+        # The slots that this statement must not use for other vectors.
         self.pinned: set[ir.Slot] = self.state.slots()
         self.temporaries: dict[DataType, int] = {}
+        # The name that gets the value of the current expression. New slots get it as name.
         self.hint: str | None = None
 
     def emit(self, instruction: ir.Instruction) -> None:
@@ -180,7 +182,7 @@ class Emitter:
     # --- slots and objects ------------------------------------------------------------------------
 
     def allocate(self, dtype: DataType, dim: ir.Dim, name: str | None = None) -> ir.Slot:
-        """Return a slot whose entries nothing needs any more, or a new slot.
+        """Return a slot whose entries are no longer needed, or a new slot.
 
         The slot has the given name. If the name is None or hidden, it is "temporary".
         """

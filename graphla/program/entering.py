@@ -99,7 +99,10 @@ class Entry(Writer):
         paths: where the arguments are found; see `Binding`.
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
+        list_names: the name of each list. The first `input_stacks` lists exist before the loop.
         filled: the lists that contain vectors before the program runs.
+        sites: the number of assignments to each name.
+        merges: the merge points; see `find_merges`.
         unbound: the variables that have a value in only some of the states at a merge point. Each
             name maps to the dtype of a number and None, or the dtype and the dimension of a vector.
         uncertain: maps the variables that are floats in some states and uncertain in others to
@@ -357,6 +360,7 @@ class Entry(Writer):
         self.on_device(value, name)
         path: Path = (name,)
         is_transposed = False
+        # If the value is `A.T`, and A has not changed since, the argument is A.
         of, forms = getattr(value, "_origin", (None, None))
         if of is not None and of._read() is forms:
             value, path, is_transposed = of, (name, "T"), True

@@ -177,9 +177,9 @@ class _Flattener:
         # indices of steps. A `Do` or `Begin` has no target yet: the next step in the list follows.
         self.code: list[Step] = []
         self.labels: dict[int, int] = {}  # the position in `code` of each label
-        self.hidden = 0
-        self.calls = 0
-        self.active: list[CodeType] = []
+        self.hidden = 0  # the number of hidden names
+        self.calls = 0  # the number of inlined calls
+        self.active: list[CodeType] = []  # the functions that are being inlined
         self.outside: dict[str, Home] = {}
         self.functions: list[FunctionType] = [function]
         self.helpers: list[Helper] = []
@@ -325,7 +325,7 @@ class _Flattener:
     # --- names
 
     def name(self, name: str, scope: _Scope) -> str:
-        """Return the name that the steps use for a name in the source."""
+        """Return the name that the steps use for a name in the source, and record its home."""
         known = scope.local.get(name)
         if known is not None:
             return known
@@ -334,6 +334,7 @@ class _Flattener:
         return flat
 
     def target_name(self, node: ast.Name, scope: _Scope) -> str:
+        """Return the name that the steps use for an assigned name. Reject an outer variable."""
         if node.id not in scope.source.local:
             refuse(Reason.OUTER_NAME, node)
         return scope.local[node.id]

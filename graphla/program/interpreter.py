@@ -357,7 +357,7 @@ functions |= {
 
 
 def _choose(function: Callable[[int, int], int], most: int, x: int, y: int) -> int:
-    """Return math.comb(x, y) or math.perm(x, y). More than `most` factors overflow."""
+    """Return math.comb(x, y) or math.perm(x, y). More than `most` factors exceed INT64."""
     factors = min(y, x - y) if function is math.comb else y
     if x >= 0 and most < factors <= x:
         raise OverflowError("an integer in a compiled loop exceeds 64 bits")

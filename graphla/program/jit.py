@@ -323,7 +323,7 @@ class _Loop:
         self.outside = tuple(sorted(read - source.local - set(source.free)))
 
     def __call__(self, given: Any) -> tuple[Any, ...] | None:
-        """Run the loop. `given` is the values of `site.inputs`, or a dict of all local variables.
+        """Run the loop. `given` contains the values of `site.inputs`, or is a dict of all locals.
 
         Return the place at which the loop was left, the values of `site.outputs`, and an `_Unusual`
         or None. After a fault, return a tuple with only an `_Unusual`. Return None if Python must
@@ -421,6 +421,7 @@ class _Shape:
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
     ) -> tuple[Any, ...] | None:
+        """Run the loop, and return the result of `_Case.run`, or None if Python must run it."""
         values = {name: names[name] for name in self.inputs if name in names}
         for name, find in self.homes:
             try:
@@ -614,6 +615,7 @@ class _Case:
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
+        """Return what the rewritten function needs to know about an exit."""
         shape = self.shape
         site = shape.owner.site
         place = shape.loop.places[leaving.place]
@@ -655,7 +657,7 @@ class _Case:
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Run the program and write the results back."""
+        """Run the program and write the results back. Return None if Python must run the loop."""
         self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]

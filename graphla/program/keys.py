@@ -105,6 +105,7 @@ class Description:
         return describe(self, value)
 
     def vector(self, value: Any, store: VectorStore) -> Any:
+        """Return the description of a vector."""
         sizes, objects = self.sizes, self.objects
         size, device = store.size, store.device
         if device != self.device:
@@ -119,6 +120,7 @@ class Description:
         )
 
     def matrix(self, value: Any, store: MatrixStore) -> Any:
+        """Return the description of a matrix."""
         self.meet(store.device)
         self.entries = max(self.entries, store.nvals, store.nrows)
         sizes = self.sizes
@@ -138,6 +140,7 @@ class Description:
         )
 
     def meet(self, device: str) -> None:
+        """Record a vector or a matrix on a device."""
         self.has_graphla = True
         if device != self.device:
             self.is_mixed = self.is_mixed or bool(self.device)

@@ -196,6 +196,7 @@ class _Rewriter:
         return [node]
 
     def loop(self, node: Any) -> list[Any]:
+        """Return the statements that replace a loop, as the module's docstring shows."""
         k = self.number[id(node)]
         site = self.sites[k]
         rest = self.body(node.orelse)

@@ -620,6 +620,8 @@ class Tracer(Caller):
                 value = as_uncertain(value, self.uncertain[name])
             count = [0]
 
+            # A number that is assigned at several places always gets its own variable. Otherwise,
+            # the states after these places would have different forms.
             is_number = isinstance(value, Number | Uncertain) and self.sites.get(name, 0) > 1
 
             def take(
