@@ -57,6 +57,21 @@ def start(context, address, record, w, r):
     return types.int64(types.int64, types.int64, w, r), generate
 
 
+@intrinsic
+def prefetch(context, address):
+    """Load the memory at an address into the cache, without waiting for it."""
+    def generate(context, builder, signature, arguments):
+        number = ir.IntType(32)
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        address = builder.inttoptr(arguments[0], pointer)
+        builder.call(function, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
+
+
 def kept(function):
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return njit(function, nogil=True, error_model="numpy", cache=True, **options)

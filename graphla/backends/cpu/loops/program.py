@@ -17,7 +17,7 @@ parameters, and returns an integer.
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import call, view
+from graphla.backends.cpu.loops.placeholder_ops import call, prefetch, view
 
 ONE = np.uint64(1)
 
@@ -481,8 +481,10 @@ def choose_direction(product, w, r):
                 reached += long[k + ONE] - long[k]
         else:
             short = view(w[push_form + INDPTR], n + 1, np.int32)
+            indices = w[push_form + INDICES]
             for t in range(np.uint64(entries)):
                 k = np.uint64(listed[t])
+                prefetch(indices + np.int64(4) * np.int64(short[k]))
                 reached += np.int64(short[k + ONE] - short[k])
     elif entries < n:
         reached = np.int64(np.float64(total) * entries / n)
