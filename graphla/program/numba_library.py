@@ -44,15 +44,17 @@ def call(context, address, a, b, c, d, w, r):
 
 
 @intrinsic
-def start(context, address, record, w, r):
-    """Return the value of the function at an address for a record."""
+def start(context, function, record, w, r):
+    """Call the function at w[function] with a record. Store its value in w[STATUS]; return it."""
     def generate(context, builder, signature, arguments):
-        number = context.get_value_type(types.int64)
-        kinds = [context.get_value_type(kind) for kind in signature.args[2:]]
-        pointer = ir.FunctionType(number, [number] * 4 + kinds).as_pointer()
-        address, record, w, r = arguments
+        function, record, w, r = arguments
+        number = function.type
+        pointer = ir.FunctionType(number, [number] * 4 + [w.type, r.type]).as_pointer()
+        address = builder.load(builder.gep(w, [function]))
         rest = [number(0)] * 3
-        return builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+        value = builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+        builder.store(value, builder.gep(w, [number(STATUS)]))
+        return value
 
     return types.int64(types.int64, types.int64, w, r), generate
 

@@ -82,8 +82,9 @@ def load(layout: Layout, name: str) -> Any:
     def call(address: int, *arguments: Any) -> Any:
         return np.int64(functions[address](*arguments))
 
-    def start(address: int, record: int, w: Any, r: Any) -> Any:
-        return call(address, record, 0, 0, 0, w, r)
+    def start(function: int, record: int, w: Any, r: Any) -> Any:
+        w[words.STATUS] = call(w[function], record, 0, 0, 0, w, r)
+        return w[words.STATUS]
 
     names |= {"view": view, "call": call, "start": start, "math": _Math()}
     names["prefetch"] = lambda address: None
