@@ -41,6 +41,7 @@ from graphla.program.values import (
 )
 from graphla.program.writing import Writer
 from graphla.sparse import Vector
+from graphla.sparse.expressions import dimension
 from graphla.sparse.mask import Mask
 from semirings.dtypes import INT64, DataType, lookup_dtype
 
@@ -249,6 +250,16 @@ class Entry(Writer):
         if size not in self.sizes:
             self.sizes.append(size)
             self.paths["dims"].append(path)
+
+    def dim_of_argument(self, argument: ir.Var) -> ir.Dim:
+        """Return the dimension whose size is an argument. Another size needs another program."""
+        path = self.paths["scalars"][self.arguments.index(argument)]
+        size = self.given[path[0]]
+        for name in path[1:]:
+            size = getattr(size, name)
+        self.fix(path)
+        self.add_dim(dimension(size, "size"), path)
+        return self.dim(size)
 
     def on_device(self, value: Any, name: str) -> None:
         """Reject operands on different devices."""

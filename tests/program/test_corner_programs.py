@@ -521,3 +521,33 @@ def test_an_entry_may_be_removed_and_added_again_by_statements_that_run_together
 
     check(write, [u, w], [w, u])
     check(write_again, [u, w], [w, u])
+
+
+def test_explain_does_not_change_the_vectors_in_its_arguments():
+    def write(x: Vector, items: list[Vector], both: tuple[Vector, int], names: Any) -> None:
+        first, last = both[0], names["last"]
+        for i in range(2):
+            x[i] = 7
+            first[i] = 8
+            last << items[-1]
+        both[0].clear()
+        names["last"].clear()
+        items.append(x)
+
+    with gl.config.set(device="cpu"), running.use(interpreter):
+        x, y, z = u(), w(), u()
+        items, names = [y, x], {"last": z}
+        jitted: Any = gl.jit(write)
+        jitted.explain(x, items, both=(y, 1), names=names)
+        assert x.isequal(u()) and y.isequal(w()) and z.isequal(u())
+        assert items[0] is y and items[1] is x and len(items) == 2 and names["last"] is z
+
+
+def test_an_unpacking_with_a_star_is_refused():
+    def write(u: Vector) -> Any:
+        for i in range(2):
+            u[i] = i
+            first, *rest = 1, 2, 3
+        return u, first, rest
+
+    check_refusal(Reason.SYNTAX, write, u)
