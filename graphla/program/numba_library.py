@@ -32,6 +32,20 @@ def view(context, address, size, dtype):
 
 
 @intrinsic
+def array(context, w, record, field, size, dtype):
+    """Return the array of a dtype whose address is in a field of a record."""
+    kind = dtype.instance_type
+    kind = types.CPointer(types.uint8 if kind is types.boolean else kind)
+
+    def generate(context, builder, signature, arguments):
+        place = builder.add(arguments[1], arguments[2])
+        address = builder.load(builder.gep(arguments[0], [place]))
+        return builder.inttoptr(address, context.get_value_type(kind))
+
+    return kind(w, types.int64, types.int64, types.int64, dtype), generate
+
+
+@intrinsic
 def call(context, address, a, b, c, d, w, r):
     """Return the value of the function at an address."""
     def generate(context, builder, signature, arguments):

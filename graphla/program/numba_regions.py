@@ -98,7 +98,7 @@ class Region:
     def values(self, slot: ir.Slot) -> str:
         """Return the array of a slot's values."""
         name, size = self.token(slot), self.size(slot.dim)
-        return self.define(name, f"view(w[at_{name} + VALUES], {size}, {numpy_name(slot.dtype)})")
+        return self.define(name, f"array(w, at_{name}, VALUES, {size}, {numpy_name(slot.dtype)})")
 
     def value(self, slot: ir.Slot, i: str) -> str:
         """Return the value of the entry at index i. A BOOL is stored as a byte."""
@@ -108,12 +108,12 @@ class Region:
     def present(self, slot: ir.Slot) -> str:
         """Return the array of a slot's flags."""
         name, size = self.token(slot), self.size(slot.dim)
-        return self.define(f"has_{name}", f"view(w[at_{name} + PRESENT], {size}, np.bool_)")
+        return self.define(f"has_{name}", f"array(w, at_{name}, PRESENT, {size}, np.bool_)")
 
     def list(self, slot: ir.Slot) -> str:
         """Return the array for a slot's list."""
         name, size = self.token(slot), self.size(slot.dim)
-        return self.define(f"list_{name}", f"view(w[at_{name} + LIST], {size} + 1, np.int32)")
+        return self.define(f"list_{name}", f"array(w, at_{name}, LIST, {size} + 1, np.int32)")
 
     def matrix(self, matrix: ir.MatrixArgument, form: int) -> None:
         """Define `indptr` and `indices`. Form 0 is the CSR, form 1 the CSC."""
@@ -122,14 +122,14 @@ class Region:
         self.fields[words.FORM] = place
         offsets = self.printer.offsets[matrix.index][form]
         self.define("form", self.place(place))
-        self.define("indptr", f"view(w[form + INDPTR], {size} + 1, np.{offsets})")
+        self.define("indptr", f"array(w, form, INDPTR, {size} + 1, np.{offsets})")
         self.define("entries", f"np.int64(indptr[{size}])")
-        self.define("indices", "view(w[form + INDICES], entries, np.int32)")
+        self.define("indices", "array(w, form, INDICES, entries, np.int32)")
 
     def weight(self, matrix: ir.MatrixArgument) -> str:
         """Return the value of matrix entry p. An iso-valued matrix stores one value."""
         size, p = (1, "0") if matrix.is_iso else ("entries", "p")
-        self.define("weights", f"view(w[form + WEIGHTS], {size}, {numpy_name(matrix.dtype)})")
+        self.define("weights", f"array(w, form, WEIGHTS, {size}, {numpy_name(matrix.dtype)})")
         return f"(weights[{p}] != 0)" if matrix.dtype is BOOL else f"weights[{p}]"
 
     def operand(self, x: ir.Scalar, dtype: DataType) -> str:
@@ -373,11 +373,10 @@ class Region:
         loop = ["for i in range(np.uint64(first), np.uint64(last)):", *indent(self.body)]
         if self.cover:
             head += ["is_listed = w[DOMAIN] == IN_LISTS"]
-            head += ["rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)"]
+            head += ["rest = rest_of(part, w)"]
             loop = [
                 "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
-                "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
-                "    length = call(w[LIST_BLOCK], np.int64(begin), np.int64(stop), part, n, w, r)",
+                "    length = call(w[LIST_BLOCK], np.int64(begin), last, part, n, w, r)",
                 "    for t in range(np.uint64(length)):",
                 "        i = np.uint64(rest[t])",
                 *indent(indent(self.body)),
@@ -413,10 +412,9 @@ class Region:
         """Return the lines that store the counts of a part."""
         if self.totals is not None:
             return []
-        lines = ["counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)"]
-        for k in range(len(self.targets)):
-            lines.append(f"counts[WIDTH * part + {2 * k}] = added{k}")
-            lines.append(f"counts[WIDTH * part + {2 * k + 1}] = removed{k}")
         if not self.targets:
-            lines += ["counts[WIDTH * part] = added", "counts[WIDTH * part + 1] = first"]
-        return lines
+            return [f"store_counts(part, {self.printer.integer('0')}, added, first, w)"]
+        return [
+            f"store_counts(part, {self.printer.integer(str(2 * k))}, added{k}, removed{k}, w)"
+            for k in range(len(self.targets))
+        ]

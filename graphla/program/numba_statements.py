@@ -234,7 +234,8 @@ def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
         lines = ["if True:", *new]
         printer.clear(flags)
     region.body += guard(has, lines)
-    region.ending = ["counts[1] = removed"]
+    zero = printer.integer("0")
+    region.ending = [f"store_counts(part, {zero}, added, removed, w)"]
     printer.clear(out)
     region.launch()
     source: Any = ir.Entry(out)
@@ -382,7 +383,7 @@ def _print_item(printer: Printer, function: str, x: ir.Append | ir.Pop | ir.Peek
     region = Region(printer, function, x.line, x.slot.dim, [], words.WHOLE)
     stack = region.define("stack", region.place(printer.text.stacks[x.stack.index]))
     dtype, values = numpy_name(x.stack.dtype), region.values(x.slot)
-    region.define("items", f"view(w[{stack} + STACK_VALUES], w[{stack} + ROOM], {dtype})")
+    region.define("items", f"array(w, {stack}, STACK_VALUES, w[{stack} + ROOM], {dtype})")
     call = f"{function}({stack}, at_{region.token(x.slot)}, n, {values}, items, w, r)"
     region.whole_body = [f"return {call}"]
     region.launch()

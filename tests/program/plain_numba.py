@@ -87,6 +87,7 @@ def load(layout: Layout, name: str) -> Any:
         return w[words.STATUS]
 
     names |= {"view": view, "call": call, "start": start, "math": _Math()}
+    names["array"] = lambda w, record, field, *rest: view(w[record + field], *rest)
     names["prefetch"] = lambda address: None
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):

@@ -245,19 +245,27 @@ def choose_domain(statement, n, w, r):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
+def rest_of(part, w):
+    """Return the array in which a part of a statement lists indices."""
+    return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+
+
 def list_block(first, last, part, n, w, _r):
     """Store indices that a statement visits in the list of a part, and return their number.
 
-    These are the indices first..last - 1, or those at these positions in the lists. An index that
-    is in both lists is visited with the first list only: a statement changes no flags of this slot.
+    These are up to BLOCK of the indices first..last - 1, or those at these positions in the lists.
+    An index that is in both lists is visited with the first list only: a statement changes no flags
+    of this slot.
     """
-    rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+    rest = rest_of(part, w)
     size = np.uint64(0)
     begin, end = np.uint64(first), np.uint64(last)
+    if begin + BLOCK < end:
+        end = begin + BLOCK
     if w[DOMAIN] == ALL:
         for i in range(begin, end):
             rest[i - begin] = np.int32(i)
-        return last - first
+        return np.int64(end - begin)
     one, two = w[DOMAIN_0], w[DOMAIN_1]
     has_one = view(w[one + PRESENT], n, np.bool_)
     if w[DOMAIN] == WITH_ENTRY:
@@ -370,6 +378,13 @@ def finish(statement, n, w, r):
         w[out + LISTED] = EXACT if total == 0 else 0
     if w[statement + TARGET] >= 0:
         exchange(w, w[statement + TARGET], out)
+
+
+def store_counts(part, column, one, two, w):
+    """Store two counts of a part of a statement."""
+    counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)
+    counts[WIDTH * part + column] = one
+    counts[WIDTH * part + column + 1] = two
 
 
 def sum_counts(column, w):
