@@ -133,6 +133,7 @@ class Entry(Writer):
         self.input_stacks = 0
         self.list_names: list[str] = []
         self.filled: set[int] = set()
+        self.outer: set[str] = set()  # the globals and closure variables in `State.names`
         self.pinned_lists: set[int] = set()  # the lists that the current statement has made
         self.sites = self.count_assignments()
         self.assigned = frozenset(self.sites)
@@ -227,6 +228,7 @@ class Entry(Writer):
                 entered = as_uncertain(entered, self.uncertain[name])
             is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
+        self.outer = self.state.names.keys() & self.loop.outside.keys()
         items = {id(item) for _, value, kind in found if kind == "list" for item in value}
         for each, held in objects.items():
             if each in items and isinstance(held, Held):

@@ -71,7 +71,7 @@ class Liveness:
 
     Attributes:
         after: the names that may be read after each loop, by the id of the loop. The value is None
-            for a loop inside a `try`, `with` or `match` statement.
+            for a loop inside a `with` or `match` statement, or a `try` statement with `finally`.
         at_return: the names that are live after a `return`, in addition to those that it reads.
         at_raise: the same for `raise` and `assert`.
         caught: the names that are live at the handlers of the `try` statements around the current
@@ -110,7 +110,8 @@ class Liveness:
             return read_names(node.test) | either
         if isinstance(node, ast.For | ast.While):
             done = self.block(node.orelse, live, exits)
-            self.after[id(node)] = (self.after[id(node)] or frozenset()) | live | done
+            known = self.after[id(node)] or frozenset()
+            self.after[id(node)] = known.union(live, done, self.caught)
             return self.rounds(node, live, done)
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign | ast.Delete):

@@ -92,8 +92,7 @@ def find_sites(function: FunctionType) -> list[Site]:
 
     def visit(node: ast.AST, outer: int, is_guarded: bool) -> None:
         if isinstance(node, ast.For | ast.While):
-            after = None if is_guarded else liveness.after[id(node)]
-            sites.append(_site(source, node, outer, is_guarded, after))
+            sites.append(_site(source, node, outer, is_guarded, liveness.after[id(node)]))
             inner = len(sites) - 1
             for each in node.body:
                 visit(each, inner, is_guarded)

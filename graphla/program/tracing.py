@@ -218,7 +218,7 @@ class Tracer(Caller):
 
     def implicit(self, step: steps.Step) -> set[str]:
         """Return the names that a step needs in addition to the live names."""
-        return {step.iterator} if isinstance(step, steps.Next) else set()
+        return self.outer | {step.iterator} if isinstance(step, steps.Next) else self.outer
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
         """Continue a statement in two blocks."""

@@ -551,3 +551,72 @@ def test_an_unpacking_with_a_star_is_refused():
         return u, first, rest
 
     check_refusal(Reason.SYNTAX, write, u)
+
+
+# --- globals --------------------------------------------------------------------------------------
+
+shared: Any = None
+kept: Any = None
+selected: Any = None
+
+
+def set_globals() -> Any:
+    global shared, kept, selected
+    shared, kept = u(), [w()]
+    selected = ~shared.S
+    return shared
+
+
+def add_to_shared(x: Vector) -> Vector:
+    shared(binary.plus) << x
+    return shared
+
+
+def write_shared(v: Vector) -> Any:
+    for i in range(3):
+        shared[i] = i
+    return shared is v, v
+
+
+def read_shared(v: Vector) -> Any:
+    x = w()
+    for i in range(3):
+        x << x + shared
+        v[i] = i
+        if x.nvals > 5:
+            kept.append(shared.dup())
+    return x, shared, kept
+
+
+def select_by_global(v: Vector) -> Any:
+    x = w()
+    for i in range(3):
+        x(selected) << i
+        shared[i + 1] = i
+    return x, v
+
+
+def call_helper(v: Vector) -> Any:
+    x = w()
+    for _ in range(3):
+        x << add_to_shared(x)
+    return x, v
+
+
+def read_closure(v: Vector) -> Any:
+    x, count = w(), 0
+
+    def step() -> None:
+        x(binary.plus) << v
+
+    for count in range(3):
+        step()
+        v[count] = count
+    return x, v, count
+
+
+@pytest.mark.parametrize(
+    "function", [write_shared, read_shared, select_by_global, call_helper, read_closure]
+)
+def test_a_loop_reads_and_writes_global_vectors(function: Callable[..., Any]):
+    check(function, [set_globals], [set_globals])

@@ -169,7 +169,8 @@ def test_a_full_stack_is_enlarged_and_the_loop_continues():
 
 def test_explain_says_that_the_memory_of_a_list_was_enlarged():
     with gl.config.set(device="cuda"):
-        text = gl.jit(grow).explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
+        jitted: Any = gl.jit(grow)
+        text = jitted.explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
     assert re.search(r"left to enlarge the memory of items \d+ times, and went on", text)
 
 

@@ -1275,6 +1275,9 @@ def passes_an_expression(u: Vector, rounds: int) -> Any:
         late = u + u
         u << late
     try:
+        for _ in range(rounds):
+            late = u * 2
+            u << late
         late = (u - 1).new()
         rounds = late.nvals
     except ValueError as error:
@@ -1283,7 +1286,7 @@ def passes_an_expression(u: Vector, rounds: int) -> Any:
 
 
 def test_a_variable_that_a_try_statement_assigns_first_is_not_live():
-    check(passes_an_expression, ones, lambda: 2)
+    check(passes_an_expression, ones, lambda: 2, runs=2)
 
 
 # --- sources -------------------------------------------------------------------------------------
