@@ -3,8 +3,9 @@
 A loop is a function in a file of `graphla.backends.cpu.loops`. The text of its typed operators,
 followed by the text of that file, becomes a module. The module is written into the cache folder,
 under a name that contains a digest of everything it depends on. It is then entered in `sys.modules`
-and compiled for one signature. Numba stores the machine code next to the module, so that a later
-process only has to read it.
+and compiled for one signature. `graphla.compilers.machine_code` stores the machine code next to the
+module, so that a later process needs neither the module nor Numba. Where that is impossible, Numba
+stores it.
 """
 
 from __future__ import annotations
@@ -12,13 +13,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import platform
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -28,16 +26,16 @@ from typing import Any
 
 import numpy as np
 
-from graphla.compilers import numba_ops
+from graphla.compilers import machine_code, numba_ops
 from graphla.compilers.cache import cache_folder, private_folder
+from graphla.compilers.machine_code import Loop
 from semirings.exceptions import GraphblasException
-
-Loop = Callable[..., Any]
 
 _loaded: dict[tuple, Loop] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
+_NATIVE = Path(__file__).parent / "native.py"
 
 
 @cache
@@ -102,14 +100,30 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     return _compile(file, function, _text(file, function, spec, arguments), describe)
 
 
-def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
-    """Return a function of the module with this text. `describe` returns what an error names."""
+def _compile(
+    file: str, function: str, text: str, describe: Callable[[], str], library: str = ""
+) -> Loop:
+    """Return a function of the module with this text. `describe` returns what an error names.
+
+    `library` is the text of a module whose names this module uses.
+    """
+    if library:
+        imported = f"graphla_library_{_digest(library)}"
+        text = f"from {imported} import *\n{text}"
+    name = f"graphla_{file}_{_digest(text)}"
     try:
-        return getattr(_module(f"graphla_{file}_{_digest(text)}", text), function)
+        loop = machine_code.load(name)
+        if loop is None:
+            if library and imported not in sys.modules:
+                _module(imported, library)
+            loop = getattr(_module(name, text), function)
+        return loop
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
-        message = f"Numba {version('numba')} could not compile {describe()}"
+        from numba import __version__
+
+        message = f"Numba {__version__} could not compile {describe()}"
         raise GraphblasException(message) from error
 
 
@@ -125,13 +139,36 @@ def load_program(name: str, text: str, library: str) -> Loop:
         with _lock:
             loop = _loaded.get(key)
             if loop is None:
-                module = f"graphla_library_{_digest(library)}"
-                if module not in sys.modules:
-                    _module(module, library)
                 what = f"the program {name!r}; without @jit the function runs plainly"
-                text = f"from {module} import *\n{text}"
-                loop = _loaded[key] = _compile("program", "run", text, lambda: what)
+                loop = _loaded[key] = _compile("program", "run", text, lambda: what, library)
     return loop
+
+
+def compiled(signature: tuple) -> Callable[[Callable], Loop]:
+    """Return a decorator that compiles a function of a generated module for a signature."""
+    from numba import config, njit
+
+    def compile_function(function: Callable) -> Loop:
+        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        name = function.__module__
+        if config.DISABLE_JIT:
+            return function
+        if not machine_code.is_refused(name):
+            native = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+            loop = _store(name, *native(function).overloads.values())
+            if loop is not None:
+                return loop
+        return njit(signature, cache=True, **options)(function)
+
+    return compile_function
+
+
+def _store(name: str, compiled: Any) -> Loop | None:
+    """Store a loop that Numba has compiled. Return None if it cannot be loaded without Numba."""
+    from graphla.compilers.native import compile_wrapper
+
+    code = compiled.library._get_compiled_object()
+    return machine_code.store(name, compile_wrapper(compiled), code)
 
 
 def _digest(text: str) -> str:
@@ -211,8 +248,25 @@ def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
     return "(" + ", ".join(kinds) + ",)"
 
 
+@cache
 def _versions() -> str:
-    return " ".join((version("numba"), np.__version__, platform.python_version()))
+    """Return everything except the text of a loop that its machine code depends on.
+
+    We read the files in which Numba and llvmlite record their versions, because importing
+    `importlib.metadata` takes 15 ms.
+    """
+    folders = [find_spec(name).submodule_search_locations[0] for name in ("numba", "llvmlite")]  # pyright: ignore
+    files = [*(Path(folder) / "_version.py" for folder in folders), _NATIVE]
+    settings = sorted(each for each in os.environ.items() if each[0].startswith("NUMBA_"))
+    return "".join(
+        (
+            *(file.read_text(encoding="utf-8") for file in files),
+            np.__version__,
+            sys.version,
+            machine_code.processor(),
+            repr(settings),
+        )
+    )
 
 
 # --- write to and import from the cache folder ------------------------------------------------
@@ -259,12 +313,4 @@ def _write(path: Path, text: str) -> None:
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:
             return
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.utime(temporary, (0, 0))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    machine_code.write(path, data, 0, 0)
