@@ -94,14 +94,14 @@ def store(name: str, wrapper: bytes, loop: bytes) -> Loop | None:
     return function
 
 
-def write(path: Path, data: bytes, *times: int) -> None:
-    """Write the file atomically. `times` are its times of access and change, if they matter."""
+def write(path: Path, data: bytes, times: tuple[int, int] | None = None) -> None:
+    """Write the file atomically. `times` are the times of its last access and change, by
+    default now."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
-        if times:
-            os.utime(temporary, times)
+        os.utime(temporary, times)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

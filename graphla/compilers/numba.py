@@ -16,7 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -107,8 +107,8 @@ def _compile(
 
     `library` is the text of a module whose names this module uses.
     """
+    imported = f"graphla_library_{_digest(library)}"
     if library:
-        imported = f"graphla_library_{_digest(library)}"
         text = f"from {imported} import *\n{text}"
     name = f"graphla_{file}_{_digest(text)}"
     try:
@@ -146,19 +146,21 @@ def load_program(name: str, text: str, library: str) -> Loop:
 
 def compiled(signature: tuple) -> Callable[[Callable], Loop]:
     """Return a decorator that compiles a function of a generated module for a signature."""
-    from numba import config, njit
+    from numba import njit
+    from numba.core import config
 
     def compile_function(function: Callable) -> Loop:
-        options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+        settings: Any = config
+        compile_native: Any = partial(njit, signature, nogil=True, error_model="numpy")
         name = function.__module__
-        if config.DISABLE_JIT:
+        if settings.DISABLE_JIT:
             return function
         if not machine_code.is_refused(name):
-            native = njit(signature, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-            loop = _store(name, *native(function).overloads.values())
+            native = compile_native(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+            loop = _store(name, *native.overloads.values())
             if loop is not None:
                 return loop
-        return njit(signature, cache=True, **options)(function)
+        return compile_native(cache=True)(function)
 
     return compile_function
 
@@ -313,4 +315,4 @@ def _write(path: Path, text: str) -> None:
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:
             return
-    machine_code.write(path, data, 0, 0)
+    machine_code.write(path, data, (0, 0))
