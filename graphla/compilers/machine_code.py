@@ -38,6 +38,9 @@ ENTRY = "call_loop"
 
 _DIGEST = 32  # bytes
 _LENGTH = 8  # bytes that store the length of the first object
+_RENAMED = ("ldexp", "ldexpf", "nextafter", "nextafterf")
+"""Functions of the mathematical library that Numba calls by another name. Their results are exact,
+so that all implementations return the same results."""
 _FASTCALL = 0x80  # METH_FASTCALL in CPython: the arguments are passed as an array
 
 Loop = Callable[..., Any]
@@ -147,6 +150,10 @@ def _link(name: str, contents: bytes) -> Loop | None:
     builder = binding.JITLibraryBuilder().add_current_process()
     builder.add_object_img(contents[_LENGTH:end]).add_object_img(contents[end:])
     builder.import_symbol("ndarray", id(np.ndarray)).export_symbol(ENTRY)
+    for function in _RENAMED:
+        address = binding.address_of_symbol(function)
+        if address is not None:
+            builder.import_symbol(f"numba_{function}", address)
     try:
         library = builder.link(_linker(), f"{name}_{len(_kept)}")
     except RuntimeError:
