@@ -1,6 +1,6 @@
 """Measure the first call of each function in a new process, with the cache of machine code filled.
 
-    python benchmarks/first_calls.py [NAMES...] [--repeats N] [--empty] [--against PATH]
+    python benchmarks/first_calls.py [NAMES...] [--repeats N] [--empty] [--cpu] [--against PATH]
 
 Each function runs on a small R-MAT graph in N new processes (5 unless given), and the table
 shows the median times in ms: `import graphla`, the first call, and the second call. The time of the
@@ -8,6 +8,7 @@ first call includes the imports that it makes. The last column says whether they
 Before, one process fills the cache, which is a new folder. With `--empty`, each function has a
 cache of its own, and the table also has the time of the first call of that process, which compiles.
 
+`--cpu` measures CPU time instead, which depends less on what else runs on the machine.
 `--against` measures another checkout of graphla in the same run; the processes alternate, and the
 columns of the other checkout come first.
 """
@@ -20,15 +21,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 from typing import Any
 
-START = perf_counter()
+CLOCK = time.process_time if "--cpu" in sys.argv else time.perf_counter
+START = CLOCK()
 
+CPU = ["--cpu"] * ("--cpu" in sys.argv)
 MOST, MOST_JIT, MOST_EMPTY, MOST_JIT_EMPTY = 120, 150, 1500, 5000  # ms
 
 ON_GRAPH = [
@@ -86,8 +89,10 @@ def functions(gl: Any, A: Any) -> dict[str, Callable[[], Any]]:
         name: partial(getattr(algorithms, name), A, *extra.get(name, ()))
         for name in (*ON_GRAPH, *FROM_VERTEX)
     }
+    ones = gl.Vector(float, A.nrows)
+    ones << 1.0
     calls["A @ A"] = lambda: gl.semiring.plus_times(A @ A).new()
-    calls["A @ u"] = lambda: gl.semiring.plus_times(A @ gl.Vector.full(1.0, A.nrows)).new()
+    calls["A @ u"] = lambda: gl.semiring.plus_times(A @ ones).new()
     calls["A + A.T"] = lambda: gl.monoid.plus(A | A.T).new()
     if hasattr(gl, "jit"):
         import jit_programs
@@ -108,16 +113,16 @@ def serve(name: str) -> None:
     """Print the times of `import graphla` and of two calls, and whether Numba was imported."""
     import graphla as gl
 
-    imported = 1e3 * (perf_counter() - START)
+    imported = 1e3 * (CLOCK() - START)
     gl.config.compiled = False  # no loop is loaded before the first call
     A = make_graph(gl)
     call = functions(gl, A)[name]
     gl.config.compiled = True
     times = []
     for _ in range(2):
-        begin = perf_counter()
+        begin = CLOCK()
         call()
-        times.append(1e3 * (perf_counter() - begin))
+        times.append(1e3 * (CLOCK() - begin))
     print(json.dumps([imported, *times, "numba" in sys.modules]))
 
 
@@ -126,7 +131,7 @@ def measure(name: str, cache: str, source: str) -> list[Any]:
     Path(cache).mkdir(mode=0o700, exist_ok=True)
     environment = {**os.environ, "GRAPHLA_CACHE_DIR": cache, "PYTHONPATH": source}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, __file__, "--serve", name]
+    command = [sys.executable, __file__, "--serve", name, *CPU]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])
@@ -162,6 +167,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="measure only these functions")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--empty", action="store_true", help="time calls with an empty cache too")
+    parser.add_argument("--cpu", action="store_true", help="measure CPU time")
     parser.add_argument("--against", help="a folder with another checkout of graphla")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
