@@ -29,18 +29,18 @@ def rates(mistake: float) -> dict[tuple[str, str], float]:
 for mistake in (0.002, 0.006):
     rate = rates(mistake)
     G = Graph.from_edges([(a, b, -log(value)) for (a, b), value in rate.items()], directed=True)
-    print(f"\nCHF to SEK is {mistake:.1%} too good:")
+    print(f"\nThe rate from CHF to SEK is {mistake:.1%} too high:")
     cycle: Any = negative_cycle(G)
     if cycle is None:
         # d = d min (d min.+ A)
         distance = bellman_ford(G, "EUR").distances.to_dict()
-        print("  no way round is worth it; 100 EUR buy at best")
+        print("  no cycle makes a profit; 100 EUR buy")
         for money, d in distance.items():
             direct = 100 * rate.get(("EUR", money), 1)
-            print(f"  {100 * exp(-d):12,.2f} {money}, {direct:12,.2f} at once")
+            print(f"  {100 * exp(-d):12,.2f} {money} at best, {direct:12,.2f} directly")
         continue
     purse = 1000.0
     for a, b in pairwise(cycle):
         purse *= rate[a, b]
         print(f"  {a} to {b}: {purse:12,.2f} {b}")
-    print(f"  1,000 {cycle[0]} have become {purse:,.2f}")
+    print(f"  1,000 {cycle[0]} become {purse:,.2f} {cycle[0]}")

@@ -21,12 +21,14 @@ with gl.Recorder() as record:
         parent(frontier.S) << frontier  # p⟨f⟩ = f
         level += 1
 
-print(f"{parent.nvals:,} of {n:,} crossings are reached from {source}, in {level} levels")
-print(f"{len(record.events)} products ran; the first ones:")
+print(f"{parent.nvals:,} of {n:,} crossings are reachable from {source}, in {level} levels")
+print(f"{len(record.events)} products were computed. The first five:")
 print("\n".join(str(record).splitlines()[:6]))
 
 # Follow the parents from a crossing back to the source.
-way = [1000]
-while way[-1] != source:
-    way.append(parent[way[-1]].value)
-print(f"from {way[0]} back to {source} it is {len(way) - 1} roads: {way[:4]} ... {way[-3:]}")
+path = [1000]
+while path[-1] != source:
+    path.append(parent[path[-1]].value)
+print(
+    f"a shortest path from {path[0]} to {source}: {len(path) - 1} roads, {path[:4]} ... {path[-3:]}"
+)

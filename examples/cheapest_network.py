@@ -41,24 +41,25 @@ A = select.offdiag(Matrix.from_dense(km)).new()
 G = Graph(A, labels=names)
 
 forest: Any = spanning_forest(G).to_dicts()
-ways = sorted(
+edges = sorted(
     (length, a, b) for a, others in forest.items() for b, length in others.items() if a < b
 )
-for length, a, b in ways:
+for length, a, b in edges:
     print(f"{a:<11} - {b:<11}{length:7,.0f} km")
-total = sum(length for length, _, _ in ways)
-print(f"{total:,.0f} km join all {len(G)}; every pair by itself: {km.sum() / 2:,.0f} km")
+total = sum(length for length, _, _ in edges)
+print(f"{total:,.0f} km connect all {len(G)} cities; all pairs together: {km.sum() / 2:,.0f} km")
 
 
 def draw(axes):
     places = {name: (0.62 * y, x) for name, (x, y) in CITIES.items()}
-    for _, a, b in ways:
+    for _, a, b in edges:
         line = zip(places[a], places[b], strict=True)
         axes.plot(*line, color=picture.COLORS[1], linewidth=2, zorder=1)
     axes.scatter(*zip(*places.values(), strict=True), 30, picture.COLORS[0], zorder=2)
     for name, place in places.items():
-        below = name in ("Bratislava", "Zagreb", "Tirana")
-        axes.annotate(name, place, (4, -11 if below else 4), textcoords="offset points", size=8)
+        x = -32 if name == "Vienna" else 4
+        y = -11 if name in ("Zagreb", "Tirana", "Budapest", "Skopje") else 4
+        axes.annotate(name, place, (x, y), textcoords="offset points", size=8)
     picture.bare(axes, f"The cheapest network of {len(G)} capitals: {total:,.0f} km")
 
 

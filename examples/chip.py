@@ -42,7 +42,7 @@ for pin, goal in pins:
         wires.append(wire)
         print(f"{pin:>5} to {goal:>5}: {levels[goal].value:>3} cells of wire")
     else:
-        print(f"{pin:>5} to {goal:>5}: no way is left")
+        print(f"{pin:>5} to {goal:>5}: no path is left")
     taken.ravel()[[pin, goal, *wire]] = True
 
 print(f"{len(wires)} of {NETS} nets are wired, with {sum(map(len, wires)) - len(wires):,} cells")
@@ -58,7 +58,7 @@ def draw(axes):
     missed = np.array([pin for pin in pins if not any(pin[0] in wire for wire in wires)])
     if missed.size:
         axes.plot(missed.ravel() % WIDE, missed.ravel() // WIDE, "x", color=picture.INK)
-    picture.bare(axes, f"{len(wires)} of {NETS} nets, each by the shortest way that was left")
+    picture.bare(axes, f"{len(wires)} of {NETS} nets are wired, each along the shortest free path")
 
 
 picture.save("chip", draw, wide=9, high=6.2)

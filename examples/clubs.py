@@ -24,15 +24,15 @@ split[WITH_THE_TEACHER] = TEACHER
 
 found = louvain(A, seed=1)
 groups = found.to_dense()
-for what, parts in (("Louvain", found), ("the real split", Vector.from_dense(split))):
+for what, parts in (("Louvain", found), ("real split", Vector.from_dense(split))):
     count = np.unique(parts.to_dense()).size
     print(f"{what:<15}{count} groups, modularity {modularity(A, parts):.3f}")
 
-print("\nLouvain's group       with the teacher   with the president")
+print("\nLouvain's group       members with the teacher   members with the president")
 for group in np.unique(groups):
     inside = split[groups == group]
     teacher, president = np.sum(inside == TEACHER), np.sum(inside == PRESIDENT)
-    print(f"that of member {group:>2}{teacher:>17}{president:>21}")
+    print(f"group of member {group:>2}{teacher:>27}{president:>29}")
 
 
 def spring(A: gl.Matrix, rounds: int = 300) -> np.ndarray:
@@ -61,7 +61,7 @@ def draw(axes):
         size = 420 if member in (TEACHER, PRESIDENT) else 190
         axes.scatter(*points[member], size, picture.COLORS[number], marker=shape, zorder=2)
         axes.text(*points[member], str(member), ha="center", va="center", color="white", size=8)
-    picture.bare(axes, "Colour: Louvain's group.  Circles stayed with the teacher, squares left")
+    picture.bare(axes, "Color: Louvain's group. Circles: members who stayed with the teacher")
 
 
 picture.save("clubs", draw, wide=8, high=7)

@@ -32,8 +32,8 @@ for k in range(2, int(core.max()) + 1, 6):
 deepest = np.flatnonzero(core == core.max())
 inside = A[deepest, deepest].new()
 full = deepest.size * (deepest.size - 1)
-print(f"\nthe heart: {deepest.size} vertices of core {core.max()},")
-print(f"of all friendships that are possible among them {inside.nvals / full:.0%} are there")
+print(f"\nThe innermost core has {deepest.size} vertices, with core number {core.max()}.")
+print(f"{inside.nvals / full:.0%} of the pairs of these vertices are adjacent.")
 
 
 def draw(axes):
@@ -41,7 +41,9 @@ def draw(axes):
     axes.loglog(degrees[degrees > 0], core[degrees > 0], ".", color=picture.COLORS[1], alpha=0.3)
     axes.set_xlabel("degree")
     axes.set_ylabel("core number")
-    axes.set_title("A core number is at most the degree, and a hub's far less", color=picture.INK)
+    axes.set_title(
+        "A core number is at most the degree; for hubs it is far less", color=picture.INK
+    )
     axes.grid(color=picture.LIGHT)
 
 

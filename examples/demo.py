@@ -47,7 +47,8 @@ def main() -> None:
     farthest = int(vertices[level.argmax()])
     _print(
         graph=f"{name}: {A.nrows:,} vertices, {A.nvals // (1 + symmetric):,} edges",
-        source=f"{source}" + ("" if options.source is not None else " (of greatest degree)"),
+        source=f"{source}"
+        + ("" if options.source is not None else " (the vertex of largest degree)"),
         reached=f"{vertices.size:,} vertices in {level.max() + 1:,} levels",
         farthest=f"vertex {farthest}, {level.max():,} edges away",
         time=f"{1000 * seconds:.4g} ms (median of {ROUNDS}; the first took {first:.2f} s)",

@@ -82,4 +82,6 @@ for share in (0.0, 0.1, 0.2, 0.3, 0.4):
 
 immune = Vector(bool, n)
 plain, compiled = (time_of(lambda f=f: f(A, 0, immune)) for f in (unwrap(infect), infect))
-print(f"\nthe first row took {1e3 * plain:.1f} ms plain, {1e3 * compiled:.1f} ms with gl.jit")
+print(
+    f"\nThe first row took {1e3 * plain:.1f} ms without gl.jit, {1e3 * compiled:.1f} ms with gl.jit"
+)

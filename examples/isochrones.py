@@ -30,10 +30,10 @@ A << binary.any(A | A.T)  # both directions
 home = 140960  # the crossing with the most roads
 # d = d min (d min.+ A)
 minute = sssp(A, home).distances.to_dense() / 60
-print(f"from crossing {home}, in")
+print(f"crossings that can be reached from crossing {home}")
 for band in np.linspace(minutes / 6, minutes, 6):
     inside = np.count_nonzero(minute <= band)
-    print(f"{band:5.0f} minutes: {inside:>8,} crossings, {inside / n:6.1%}")
+    print(f"in {band:3.0f} minutes: {inside:>8,}, {inside / n:6.1%} of all")
 
 
 def draw(axes):
@@ -47,7 +47,9 @@ def draw(axes):
     drawn = axes.add_collection(LineCollection(lines, linewidths=0.5, **shades))
     axes.plot(*points[home], "o", color="black", markersize=5)
     axes.figure.colorbar(drawn, ax=axes, label="minutes", shrink=0.5)
-    picture.bare(axes, f"New York, {minutes:g} minutes from one crossing (on a map made up too)")
+    picture.bare(
+        axes, f"New York: {minutes:g} minutes from one crossing (computed layout, not a map)"
+    )
 
 
 picture.save("isochrones", draw, wide=9, high=6.6)

@@ -39,28 +39,30 @@ H = Matrix.from_coo(rows, columns, np.maximum(z[rows], z[columns]), nrows=n, nco
 highest = minimax_path(H, start).heights[goal].value
 not_higher = Vector.from_dense(z <= highest)
 
-ways = {}
+paths = {}
 for what, mask in (("shortest", None), ("lowest", not_higher.V)):
     # d⟨z ≤ h⟩ = d min (d min.+ A)
     distance, parents = sssp(A, start, parents=True, mask=mask)
-    way = [goal]
-    while way[-1] != start:
-        way.append(parents[way[-1]].value)
-    ways[what] = way
-    metres = distance[goal].value
-    print(f"{what:<9}{metres / 1000:6.2f} km, and up to {z[way].max():,.0f} m")
+    path = [goal]
+    while path[-1] != start:
+        path.append(parents[path[-1]].value)
+    paths[what] = path
+    meters = distance[goal].value
+    print(f"{what:<9}{meters / 1000:6.2f} km, highest point {z[path].max():,.0f} m")
 
 
 def draw(axes):
     axes.imshow(height, cmap="terrain", vmin=-600, vmax=3100)
     axes.contour(height, levels=12, colors="black", linewidths=0.3)
-    for (what, way), color in zip(ways.items(), ("black", "crimson"), strict=True):
-        y, x = np.divmod(way, SIDE)
-        top = int(z[way].argmax())
-        axes.plot(x, y, color=color, linewidth=2, label=f"{what}: up to {z[way].max():,.0f} m")
+    for (what, path), color in zip(paths.items(), ("black", "crimson"), strict=True):
+        y, x = np.divmod(path, SIDE)
+        top = int(z[path].argmax())
+        axes.plot(
+            x, y, color=color, linewidth=2, label=f"{what}: highest point {z[path].max():,.0f} m"
+        )
         axes.plot(x[top], y[top], "^", color=color, markersize=10)
     axes.legend(loc="lower left")
-    picture.bare(axes, "Two best ways over the same mountains")
+    picture.bare(axes, "The shortest path, and the path with the lowest highest point")
 
 
 picture.save("mountain_pass", draw, wide=7.5, high=7.5)

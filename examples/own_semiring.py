@@ -43,4 +43,4 @@ assert belief_at_once.isequal(belief)
 
 for person, value in belief.to_dict().items():
     told_by = people[from_whom[person].value]
-    print(f"{people[person]:<5} believes it to {value:.3f}, by {told_by}")
+    print(f"{people[person]:<5} believes the rumor with {value:.3f}, heard from {told_by}")

@@ -42,8 +42,8 @@ packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 
 best, who = packed.top_k(FEW, closer)
 _, busiest = friends.top_k(12)
-print(f"{packed.nvals:,} pairs of strangers have a friend in common, either way round\n")
-print("member  friends   should meet (friends in common / friends of either)")
+print(f"{packed.nvals:,} ordered pairs of strangers have a friend in common\n")
+print("member  friends   should meet (friends in common / friends of at least one)")
 fractions, strangers, known = best.to_dicts(), who.to_dicts(), friends.to_dict()
 for member in busiest.to_dict().values():
     row = zip(strangers[member].values(), fractions[member].values(), strict=True)
@@ -52,4 +52,4 @@ for member in busiest.to_dict().values():
 
 (x,), (member,) = (v.to_dict().values() for v in best[:, 0].top_k(1, closer))
 alike = f"{member} and {strangers[member][0]}, who share {x >> BITS} of {x & LOW} friends"
-print(f"\nthe most alike: {alike}")
+print(f"\nThe most similar strangers: {alike}.")

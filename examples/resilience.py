@@ -37,31 +37,31 @@ def giant(A: gl.Matrix, order: np.ndarray, share: float) -> float:
 
 networks = {
     "grid": largest_component(gl.generators.grid(60, 60, drop=0.2, seed=3)),
-    "hubs": largest_component(gl.generators.kronecker(12, edge_factor=2, seed=3)),
+    "R-MAT": largest_component(gl.generators.kronecker(12, edge_factor=2, seed=3)),
 }
 rng = np.random.default_rng(5)
 lines = {}
 for name, A in networks.items():
     degrees = np.diff(A.to_csr()[0])
-    print(f"{name}: {A.nrows:,} vertices, {A.nvals // 2:,} edges, up to {degrees.max()} at one")
+    print(f"{name}: {A.nrows:,} vertices, {A.nvals // 2:,} edges, largest degree {degrees.max()}")
     for by, order in (
-        ("by chance", rng.permutation(A.nrows)),
-        ("the busiest first", np.argsort(-degrees, kind="stable")),
+        ("random order", rng.permutation(A.nrows)),
+        ("hubs first", np.argsort(-degrees, kind="stable")),
     ):
         lines[name, by] = [giant(A, order, share) for share in SHARES]
 
-print(f"\n{'gone':>6}" + "".join(f"{name + ', ' + by:>25}" for name, by in lines))
+print(f"\n{'removed':>8}" + "".join(f"{name + ', ' + by:>25}" for name, by in lines))
 for row, share in enumerate(SHARES):
-    print(f"{share:6.0%}" + "".join(f"{line[row]:25.1%}" for line in lines.values()))
+    print(f"{share:8.0%}" + "".join(f"{line[row]:25.1%}" for line in lines.values()))
 
 
 def draw(axes):
     for ((name, by), line), style in zip(lines.items(), ("-o", "--o", "-s", "--s"), strict=True):
-        color = picture.COLORS[name == "hubs"]
+        color = picture.COLORS[name == "R-MAT"]
         axes.plot(100 * SHARES, 100 * np.array(line), style, color=color, label=f"{name}, {by}")
-    axes.set_xlabel("per cent of the vertices gone")
-    axes.set_ylabel("per cent of those left that hang together")
-    axes.set_title("Chance and intent", color=picture.INK)
+    axes.set_xlabel("removed vertices, %")
+    axes.set_ylabel("remaining vertices in the largest component, %")
+    axes.set_title("Random failures and targeted attacks", color=picture.INK)
     axes.grid(color=picture.LIGHT)
     axes.legend()
 

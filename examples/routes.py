@@ -1,6 +1,6 @@
 """Find the best path in four senses with one call: the semiring defines what "best" means.
 
-A delivery through a small town: for each two-way street we know its length in meters, the height
+A delivery through a small town: for each two-path street we know its length in meters, the height
 of its lowest bridge, its steepest slope in percent, and the probability that it is open.
 
 python examples/routes.py
@@ -10,7 +10,7 @@ from math import inf
 
 from graphla import Matrix, Vector, binary, closure, semiring
 
-PLACES = ["depot", "mill", "market", "bridge", "school", "harbour"]
+PLACES = ["depot", "mill", "market", "bridge", "school", "harbor"]
 STREETS = [  # from, to, length (m), bridge height (m), slope (%), probability of being open
     (0, 1, 400, 3.0, 2, 0.99), (0, 2, 250, 2.5, 8, 0.90), (1, 3, 300, 3.9, 3, 0.95),
     (2, 3, 200, 2.5, 6, 0.80), (2, 4, 600, 3.8, 1, 0.99), (3, 5, 350, 2.8, 9, 0.70),
@@ -23,7 +23,7 @@ BEST = [  # title, unit, column of the street's data, semiring, value of the emp
     ("most reliable", "", 3, semiring.max_times, 1.0),
 ]
 
-n, depot, harbour = len(PLACES), PLACES.index("depot"), PLACES.index("harbour")
+n, depot, harbor = len(PLACES), PLACES.index("depot"), PLACES.index("harbor")
 rows, columns, *numbers = zip(*STREETS, strict=True)
 no_market = ~Vector.from_coo([PLACES.index("market")], True, size=n).S
 
@@ -35,10 +35,10 @@ for what, unit, k, op, nowhere in BEST:
     # the least solution x of x = start ⊕ x A, and the parent of each entry of x
     best, parent = closure(start, A, op, parents=True)
 
-    way = [harbour]
-    while way[-1] != depot:
-        way.append(parent[way[-1]].value)
+    path = [harbor]
+    while path[-1] != depot:
+        path.append(parent[path[-1]].value)
     around = closure(start, A, op, mask=no_market).values
-    names = " - ".join(PLACES[v] for v in reversed(way))
-    print(f"{what:<14}{best[harbour].value:>7.4g} {unit:2} by {names}")
-    print(f"{'':<14}{around[harbour].value:>7.4g} {unit:2} if it must not be by the market")
+    names = " - ".join(PLACES[v] for v in reversed(path))
+    print(f"{what:<14}{best[harbor].value:>7.4g} {unit:2} via {names}")
+    print(f"{'':<14}{around[harbor].value:>7.4g} {unit:2} without the market")

@@ -43,9 +43,9 @@ def draw(axes):
     for line, mark, what in ((lengths, "o", "average distance"), (clusterings, "s", "clustering")):
         axes.plot(REWIRED[1:], np.array(line[1:]) / line[0], f"-{mark}", label=what)
     axes.set_xscale("log")
-    axes.set_xlabel("share of the edges that lead anywhere")
-    axes.set_ylabel("of what it is in the ring")
-    axes.set_title("A small world: near, and still clustered", color=picture.INK)
+    axes.set_xlabel("fraction of rewired edges")
+    axes.set_ylabel("relative to the ring")
+    axes.set_title("A small world: short distances, and still clustered", color=picture.INK)
     axes.grid(color=picture.LIGHT)
     axes.legend()
 

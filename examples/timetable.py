@@ -35,10 +35,9 @@ hours = int(hour.max()) + 1
 
 rows, columns, both = clashes.to_coo()
 assert (hour[rows] != hour[columns]).all()
-print(
-    f"{COURSES} courses, {clashes.nvals // 2:,} clashing pairs, up to {both.max()} students in one"
-)
-print(f"{hours} hours are enough:")
+print(f"{COURSES} courses, {clashes.nvals // 2:,} clashing pairs")
+print(f"the largest clash affects {both.max()} students")
+print(f"{hours} hours are enough. The courses of each hour:")
 for h in range(hours):
     print(f"{h + 1:>3}  " + " ".join(f"{course:>2}" for course in np.flatnonzero(hour == h)))
 
@@ -51,7 +50,7 @@ def draw(axes):
         first, size = np.searchsorted(hour[order], h), np.count_nonzero(hour == h)
         axes.add_patch(square(first - 0.5, size))
     axes.invert_yaxis()
-    picture.bare(axes, "Clashes, courses by their hours: no dot is in a square")
+    picture.bare(axes, "Clashing courses (dots). No dot is inside the square of an hour")
 
 
 def square(corner: float, size: Any):

@@ -53,7 +53,9 @@ def time_of(call) -> float:
 A = gl.generators.grid(150, 150, drop=0.1, seed=1, weights=(100, 1000), dtype=int)
 load, start, end = 1000, 0, 75 * 150 + 75  # from a corner to the center
 best = loads(A, start, load)
-print(f"of {load:,} tons, some arrive at {best.nvals:,} of {A.nrows:,} crossings")
+print(
+    f"{load:,} tons leave crossing {start}; some arrive at {best.nvals:,} of {A.nrows:,} crossings"
+)
 
 
 def path_along(parents: Vector) -> list[int]:
@@ -87,4 +89,4 @@ for name, path in {
 assert left == best[end].value
 
 plain, compiled = (time_of(lambda f=f: f(A, start, load)) for f in (unwrap(loads), loads))
-print(f"\nthe loads took {1e3 * plain:.1f} ms plain, {1e3 * compiled:.1f} ms with gl.jit")
+print(f"\nThe loads took {1e3 * plain:.1f} ms without gl.jit, {1e3 * compiled:.1f} ms with gl.jit")

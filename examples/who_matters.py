@@ -53,14 +53,14 @@ scores = {
     "hub": dense(hubs),
     "betweenness": dense(betweenness(A)),
 }
-print("the first ten by each (member and camp)\n")
+print("The top ten of each measure (member and camp)\n")
 print("".join(f"{what:>14}" for what in scores))
 tops = {what: np.argsort(-score, kind="stable")[:10] for what, score in scores.items()}
 for place in range(10):
     row = (f"{top[place]} {'ABC'[camp[top[place]]]}" for top in tops.values())
     print("".join(f"{member:>14}" for member in row))
 
-print("\nhow alike the orders are (Spearman's correlation of ranks)\n")
+print("\nSimilarity of the orders (Spearman's rank correlation)\n")
 ranks = np.array([score.argsort(kind="stable").argsort(kind="stable") for score in scores.values()])
 alike = np.atleast_2d(np.corrcoef(ranks))
 print(" " * 14 + "".join(f"{what:>14}" for what in scores))
@@ -75,9 +75,9 @@ def draw(axes):
         axes.scatter(x, y, 14, picture.COLORS[number], label=f"camp {'ABC'[number]}")
     for member in {*tops["PageRank"][:5], *tops["betweenness"][:5]}:
         axes.annotate(str(member), (scores["PageRank"][member], scores["betweenness"][member]))
-    axes.set_xlabel("PageRank: trusted by the trusted")
-    axes.set_ylabel("betweenness: trust passes through")
-    axes.set_title("Who matters, in two senses", color=picture.INK)
+    axes.set_xlabel("PageRank: trusted by trusted members")
+    axes.set_ylabel("betweenness: trust passes through them")
+    axes.set_title("Importance by two measures", color=picture.INK)
     axes.legend()
 
 

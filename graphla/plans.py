@@ -66,7 +66,8 @@ class Plans:
     @property
     def is_full(self) -> bool:
         """Whether the matrix or its transpose has a full plan."""
-        return any(plan is not None and plan.is_full for plan in self.ways)
+        one, other = self.ways
+        return (one is not None and one.is_full) or (other is not None and other.is_full)
 
     def record_traversal(self, seconds: float) -> None:
         """Add the duration of a traversal to the total of its tier (light or full plan).

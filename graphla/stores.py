@@ -126,7 +126,7 @@ class VectorStore:
     @property
     def known_nvals(self) -> int | None:
         """Number of entries, or None if the host would have to wait for the device."""
-        v = self._sparse or self.at_hand
+        v = self._sparse or self._full or (self._counted and self._bitmap) or self.at_hand
         if isinstance(v, BitmapVector):
             return known(v.count)
         return None if type(v) is PendingVector and not v.is_counted else v.nvals
@@ -733,7 +733,7 @@ def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     forms = owner._store
     if forms._full is not None:
         return forms._full
-    storage = forms.bitmap()
+    storage = forms._bitmap if forms._counted else forms.bitmap()
     forms._sparse, forms._counted = None, False
     return storage
 

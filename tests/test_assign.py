@@ -171,6 +171,13 @@ def test_a_scalar_is_written_under_a_mask(kind, data):
     same(C.noun, oracle.write(C.table, A, mask, accum, replace))
 
 
+def test_a_scalar_fills_an_empty_region_and_then_regions_of_other_sizes():
+    for size in (0, 3, 0, 2, 5, 1):
+        w = gl.Vector("INT64", size)
+        w << 12345
+        assert w.to_dict() == dict.fromkeys(range(size), 12345)
+
+
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
 def test_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)

@@ -147,6 +147,7 @@ SEMIRINGS = [
     ("max_second", "INT8"),
     ("lor_land", "BOOL"),
     ("plus_pair", "BOOL"),
+    ("plus_pair", "FP32"),
     ("min_firstj", "UINT16"),
     ("times_minus", "UINT8"),
 ]
@@ -428,6 +429,23 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
 
 
 # --- threads and scratch arrays of compiled loops -----------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("wide", [False, True])
+def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:
+    a = a_matrix(np.random.default_rng(seed), N, N, bool, iso=True, wide=wide)
+    dense = np.zeros((N, N), np.int64)
+    dense[np.arange(N).repeat(np.diff(a.indptr)), a.indices] = 1
+    dense |= dense.T  # and entries on the diagonal, which are ignored
+    rows, columns = np.nonzero(dense)
+    counts = np.concatenate(([0], np.cumsum(dense.sum(1)))).astype(a.indptr.dtype)
+    symmetric = Csr(N, N, counts, columns.astype(np.int32), np.broadcast_to(True, rows.size))
+    without_loops = dense - np.diag(dense.diagonal())
+    expected = np.trace(np.linalg.matrix_power(without_loops, 3)) // 6
+    for count in (1, 2, 5):
+        with config.set(compiled=True, threads=count):
+            assert cpu.count_triangles(symmetric) == expected
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from signal import SIGINT
 from threading import Event, Lock, current_thread, local, main_thread
 from time import monotonic, sleep
@@ -32,6 +33,8 @@ from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
 from graphla.backends.cpu.loops import strong_components as of_strong_components
+from graphla.backends.cpu.loops import triangles as of_triangles
+from graphla.backends.cpu.loops import truss as of_truss
 from graphla.backends.cpu.multi_source_bfs import MultiSearchTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.plan import PlanTuning
@@ -60,6 +63,9 @@ STOPPED = {
     "multi_source_bfs.search": of_many.STOPPED,
     "matching.match": of_matching.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
+    "triangles.count": of_triangles.STOPPED,
+    "triangles.orient": of_triangles.STOPPED,
+    "truss.peel": of_truss.STOPPED,
 }
 """The value that each loop returns if the stop flag is set."""
 
@@ -84,7 +90,8 @@ LOOPS = {
     "spanning_forest": {"forest.grow"},
     "sssp": {"closure.near_far"},
     "strong_components": {"strong_components.label"},
-    "triangle_count": {"spgemm.dot"},
+    "triangle_count": {"triangles.count"},
+    "truss_numbers": {"truss.peel"},
 }
 """Loops that each algorithm must call. The tests check that `Interrupter` counts these calls."""
 
@@ -150,6 +157,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     def load(name: str, *rest: Any) -> Any:
         return observer.wrap(name, numba.load(name, *rest))
 
+    import_module("graphla.backends.cpu.backend")  # and with it all modules of the backend
     for name, module in list(sys.modules.items()):
         if name.startswith("graphla.backends.cpu.") and hasattr(module, "load"):
             monkeypatch.setattr(module, "load", load)

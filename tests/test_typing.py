@@ -67,6 +67,16 @@ def test_arguments_decide_which_results_are_typed_as_none():
     assert_type(minimax_path(G, "ann").parents, None)
 
 
+def test_get_returns_a_number_or_the_default():
+    assert_type(start.get(0), bool | int | float | None)
+    assert_type(A.get(0, 0, "none"), bool | int | float | str)
+    assert_type(start[0].get(0.0), bool | int | float)
+    assert start.get(0) == 0
+    assert start.get(1) is None
+    assert A.get(0, 0, "none") == "none"
+    assert start[1].get(7.0) == 7
+
+
 @pytest.mark.parametrize("vertex", ["ann", "bob"])
 def test_one_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: str):
     assert_type(closeness(G, vertex), float)

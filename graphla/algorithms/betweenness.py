@@ -37,9 +37,9 @@ def betweenness(
     A: Matrix,
     k: int | None = None,
     normalized: bool = True,
-    weight: Any = None,
+    weight: bool | str | None = None,
     endpoints: bool = False,
-    seed: Any = None,
+    seed: int | np.random.Generator | None = None,
     *,
     sources: Any = None,
     directed: bool | None = None,
@@ -124,8 +124,8 @@ def edge_betweenness(
     A: Matrix,
     k: int | None = None,
     normalized: bool = True,
-    weight: Any = None,
-    seed: Any = None,
+    weight: bool | str | None = None,
+    seed: int | np.random.Generator | None = None,
     *,
     sources: Any = None,
     directed: bool | None = None,
@@ -375,7 +375,9 @@ def _row(x: Vector) -> Matrix:
     return Matrix.from_coo(np.zeros(x.nvals, int), indices, values, nrows=1, ncols=x.size)
 
 
-def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray, bool]:
+def _choose_sources(
+    n: int, k: Any, seed: int | np.random.Generator | None, sources: Any
+) -> tuple[np.ndarray, bool]:
     """Return the sources, and False if they are all vertices and `sources` is not given."""
     if sources is not None:
         if k is not None:
@@ -390,7 +392,7 @@ def _choose_sources(n: int, k: Any, seed: Any, sources: Any) -> tuple[np.ndarray
     return np.sort(drawn), k < n
 
 
-def _has_lengths(A: Matrix, weight: Any, chosen: np.ndarray) -> bool:
+def _has_lengths(A: Matrix, weight: bool | str | None, chosen: np.ndarray) -> bool:
     """Return whether the values of A are used as edge lengths, and are not all equal.
 
     Raise an error if a length is not above 0, or is so small that adding it to the distance of a

@@ -60,7 +60,7 @@ def closeness(
 
 @graph_algorithm(vertices=("u",), lengths="distance")
 def closeness(
-    A: Matrix, u: Any = None, distance: Any = None, wf_improved: bool = True
+    A: Matrix, u: Any = None, distance: bool | str | None = None, wf_improved: bool = True
 ) -> Vector | float:
     """``c(v) = (r - 1) / Σ d(u, v)``, over the r vertices u that reach v.
 

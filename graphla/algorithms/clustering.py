@@ -60,7 +60,7 @@ def clustering(
 
 
 @graph_algorithm(vertices=("nodes",))
-def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | float:
+def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -> Vector | float:
     """``c = t / (total (total - 1) - 2 mutual)``.
 
     Compute the clustering coefficient of each vertex: the fraction of its pairs of neighbors that
@@ -132,7 +132,7 @@ def clustering(A: Matrix, nodes: Any = None, weight: Any = None) -> Vector | flo
 
 @graph_algorithm(vertices=("nodes",))
 def average_clustering(
-    A: Matrix, nodes: Any = None, weight: Any = None, count_zeros: bool = True
+    A: Matrix, nodes: Any = None, weight: bool | str | None = None, count_zeros: bool = True
 ) -> float:
     """``Σ c / n``, where c holds the clustering coefficients.
 

@@ -14,7 +14,8 @@ Invariants of `definition`, at the start of each round:
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from graphla.algorithms._shared import hashed_random
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
@@ -30,7 +31,9 @@ STRATEGIES = ("largest_first", "random_sequential")
 
 
 @graph_algorithm(undirected=True)
-def greedy_color(A: Matrix, strategy: str = "largest_first", *, seed: Any = None) -> Vector:
+def greedy_color(
+    A: Matrix, strategy: str = "largest_first", *, seed: int | np.random.Generator | None = None
+) -> Vector:
     """``c(i)`` is the smallest color that no neighbor j before i has.
 
     Color the vertices such that no edge joins two vertices of the same color.

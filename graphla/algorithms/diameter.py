@@ -244,7 +244,7 @@ def _find_bounds(
     A: Matrix,
     e: Eccentricities,
     usebounds: bool,
-    weight: Any,
+    weight: bool | str | None,
     is_open: Callable[[Bounds], Any],
     order: tuple[Next, Next],
 ) -> Bounds:

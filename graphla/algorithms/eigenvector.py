@@ -25,7 +25,7 @@ def eigenvector(
     max_iter: int = 100,
     tol: float = 1e-6,
     nstart: Vector | Mapping[Any, float] | None = None,
-    weight: Any = None,
+    weight: bool | str | None = None,
 ) -> Vector:
     """``x = (x + xA) / ‖x + xA‖``, until x no longer changes.
 

@@ -23,7 +23,9 @@ BATCH = 64
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
-def harmonic(A: Matrix, nbunch: Any = None, distance: Any = None, sources: Any = None) -> Vector:
+def harmonic(
+    A: Matrix, nbunch: Any = None, distance: bool | str | None = None, sources: Any = None
+) -> Vector:
     """``h(v) = Σ 1 / d(s, v)``, over the vertices s other than v that reach v.
 
     Compute the harmonic centrality of each vertex.

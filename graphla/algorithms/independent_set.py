@@ -28,7 +28,9 @@ from semirings.semiring import any_pair, max_second
 
 
 @graph_algorithm(vertices=("nodes",), undirected=True)
-def maximal_independent_set(A: Matrix, nodes: Any = None, seed: Any = None) -> Vector:
+def maximal_independent_set(
+    A: Matrix, nodes: Any = None, seed: int | np.random.Generator | None = None
+) -> Vector:
     """``s``: no edge joins two vertices of s, and each other vertex has a neighbor in s.
 
     Find a maximal independent set.

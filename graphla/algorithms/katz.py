@@ -29,7 +29,7 @@ def katz(
     tol: float = 1e-6,
     nstart: Given = None,
     normalized: bool = True,
-    weight: Any = None,
+    weight: bool | str | None = None,
 ) -> Vector:
     """``x = α·xA + β``, until x does not change.
 

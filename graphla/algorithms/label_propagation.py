@@ -12,7 +12,8 @@ Invariants of `definition`, at the head of each round: `labels` is full and its 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from graphla import agg
 from graphla.algorithms._shared import community_weights, hashed_random, validation
@@ -26,7 +27,11 @@ from semirings.semiring import any_first, plus_first
 
 @graph_algorithm(gives=("",))
 def label_propagation(
-    A: Matrix, weight: Any = None, seed: Any = None, *, max_iter: int = 100
+    A: Matrix,
+    weight: bool | str | None = None,
+    seed: int | np.random.Generator | None = None,
+    *,
+    max_iter: int = 100,
 ) -> Vector:
     """``l(i)`` becomes the most frequent label among the neighbors of i, for all i at once.
 

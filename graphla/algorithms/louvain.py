@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from graphla import agg
 from graphla.algorithms._shared import community_weights, hashed_random, validation
@@ -52,11 +53,11 @@ by at most SHARE times the total gain on the level.
 @graph_algorithm(gives=("",))
 def louvain(
     A: Matrix,
-    weight: Any = True,
+    weight: bool | str | None = True,
     resolution: float = 1,
     threshold: float = 1e-7,
     max_level: int | None = None,
-    seed: Any = None,
+    seed: int | np.random.Generator | None = None,
     *,
     directed: bool | None = None,
 ) -> Vector:
@@ -117,7 +118,10 @@ def louvain(
 
 @graph_algorithm(gives=("",))
 def definition(
-    A: Matrix, weight: Any = True, max_level: int | None = None, seed: Any = None
+    A: Matrix,
+    weight: bool | str | None = True,
+    max_level: int | None = None,
+    seed: int | np.random.Generator | None = None,
 ) -> Vector:
     """Compute the same communities as on a GPU, with matrix products, on any device."""
     return _find_communities(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
@@ -125,11 +129,11 @@ def definition(
 
 def _find_communities(
     A: Matrix,
-    weight: Any,
+    weight: bool | str | None,
     resolution: float,
     threshold: float,
     max_level: int | None,
-    seed: Any,
+    seed: int | np.random.Generator | None,
     directed: bool | None,
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:

@@ -12,7 +12,8 @@ still get a mate. If an edge joins two vertices without a mate, both of them are
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+
+import numpy as np
 
 from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
@@ -27,7 +28,9 @@ from semirings.semiring import max_first
 
 
 @graph_algorithm(gives=("",), undirected=True)
-def maximal_matching(A: Matrix, weight: Any = None, seed: Any = None) -> Vector:
+def maximal_matching(
+    A: Matrix, weight: bool | str | None = None, seed: int | np.random.Generator | None = None
+) -> Vector:
     """``m(i) = j`` and ``m(j) = i`` for each edge {i, j} of the matching.
 
     Find a maximal matching: a set of edges without common vertices to which no edge can be added.

@@ -27,7 +27,7 @@ from semirings.semiring import plus_first
 def modularity(
     A: Matrix,
     communities: Any,
-    weight: Any = True,
+    weight: bool | str | None = True,
     resolution: float = 1,
     *,
     directed: bool | None = None,

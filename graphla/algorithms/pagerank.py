@@ -42,7 +42,7 @@ def pagerank(
     max_iter: int = 100,
     tol: float = 1e-6,
     nstart: Given = None,
-    weight: Any = True,
+    weight: bool | str | None = True,
     dangling: Given = None,
     *,
     dtype: Any = "FP64",

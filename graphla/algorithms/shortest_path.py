@@ -146,7 +146,7 @@ def shortest_path_length(
 
 
 def _search(
-    A: Matrix, source: int, target: int, weight: Any, method: Any, *, parents: bool
+    A: Matrix, source: int, target: int, weight: bool | str | None, method: Any, *, parents: bool
 ) -> tuple[Vector, Any]:
     """Return the distances and the parents that a search from `source` finds.
 

@@ -12,7 +12,6 @@ Invariants, at the head of each round of the definition:
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
@@ -28,7 +27,7 @@ from semirings.semiring import min_first, min_second
 
 @graph_algorithm(undirected=True, lengths="weight")
 def spanning_forest(
-    A: Matrix, weight: Any = True, *, maximum: bool = False, ignore_nan: bool = False
+    A: Matrix, weight: bool | str | None = True, *, maximum: bool = False, ignore_nan: bool = False
 ) -> Matrix:
     """``F⟨T⟩ = A``, where T ⊆ A is the lightest acyclic set of edges with the components of A.
 

@@ -11,12 +11,14 @@ So a row of L has at most sqrt(2 · edges) entries, even for a hub.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
 
 from graphla.algorithms._shared import common_neighbors
 from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
+from graphla.operations.accelerate import TriangleCount, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import monoid, select
 from semirings.semiring import plus_pair
@@ -57,6 +59,11 @@ def triangle_count(A: Matrix) -> int:
         A. Azad, A. Buluç and J. Gilbert, *Parallel Triangle Counting and Enumeration Using Matrix
             Algebra*, 2015.
     """
+    return accelerated(TriangleCount(A), partial(definition, A))
+
+
+def definition(A: Matrix) -> int:
+    """Return triangle_count(A)."""
     L = _orient_to_hubs(A)
     # C⟨L⟩ = L plus.pair Lᵀ: the number of common out-neighbors of the two ends of each edge
     common = plus_pair(L @ L.T).new(mask=L.S)

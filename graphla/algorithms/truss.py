@@ -1,7 +1,7 @@
 """k-truss: the largest subgraph in which each edge is in enough triangles.
 
-The k-truss is due to J. Cohen (2005). The loop of masked products is that of LAGraph (T. Davis,
-2018), except that each edge is processed only once.
+The k-truss is due to J. Cohen (2005). The definition is a loop of masked products. It is that of
+LAGraph (T. Davis, 2018), except that it processes each edge only once.
 
 Invariants, at the head of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
@@ -13,10 +13,12 @@ Invariants, at the head of each round:
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.operations.accelerate import Truss, TrussNumbers, accelerated
 from graphla.sparse import Matrix
 from semirings import binary, select
 from semirings.semiring import plus_pair
@@ -64,7 +66,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
     A = common_neighbors.drop_loops(A)
     if k <= 2:
         return A.dup()
-    return A.dup(mask=_peel(_all_edges(A), k).N.S)
+    return accelerated(Truss(A, k), lambda: A.dup(mask=_peel(_all_edges(A), k).N.S))
 
 
 @graph_algorithm(undirected=True)
@@ -101,7 +103,13 @@ def truss_numbers(A: Matrix) -> Matrix:
         J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005.
         T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and K-Truss*, 2018.
     """
-    edges, k = _all_edges(common_neighbors.drop_loops(A)), 2
+    A = common_neighbors.drop_loops(A)
+    return accelerated(TrussNumbers(A), partial(definition, A))
+
+
+def definition(A: Matrix) -> Matrix:
+    """Return truss_numbers(A) for a matrix without self-loops."""
+    edges, k = _all_edges(A), 2
     K = Matrix("INT64", A.nrows, A.ncols)
     while edges.F.nvals:
         # K⟨F⟩ = k, because F now holds the edges of the k-truss

@@ -450,6 +450,18 @@ class Backend(Protocol):
         """
         ...
 
+    def count_triangles(self, a: Csr) -> int | None:
+        """Return the number of triangles of a symmetric matrix; self-loops are ignored."""
+        ...
+
+    def trusses(self, a: Csr, k: int | None) -> Array | None:
+        """Return the truss number of the edge of each entry, as int32[nvals].
+
+        The matrix is symmetric and has no self-loops. If `k` is not None, the result is at least k
+        for the edges of the k-truss, and less than k for all others.
+        """
+        ...
+
     # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
     def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
         """Return the labels after `rounds` rounds, as int32.

@@ -11,7 +11,7 @@ from graphla.graph import Graph
 from graphla.settings import config
 from graphla.sparse import Matrix
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first, plus_pair
 

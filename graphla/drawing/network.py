@@ -13,7 +13,7 @@ from graphla.graph import Graph, LabelledVector
 from graphla.graph.cached_properties import values_differ
 from graphla.io import to_scipy_sparse
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 

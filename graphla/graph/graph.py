@@ -18,8 +18,8 @@ from graphla.io.entries import assemble
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.matrix import ReadableMatrix
 from graphla.sparse.printing import html
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings import binary
 from semirings.dtypes import lookup_dtype, unify
 from semirings.exceptions import DimensionMismatch, InvalidValue
@@ -550,7 +550,7 @@ class Graph:
     def labelled(self, values: Vector) -> LabelledVector: ...
     @overload
     def labelled(self, values: Matrix) -> LabelledMatrix: ...
-    def labelled(self, values: Any) -> Any:
+    def labelled(self, values: Vector | Matrix) -> LabelledVector | LabelledMatrix:
         """Attach the vertex labels to a Vector or Matrix, so that `to_dict` or `to_dicts` use them.
 
         Args:

@@ -13,7 +13,7 @@ import numpy as np
 from graphla.formats import is_iso
 from graphla.operations.moving import move_store
 from graphla.sparse import Matrix
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from graphla.sparse.vector import ReadableVector
 from semirings.dtypes import DataType
 from semirings.exceptions import InvalidValue

@@ -11,7 +11,7 @@ import numpy as np
 from graphla.io.entries import assemble, by_rows, has_symmetry
 from graphla.operations.values import array_of, exact_array, has_integers
 from graphla.sparse import Matrix
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings.dtypes import lookup_dtype
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
 

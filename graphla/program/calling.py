@@ -14,6 +14,7 @@ from graphla.program.evaluating import Evaluator
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
 from graphla.program.values import (
+    KINDS_OF,
     NONE,
     ONE,
     TRUE,
@@ -31,6 +32,7 @@ from graphla.program.values import (
     Static,
     Target,
     Typed,
+    Uncertain,
     View,
     constant,
 )
@@ -62,7 +64,9 @@ class Caller(Evaluator):
         if isinstance(function, Method):
             return self.call_method(function.value, function.name, node)
         hint, self.hint = self.hint, None
-        args = [self.evaluate(arg) for arg in node.args]
+        args = [self.evaluate_any(arg) for arg in node.args]
+        if not (isinstance(function, Static) and _takes_any_number(function.value)):
+            args = [self.settle(arg, *args) for arg in args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
         self.hint = hint
         if isinstance(function, Held):
@@ -84,9 +88,12 @@ class Caller(Evaluator):
         if special is not None:
             return special(self, args, options, node)
         if getattr(math, getattr(function, "__name__", ""), None) is function:
-            given = [self.number(x, node) for x in args]
-            if function is math.modf and len(given) == 1 and not options:
-                return Items(tuple(map(Number, scalars.parts(self, *given))))
+            if args and all(isinstance(x, Items) for x in args):
+                return self.call_of_tuples(function, args, options, node)
+            given = [x.scalar if isinstance(x, Uncertain) else self.number(x, node) for x in args]
+            if function in (math.modf, math.frexp) and len(given) == 1 and not options:
+                of = scalars.parts if function is math.modf else scalars.mantissa
+                return Items(tuple(map(Number, of(self, *given))))
             if function is math.isclose and len(given) == 2:
                 keys = {"rel_tol": constant(1e-9), "abs_tol": ZERO}
                 keys |= {key: self.number(x, node) for key, x in options.items()}
@@ -105,6 +112,24 @@ class Caller(Evaluator):
             if is_select and isinstance(args[0], VECTORS):
                 return self.select_by(args[0], name, node)
             return self.call_static(function, args, options, node)
+        return refuse(Reason.CALL, node.func)
+
+    def call_of_tuples(
+        self, function: Any, args: list[Any], options: dict[str, Any], node: Any
+    ) -> Any:
+        """Return math.prod(x, start=...) or math.dist(x, y), for tuples of numbers."""
+        if function is math.prod and len(args) == 1 and options.keys() <= {"start"}:
+            found = options.get("start", Number(ONE))
+            for each in args[0].values:
+                found = self.binary("*", found, each, node)
+            return found
+        if function is math.dist and len(args) == 2 and not options:
+            x, y = (each.values for each in args)
+            if len(x) != len(y):
+                text = "both points must have the same number of dimensions"
+                self.fails(node, "ValueError", text)
+            sides = [self.binary("-", *pair, node) for pair in zip(x, y, strict=True)]
+            return Number(scalars.hypotenuse(self, *(self.number(each, node) for each in sides)))
         return refuse(Reason.CALL, node.func)
 
     def call_static(
@@ -277,7 +302,7 @@ class Caller(Evaluator):
             if self.decide(value.present):
                 return Number(value.scalar)
             return default
-        return Number(scalars.value_or(self, value.present, value.scalar, default.scalar))
+        return scalars.value_or(self, value.present, value.scalar, default.scalar)
 
     def scalar_method(
         self, value: Typed, name: str, args: list[Any], options: dict[str, Any], node: ast.Call
@@ -327,9 +352,14 @@ class Caller(Evaluator):
         (value,) = args
         if dtype is BOOL:
             return Number(self.truth(value, node))
+        if isinstance(value, Static) and isinstance(value.value, str):
+            with self.checks(node):
+                return Number(constant(KINDS_OF[dtype](value.value)))
         if isinstance(value, Infix) and value.dim is None:
             value = self.by_default(value, node)
-        if isinstance(value, Typed):
+        if isinstance(value, Uncertain):
+            scalar = value.scalar
+        elif isinstance(value, Typed):
             self.require_value(value, node)
             scalar = value.scalar
         else:
@@ -359,11 +389,13 @@ class Caller(Evaluator):
             return Number(scalars.absolute(self.number(value, node)))
 
     def call_round(self, args: list[Any], options: Any, node: Any) -> Number:
-        """Return round(x)."""
-        if len(args) != 1 or options:
-            refuse(Reason.CALL, node.func)
+        """Return round(x), or round(x, digits) for an int."""
+        found = self.bind_arguments(("number", "ndigits"), args, options, node)
+        scalar, digits = self.number(found["number"], node), found["ndigits"]
+        if digits is not None and (scalar.dtype is FP64 or self.static(digits, node) < 0):
+            refuse(Reason.OPERATION, node, name="`round` to a number of decimal digits")
         with self.checks(node):
-            return Number(scalars.rounded(self.number(args[0], node)))
+            return Number(scalars.round_number(scalar))
 
     def call_len(self, args: list[Any], options: Any, node: Any) -> Number:
         """Return len(x)."""
@@ -587,6 +619,16 @@ class Caller(Evaluator):
         ast.Compare: Evaluator.evaluate_compare,
         ast.Call: evaluate_call,
     }
+
+
+def _takes_any_number(function: Any) -> bool:
+    """Return whether a function has the same result for an int and for an equal float."""
+    if function in (float, int, bool):
+        return True
+    name = getattr(function, "__name__", "")
+    if getattr(math, name, None) is not function or name == "ldexp":
+        return False
+    return f"math.{name}" in ir.SCALAR_FUNCTIONS and f"math.{name}" not in ir.OF_INTS
 
 
 def _is_hashable(x: Any) -> bool:

@@ -56,7 +56,8 @@ def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]
     found["not"] = (((BOOL,), BOOL),)
     found["round"] = (((FP64,), INT64),)
     found["where"] = tuple(((BOOL, dtype, dtype), dtype) for dtype in SCALARS)
-    for name in ir.SCALAR_FUNCTIONS:
+    found["math.ldexp"] = (((FP64, INT64), FP64),)
+    for name in ir.SCALAR_FUNCTIONS.keys() - found.keys():
         if name in ir.OF_INTS:
             found[name] = (((INT64,) * ir.OF_INTS[name], INT64),)
         elif name.startswith("math."):

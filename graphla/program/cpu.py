@@ -49,6 +49,48 @@ def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> 
     return outcome
 
 
+def explain(program: ir.Program) -> str:
+    """Return a text with the loops of the machine code, and how the vectors are stored."""
+    layout = print_program(program, [("int32", "int32")] * len(program.matrices))
+    names = {slot.index: slot.name for slot in program.slots}
+    wide = machine.TUNING.wide
+    found = [f"loops; threads divide a loop over more than {wide:,} indices and edges, and join"]
+    found[0] += " after it"
+    block = -1
+    for phase, following in zip(layout.phases, [*layout.phases[1:], None], strict=True):
+        if phase.kind == "push" and following is not None and following.kind == "pull":
+            continue
+        if phase.block != block:
+            block = phase.block
+            found.append(f"block {block}")
+        lines = [program.source[line - 1].strip() for line in phase.lines if line]
+        fused = f"{len(lines)} statements" if len(lines) > 1 else "1 statement"
+        found.append(f"  {_domain(phase, names)}, {fused}")
+        found += [f"    # {line}" for line in lines]
+    pushed = {phase.u for phase in layout.phases}
+    listed = {index for phase in layout.phases for cover in phase.covers for index in cover}
+    for slot in program.slots:
+        how, why = "a bitmap with a list of its entries", "a product pushes them"
+        if slot.index not in pushed:
+            why = "a loop visits only them while they are few"
+            if slot.index not in listed:
+                how, why = "a bitmap", "no loop visits its entries only"
+        found.append(f"vector {slot.name}: {how}, because {why}")
+    return "\n" + "\n".join(found)
+
+
+def _domain(phase: machine.Phase, names: dict[int, str]) -> str:
+    """Return the name of a loop, and which indices it visits."""
+    if phase.kind == "pull":
+        kind = "push or pull, by the numbers of edges and of allowed outputs"
+    else:
+        kind = "reduction" if phase.kind == "reduce" else "loop"
+    covers = [" and ".join(names.get(x, "temporary") for x in sorted(x)) for x in phase.covers]
+    if not covers or phase.kind == "pull":
+        return f"{kind}, n{phase.dim} indices"
+    return f"{kind}, the entries of {' or of '.join(covers)} while they are few, else n{phase.dim}"
+
+
 def _check_memory(program: ir.Program, layout: machine.Layout, dims: tuple[int, ...]) -> None:
     """Raise NotCompilable if the arrays of the slots do not fit in memory."""
     kinds = [(slot.dtype, slot.dim.index) for slot in program.slots]
@@ -159,4 +201,6 @@ def _outcome(
         held = {each.name for each in used if isinstance(each, ir.Var)}
         kept = [v for v in kept if v.name in held]
     scalars = {v.name: work.scalar(v.name, v.dtype) for v in kept}
-    return Outcome(number, fault, scalars, slots, stacks, list(work.trace))
+    names = {layout.stacks[stack.index]: stack.name for stack in program.stacks}
+    enlarged = tuple(names[place] for place in work.enlarged)
+    return Outcome(number, fault, scalars, slots, stacks, list(work.trace), enlarged)

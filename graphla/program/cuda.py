@@ -22,18 +22,18 @@ from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
 from graphla.formats import Csr, is_iso
 from graphla.program import ir
-from graphla.program.cuda_text import (
-    KERNEL,
-    SCALAR_FAULTS,
+from graphla.program.cuda_layout import (
     FormKey,
     FormType,
     Options,
     Text,
     form_keys,
-    print_kernel,
+    reads_values,
     words_of,
 )
-from graphla.program.plan import Multiply, Plan, Save, plan
+from graphla.program.cuda_text import KERNEL, SCALAR_FAULTS, print_kernel
+from graphla.program.plan import plan
+from graphla.program.plan_steps import Multiply, Plan, Save
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
@@ -133,7 +133,10 @@ class _Planned:
         products = [step for step in steps if isinstance(step, Multiply)]
         self.forms = list(dict.fromkeys(k for step in products for k in form_keys(step.product)))
         self.reads = {
-            key for step in products if _reads(step.product)[0] for key in form_keys(step.product)
+            key
+            for step in products
+            if reads_values(step.product)[0]
+            for key in form_keys(step.product)
         }
         self.peeks = _find_pulls(products, lambda step: step.product.semiring.monoid.is_any)
         self.full = _find_pulls(products, _takes_hubs)
@@ -233,17 +236,11 @@ def _find_pulls(
     }
 
 
-def _reads(product: ir.Product) -> tuple[bool, bool]:
-    """Return whether a product reads the values of the matrix, and those of the vector."""
-    op = product.semiring.binaryop
-    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)
-
-
 def _takes_hubs(step: Multiply) -> bool:
     """Return whether a pull for this step adds up all terms, with the values of a full vector."""
     monoid = step.product.semiring.monoid
     is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
-    return step.product.u in step.full and _reads(step.product)[1] and not is_search
+    return step.product.u in step.full and reads_values(step.product)[1] and not is_search
 
 
 def _type_of(a: Csr, is_read: bool) -> FormType:
@@ -302,6 +299,7 @@ def _outcome(
             if isinstance(each, ir.Stack)
         },
         work.levels(),
+        tuple(program.stacks[k].name for k in work.enlarged),
     )
 
 

@@ -9,251 +9,84 @@ The kernel and the host exchange the state of a program by words of 8 bytes (`Wo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import cache
+from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
-from graphla.compilers import cuda_ops, nvrtc
 from graphla.program import ir
-from graphla.program.plan import (
+from graphla.program.cuda_code import (
+    LIBRARY,
+    Lines,
+    Operators,
+    c_type,
+    call,
+    choose,
+    constant,
+    convert,
+    reserved_names,
+    zero,
+)
+from graphla.program.cuda_layout import (
+    FormKey,
+    FormType,
+    Options,
+    Text,
+    form_keys,
+    reads_values,
+    words_of,
+)
+from graphla.program.cuda_sweeps import SweepPrinter
+from graphla.program.faults import fits, has_fault
+from graphla.program.patterns import nodes
+from graphla.program.plan_steps import (
     Barrier,
-    Check,
     Combine,
-    Compare,
     Element,
     Enqueue,
-    Erase,
     Exchange,
-    Fold,
     Load,
     Multiply,
-    Part,
     Plan,
     Save,
     ScatterInto,
     Step,
-    Store,
     Sweep,
     Uniform,
-    fits,
-    has_fault,
-    is_replaced,
-    nodes,
 )
-from semirings.dtypes import BOOL, FP64, INT64, DataType
-from semirings.printing import cuda_constant
+from semirings.dtypes import BOOL, DataType
 
-AHEAD = 4
-"""Number of positions whose elements a thread loads at the same time, if they are not large."""
-LARGE = 32
-"""If the elements that a sweep loads for one position have more bytes than this, AHEAD / 2."""
-
-KERNEL, LIBRARY = "run_loop", "program.cuh"
-
-MANY_STEPS = 60
-"""A kernel with more steps, or with several products, calls barriers, folds and products.
-
-Other kernels, and all kernels for one cluster, contain a copy of this code at each call. The calls
-halve the time of the compilation, but a short round takes about a third longer.
-"""
-
-# --- the state of a program ---------------------------------------------------------------------
-
-HEADER = 8
-"""Number of words at the beginning of the state, of which `StateWord` in program.cuh tells the use.
-"""
-
-VECTOR = ("values", "present", "queue", "counts", "entries")
-INPUT = ("indices", "present", "values", "step", "count")
-STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
-
-
-@dataclass
-class Words:
-    """The index of each word of the state of a program."""
-
-    dims: int
-    arrays: int
-    variables: dict[ir.Var, int]
-    slots: dict[ir.Slot, int]
-    inputs: dict[ir.Slot, int]
-    stacks: dict[ir.Stack, int]
-    size: int
-
-
-def words_of(plan: Plan) -> Words:
-    """Return the layout of the state of a program."""
-    program = plan.program
-    dims = HEADER
-    arrays = dims + program.dims
-    at = arrays + len(program.arrays)
-    variables: dict[ir.Var, int] = {}
-    for each in (*program.variables, *program.scalars):
-        if each not in variables:
-            variables[each], at = at, at + 1
-    places: list[dict[Any, int]] = []
-    given = (*program.inputs, *plan.reduction_slots)
-    for items, fields in ((plan.slots, VECTOR), (given, INPUT), (program.stacks, STACK)):
-        places.append({})
-        for each in items:
-            places[-1][each], at = at, at + len(fields)
-    slots, inputs, stacks = places
-    return Words(dims, arrays, variables, slots, inputs, stacks, at)
-
-
-# --- what the kernel is specialized to ----------------------------------------------------------
-
-
-FormKey = tuple[int, str, str]
-"""A form of a matrix: the index of the matrix, "csr" or "csc", and "pull" or "push"."""
-
-
-@dataclass(frozen=True)
-class FormType:
-    """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
-
-    offset: str
-    values: str
-    kept: int
-
-
-@dataclass(frozen=True)
-class Options:
-    """What a kernel is specialized to, besides its plan.
-
-    `forms` has the types of the forms of the matrices that products read (see `form_keys`).
-    `direction` is "auto", "push" or "pull".
-    """
-
-    forms: dict[FormKey, FormType]
-    direction: str
-    is_deterministic: bool
-    block: int
-    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
-    cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-
-
-@dataclass
-class Text:
-    """A printed kernel. `faults` are the faults of the program: kind, text, and line."""
-
-    text: str
-    words: Words
-    forms: list[FormKey]
-    block: int
-    faults: list[tuple[str, str, int]] = field(default_factory=list)
-
-
+KERNEL = "run_loop"
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
-
-KEYWORDS = """
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
-constexpr const_cast continue decltype default delete do double dynamic_cast else enum explicit
-export extern false float for friend goto if inline int long mutable namespace new noexcept not
-not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short
-signed sizeof static static_assert static_cast struct switch template this thread_local throw true
-try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq
-i k j row room span given machine work scratch words slots state frame launch status bits old
-resume needed exit_number allowed queueing pushes is_true is_wrong has value scalar all item count
-degree place stopped failed leave unix linux
-"""
-RESERVED = frozenset(KEYWORDS.split())
-"""Names that the kernel itself uses."""
-
-
-@cache
-def reserved_names() -> frozenset[str]:
-    """Return the names that a variable of a kernel cannot have.
-
-    They are keywords, names that the kernel itself uses, and the names of functions, types and
-    constants in the library that the kernel includes.
-    """
-    names = r"\b([A-Za-z]\w*)\s*[(<{]|\b([A-Z]\w*)|(?:struct|enum|typedef.*?|constexpr \w+)\s+(\w+)"
-    found = set(RESERVED)
-    for text in nvrtc.included(f'#include "{LIBRARY}"').values():
-        code = re.sub(r"//[^\n]*", "", text)
-        found.update(name for each in re.findall(names, code) for name in each if name)
-    return frozenset(found)
-
-
-def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:
-    """Return the forms of the matrix that a pull and a push of a product read."""
-    is_flipped = product.is_transposed != (product.side == "vxm")
-    pull, push = ("csc", "csr") if is_flipped else ("csr", "csc")
-    return (product.matrix.index, pull, "pull"), (product.matrix.index, push, "push")
 
 
 def print_kernel(plan: Plan, options: Options) -> Text:
     """Return the text of the kernel that runs a plan."""
-    return _Printer(plan, options).text()
+    return Printer(plan, options).text()
 
 
-class _Lines:
-    """Lines of C++ with their indentation."""
+@dataclass(frozen=True)
+class _Product:
+    """The C++ types of a product. Two products with equal types share their code."""
 
-    def __init__(self, depth: int = 1) -> None:
-        self.lines: list[str] = []
-        self.depth = depth
-
-    def __call__(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text if text else "")
-
-    def begin(self, text: str) -> None:
-        self(text)
-        self.depth += 1
-
-    def end(self, text: str = "}") -> None:
-        self.depth -= 1
-        self(text)
-
-    def add(self, other: Iterable[str]) -> None:
-        self.lines += other
+    op: str
+    kept: str
+    held: str
+    u: str
+    mask: str
+    queueing: str
+    forms: tuple[FormType, FormType]
 
 
-class _Operators:
-    """The functions and structs that the printed kernel needs."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._names: dict[Any, str] = {}
-
-    def function(self, op: Any) -> str:
-        """Return the name of a C++ function that computes an operator."""
-        return self._name(("function", op), "apply", lambda name: op.source_cuda(name))
-
-    def monoid(self, monoid: Any) -> str:
-        """Return the name of the struct of a monoid."""
-        return self._struct(("monoid", monoid), lambda: cuda_ops.reduction(monoid))
-
-    def product(self, product: ir.Product) -> str:
-        """Return the name of the struct of a semiring."""
-        ring: Any = product.semiring
-        side: Any = product.side
-        return self._struct((ring, side), lambda: cuda_ops.matrix_vector(ring, side))
-
-    def _struct(self, key: Any, write: Callable[[], str]) -> str:
-        return self._name(
-            key, "Op", lambda name: write().replace("struct Op {", f"struct {name} {{", 1)
-        )
-
-    def _name(self, key: Any, prefix: str, write: Callable[[str], str]) -> str:
-        if key not in self._names:
-            self._names[key] = f"{prefix}_{len(self._names)}"
-            self.texts.append(write(self._names[key]))
-        return self._names[key]
-
-
-class _Printer:
+class Printer:
     """Prints one kernel."""
 
     def __init__(self, plan: Plan, options: Options) -> None:
         self.plan, self.options, self.program = plan, options, plan.program
         self.words = words_of(plan)
-        self.operators = _Operators()
+        self.operators = Operators()
         self.faults: list[tuple[str, str, int]] = []
         self.forms: list[FormKey] = []
-        self.out = _Lines()
+        self.out = Lines()
         self._names: dict[Any, str] = {}
         self._used = set(reserved_names())
         for each in (*plan.slots, *self.words.variables, *self.program.stacks):
@@ -262,6 +95,10 @@ class _Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
+        self._growing = sorted(plan.growing, key=lambda slot: slot.index)
+        steps = [step for block in plan.blocks for step in block.steps]
+        products = [self.product(step) for step in steps if isinstance(step, Multiply)]
+        self.shared = {each for each, count in Counter(products).items() if count > 1}
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -286,6 +123,15 @@ class _Printer:
     def place(self, slot: ir.Slot) -> str:
         """Return the C++ name of the variable that tells where the vector in a slot is stored."""
         return f"{self._names[slot]}_at_"
+
+    def also(self, slot: ir.Slot) -> str:
+        """Return the C++ name of the variable for a slot to which sweeps add entries.
+
+        Since the last barrier, sweeps may have added entries where the vector at this place has
+        entries. If there was no such sweep, it is the slot's own place. The variable with the
+        suffix "most" has an upper bound on the number of entries after the sweep, or -1.
+        """
+        return f"{self._names[slot]}_also_"
 
     def vector(self, slot: ir.Slot) -> str:
         """Return a C++ expression for the vector in a slot."""
@@ -330,14 +176,16 @@ class _Printer:
                 self.step(step)
                 line = _line_of(step) or line
             self.end(block.end, line)
-        head, tail = _Lines(), _Lines()
+        head, tail = Lines(), Lines()
         self._print_head(head)
         self._print_tail(tail)
-        state = f"const State<{self.words.size}> given"
-        parameters = ["const Launch launch", "const Frame frame", state]
+        state = f"ARGUMENT State<{self.words.size}> given"
+        parameters = ["ARGUMENT Launch launch", "ARGUMENT Frame frame", state]
         for key in self.forms:
             kind = self.options.forms[key]
-            parameters.append(f"const ProductForm<{kind.offset}, {kind.values}> {self.form(key)}")
+            parameters.append(
+                f"ARGUMENT ProductForm<{kind.offset}, {kind.values}> {self.form(key)}"
+            )
         signature = ", ".join(parameters)
         cluster = "" if self.options.cluster == 1 else f"CLUSTER({self.options.cluster}) "
         lines = [
@@ -363,15 +211,11 @@ class _Printer:
         lines = []
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")
-        steps = [step for block in self.plan.blocks for step in block.steps]
-        is_large = len(steps) > MANY_STEPS or sum(isinstance(x, Multiply) for x in steps) > 1
-        if is_large and self.options.cluster == 1:
-            lines.append("#define GRAPHLA_OUTLINED")
         return lines
 
-    def _print_head(self, out: _Lines) -> None:
+    def _print_head(self, out: Lines) -> None:
         words, program = self.words, self.program
-        out("SHARED(u64, scratch, 2 * (WARP + 1));")
+        out(f"SHARED(u64, scratch, SCRATCH_SUMS + MOST_ADDED * {self.options.block // 32});")
         out(f"SHARED(u64, words, {words.size});")
         out(f"for (u32 k = threadIdx.x; k < {words.size}; k += blockDim.x)")
         out("  words[k] = given.words[k];")
@@ -380,7 +224,7 @@ class _Printer:
         out("Machine machine(launch, frame, scratch, (u32 *)votes);")
         if self.forms:
             out("SHARED(ProductRoom, room, 1);")
-            out("Work work(machine.grid, frame.arrays(), room);")
+            out("prepare_room(room);")
         out("u32 status = FINISHED, exit_number = 0, resume = 0;")
         out("u64 needed = 0;")
         out("machine.products = u32(words[STATE_PRODUCTS]);")
@@ -401,6 +245,9 @@ class _Printer:
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
+        for slot in self._growing:
+            out(f"u32 {self.also(slot)} = {self.place(slot)};")
+            out(f"i64 {self.also(slot)}most = -1;")
         saves = [
             step.number
             for block in self.plan.blocks
@@ -412,25 +259,17 @@ class _Printer:
         for number in saves:
             out(f"if (words[STATE_RESUME] == {number + 1}) goto resume_{number};")
         for slot, at in words.inputs.items():
-            kind = slot.dtype.c_type
-            out(
-                f"copy_input(machine, {self.vector(slot)}, input_at<{kind}>(&words[{at}]), "
-                f"{self.size(slot.dim)});"
-            )
+            word = f"typename uint_of<sizeof({slot.dtype.c_type})>::type"
+            size = self.size(slot.dim)
+            given = f"&words[{at}], slots, {self.place(slot)}, {size}"
+            offsets = "(const i32 *)nullptr"
+            if slot in self.plan.pushing and slot in self.plan.queued:
+                offsets = self.pushed_indptr(slot)
+            out(f"copy_input<{word}>({given}, {offsets}, scratch);")
         if words.inputs:
             out("if (machine.meet()) goto stopped;")
-        for slot in words.inputs:
-            if slot in self.plan.pushing and slot in self.plan.queued:
-                self._print_degrees(out, slot)
-        if any(slot in self.plan.pushing for slot in words.inputs):
-            out("if (machine.meet()) goto stopped;")
 
-    def _print_degrees(self, out: _Lines, slot: ir.Slot) -> None:
-        """Print the count of the edges of a listed vector."""
-        vector, indptr = self.vector(slot), self.pushed_indptr(slot)
-        out(f"count_edges(machine, {vector}, {indptr});")
-
-    def _print_tail(self, out: _Lines) -> None:
+    def _print_tail(self, out: Lines) -> None:
         words = self.words
         out.lines.append("stopped:")
         out("status = machine.why();")
@@ -520,13 +359,15 @@ class _Printer:
         if isinstance(step, Barrier):
             self.out(f"// barrier: {step.reason}")
             self.out("if (machine.meet()) goto stopped;")
+            for slot in self._growing:
+                self.out(f"{self.also(slot)} = {self.place(slot)}, {self.also(slot)}most = -1;")
             return
         if isinstance(step, Save):
             self.out.lines.append(f"resume_{step.number}:")
-        outer, self.out = self.out, _Lines(self.out.depth + 1)
+        outer, self.out = self.out, Lines(self.out.depth + 1)
         self._touched = {}
         if isinstance(step, Sweep):
-            _SweepPrinter(self, step).print()
+            SweepPrinter(self, step).print()
         else:
             self.comment(_line_of(step))
             _print[type(step)](self, step)
@@ -599,7 +440,8 @@ class _Printer:
         """Print the end of a fold."""
         out, source, turn = self.out, step.source, f"turn_{step.number}_"
         op = self.fold_struct(source)
-        out(f"const Fold<{op}> all = get_fold<{op}>(machine, {step.number}, {turn});")
+        partials = f"machine.partials({step.number}, {turn})"
+        out(f"const Fold<{op}> all = get_fold<{op}>({partials}, machine.scratch);")
         out(f"++{turn};")
         if isinstance(source, ir.IsEqual):
             out(f"{self.name(source.variable)} = !all.sum;")
@@ -632,7 +474,7 @@ class _Printer:
         degree = "0"
         if x.target in self.plan.pushing:
             indptr = self.pushed_indptr(x.target)
-            degree = f"i64({indptr}[i + 1] - {indptr}[i])"
+            degree = f"degree_of({indptr}, i)"
         update = f"[&](bool has, {kind} old) {{ return {new}; }}"
         place = self.place(x.target)
         out(f"set_element({target}, {place}, i, {update}, [&] {{ return u64({degree}); }});")
@@ -646,26 +488,65 @@ class _Printer:
 
     # --- products -------------------------------------------------------------------------------
 
-    def mask(self, mask: ir.Mask) -> str:
-        """Return a C++ expression for whether a mask selects position i, from memory."""
-        if isinstance(mask, ir.MaskOf):
-            slot = self.name(mask.slot)
-            flag = f"{slot}.present[i]"
-            value = convert(BOOL, f"{slot}.values[i]", mask.slot.dtype)
-            return f"({flag} && {value})" if mask.by_value else flag
-        if isinstance(mask, ir.NotMask):
-            return f"!{self.mask(mask.mask)}"
-        sign = "&&" if isinstance(mask, ir.AndMask) else "||"
-        return f"({self.mask(mask.left)} {sign} {self.mask(mask.right)})"
+    def mask(self, mask: ir.Mask | None) -> tuple[str, tuple[str, ...], list[str]]:
+        """Return a C++ expression for whether a mask selects position i, from memory.
+
+        Also return the declarations of the fields that the expression reads, and their values.
+        """
+        if mask is None:
+            return "true", (), []
+        fields: list[str] = []
+        values: list[str] = []
+
+        def read(value: str, kind: str) -> str:
+            if value not in values:
+                fields.append(f"const {kind} *at_{len(fields)}")
+                values.append(value)
+            return f"at_{values.index(value)}[i]"
+
+        def test(mask: ir.Mask) -> str:
+            if isinstance(mask, ir.MaskOf):
+                slot, dtype = self.name(mask.slot), mask.slot.dtype
+                flag = read(f"{slot}.present", "bool")
+                if mask.slot in self.plan.growing and not mask.by_value:
+                    also = read(f"flags_at(slots, {self.also(mask.slot)})", "bool")
+                    return f"(load_cached(&{flag}) | {also})"
+                if not mask.by_value:
+                    return flag
+                return f"({flag} && {convert(BOOL, read(f'{slot}.values', dtype.c_type), dtype)})"
+            if isinstance(mask, ir.NotMask):
+                return f"!{test(mask.mask)}"
+            sign = "&&" if isinstance(mask, ir.AndMask) else "||"
+            return f"({test(mask.left)} {sign} {test(mask.right)})"
+
+        only = mask.mask if isinstance(mask, ir.NotMask) else mask
+        if not isinstance(only, ir.MaskOf) or only.by_value:
+            return test(mask), tuple(fields), values
+        # All masks of one slot and their complements have one struct, so that products can share
+        # their code.
+        condition = f"bool({test(only)}) != is_complement"
+        if self.plan.growing and only.slot not in self.plan.growing:
+            fields.append("const bool *at_1")
+            values.append(values[0])
+            condition = "bool((load_cached(&at_0[i]) | at_1[i])) != is_complement"
+        is_complement = "true" if only is not mask else "false"
+        return condition, (*fields, "bool is_complement"), [*values, is_complement]
 
     def most(self, mask: ir.Mask | None, n: str) -> str:
-        """Return a C++ expression for an upper bound on the number of positions in a mask."""
+        """Return a C++ expression for an upper bound on the number of positions in a mask.
+
+        If sweeps are still adding entries to a vector, the result is an estimate.
+        """
         if isinstance(mask, ir.MaskOf):
-            return f"entries_of({self.name(mask.slot)})"
+            count = f"entries_of({self.name(mask.slot)})"
+            if mask.slot in self.plan.growing:
+                most = f"{self.also(mask.slot)}most"
+                count = f"({most} < 0 ? {count} : least({n}, {most}))"
+            return count
         if isinstance(mask, ir.NotMask):
             inner = mask.mask
             if isinstance(inner, ir.MaskOf) and not inner.by_value:
-                return f"({n} - entries_of({self.name(inner.slot)}))"
+                return f"({n} - {self.most(inner, n)})"
             if isinstance(inner, ir.OrMask):
                 left, right = ir.NotMask(inner.left), ir.NotMask(inner.right)
                 return f"least({self.most(left, n)}, {self.most(right, n)})"
@@ -676,50 +557,62 @@ class _Printer:
             return f"least({n}, {self.most(mask.left, n)} + {self.most(mask.right, n)})"
         return n
 
+    def product(self, step: Multiply) -> _Product:
+        """Return the C++ types of a product."""
+        product = step.product
+        rows, columns = (self.options.forms[key] for key in form_keys(product))
+        reads_a, reads_u = reads_values(product)
+        held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
+        if form_keys(product)[0] in self.options.hubs:
+            held = "WITH_HUBS"
+        key = self._queue_form(step)
+        return _Product(
+            self.operators.product(product),
+            f"{rows.kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}",
+            held,
+            product.u.dtype.c_type,
+            self.operators.mask(*self.mask(step.mask)[:2]),
+            f"WithQueue<{self.options.forms[key].offset}>" if key else "WithoutQueue",
+            (rows, columns),
+        )
+
     def multiply(self, step: Multiply) -> None:
         """Print a product."""
-        out, product = self.out, step.product
-        keys = form_keys(product)
-        rows, columns = map(self.form, keys)
-        op, u, result = self.operators.product(product), self.name(product.u), self.name(step.out)
-        allowed = "true" if step.mask is None else self.mask(step.mask)
-        out(f"const auto allowed = [&](i64 i) {{ return {allowed}; }};")
-        out(f"const {self.queueing(step)};")
-        n = self.size(step.out.dim)
+        out, product, kind = self.out, step.product, self.product(step)
+        rows, columns = map(self.form, form_keys(product))
+        u, n = self.name(product.u), self.size(step.out.dim)
+        out(f"const {kind.mask} allowed{{{', '.join(self.mask(step.mask)[2])}}};")
+        key = self._queue_form(step)
+        out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
         # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
         is_whole = step.mask is None and product.u in step.full
         direction = self.options.direction
         if is_ordered or (is_whole and direction == "auto"):
             direction = "pull"
-        choice = f"should_push<{op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
+        choice = f"should_push<{kind.op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
         choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
         out(f"const bool pushes = {choice};")
         out(f"machine.note(pushes, {u}, u64({rows}.entries));")
-        kept = self.options.forms[keys[0]].kept
-        reads_a, reads_u = _reads(product)
-        how = f"{op}, {kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}"
-        held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
-        if keys[0] in self.options.hubs:
-            held = "WITH_HUBS"
-        given = f"{u}, {result}, allowed, queueing, work"
-        push = f"push_product<{how}, false>({columns}, {given});"
-        pull = f"pull_product<{how}, {held}>({rows}, {given});"
+        given = f"slots, {self.place(product.u)}, {self.place(step.out)}, allowed, queueing"
+        given += ", machine.product_call(room)"
+        way = "called_" if kind in self.shared else ""
+        how = f"{kind.op}, {kind.kept}"
+        push = f"machine.follow({way}push<{how}, {kind.u}>(&{columns}, {given}));"
+        pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
             out(f"else {pull}")
         else:
             out(push if direction == "push" else pull)
 
-    def queueing(self, step: Multiply) -> str:
-        """Return the C++ declaration that tells a product whether to list its outputs."""
+    def _queue_form(self, step: Multiply) -> FormKey | None:
+        """Return the form with the degrees of a product's outputs, or None if it has no queue."""
         if step.out not in self.plan.queued:
-            return "WithoutQueue queueing"
-        key = form_keys(step.product)[0]  # its lines are the outputs
+            return None
         if step.out in self.plan.pushing:
-            key = form_keys(self.plan.pushing[step.out])[1]
-        offset = self.options.forms[key].offset
-        return f"WithQueue<{offset}> queueing{{{self.form(key)}.indptr}}"
+            return form_keys(self.plan.pushing[step.out])[1]
+        return form_keys(step.product)[0]  # its lines are the outputs
 
     # --- scatters -------------------------------------------------------------------------------
 
@@ -787,8 +680,8 @@ class _Printer:
         counts, degree = "false", "0"
         if step.out in self.plan.pushing:
             indptr = self.pushed_indptr(step.out)
-            counts, degree = "true", f"i64({indptr}[i + 1] - {indptr}[i])"
-        out(f"const auto degree = [&](i32 i) {{ return i64({degree}); }};")
+            counts, degree = "true", f"degree_of({indptr}, i)"
+        out(f"const auto degree = [&](i32 i) {{ return u64({degree}); }};")
         copy = f"{stack}.copy_item<{counts}>(machine, item, {slot}, degree)"
         out(f"const i64 count = {copy};")
         if step.index is None:
@@ -796,15 +689,15 @@ class _Printer:
 
 
 _print: dict[type, Any] = {
-    Exchange: _Printer.exchange,
-    Uniform: _Printer.uniform,
-    Combine: _Printer.combine,
-    Element: _Printer.element,
-    Multiply: _Printer.multiply,
-    ScatterInto: _Printer.scatter,
-    Enqueue: _Printer.enqueue,
-    Save: _Printer.save,
-    Load: _Printer.load,
+    Exchange: Printer.exchange,
+    Uniform: Printer.uniform,
+    Combine: Printer.combine,
+    Element: Printer.element,
+    Multiply: Printer.multiply,
+    ScatterInto: Printer.scatter,
+    Enqueue: Printer.enqueue,
+    Save: Printer.save,
+    Load: Printer.load,
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
@@ -818,578 +711,3 @@ def _line_of(step: Step) -> int:
     if isinstance(step, ScatterInto):
         return step.scatter.line
     return getattr(step, "line", 0)
-
-
-def _reads(product: ir.Product) -> tuple[bool, bool]:
-    """Return whether a product reads the values of the matrix, and those of the vector."""
-    op = product.semiring.binaryop
-    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)
-
-
-# --- sweeps -------------------------------------------------------------------------------------
-
-Value = Callable[[], str]
-"""Prints what is needed for a value, and returns a C++ expression for it."""
-
-
-class _SweepPrinter:
-    """Prints a sweep.
-
-    The parts run one after another at each position. `known` maps each slot that an earlier part
-    has changed to C++ expressions for whether it has an entry, and for its value.
-    """
-
-    def __init__(self, printer: _Printer, sweep: Sweep) -> None:
-        self.printer, self.sweep = printer, sweep
-        self.known: dict[ir.Slot, tuple[str, str]] = {}
-        self.flags: dict[ir.Slot, None] = {}  # the slots whose flags are loaded
-        self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and when
-        self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
-        self.run = _Lines(3)
-        self.before = _Lines(printer.out.depth)
-        self.line = 0
-
-    def print(self) -> None:
-        """Print the sweep."""
-        out, printer = self.printer.out, self.printer
-        dim, over = self.sweep.domain.dim, self.sweep.domain.over
-        for part in self.sweep.parts:
-            self.part(part)
-        counted = self._counted()
-        for slot, how in counted.items():
-            self._count(slot, how)
-        for line in dict.fromkeys(_line_of_part(part) for part in self.sweep.parts):
-            printer.comment(line)
-        n = printer.size(dim)
-        span = f"all_of({n})" if over is None else f"entries_or_all({printer.name(over)}, {n})"
-        out(f"const Span span = {span};")
-        out.add(self.before.lines)
-        self._print_row(out)
-        for slot, how in counted.items():
-            self._open_count(slot, how)
-            if self._is_listed(slot, how):
-                name, n = printer.name(slot), printer.size(slot.dim)
-                out(f"Listed listed_{name}(old_{name}, {n});")
-        if self.sweep.clears:
-            calls = " ".join(f"clear_flags({printer.name(slot)}, {n});" for slot in counted)
-            out(f"if (!span.list) {{ {calls} }}")
-            out("else")
-        out.begin(f"sweep<Row, {self._ahead()}>(span,")
-        for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
-            out(f"[&](i64 i, Row &row) {{ {' '.join(lines)} }},")
-        out("[&](i64 i, Row &row) {")
-        shift = out.depth + 1 - 3
-        out.add("  " * shift + line for line in self.run.lines)
-        listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
-        news = [f"u32({self.known[slot][0]}) << {k}" for k, slot in enumerate(listed)]
-        out(f"  return {' | '.join(news) or '0u'};")
-        out("},")
-        calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
-        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});")
-        out.depth -= 1
-        for slot in listed:
-            name = printer.name(slot)
-            if slot in printer.plan.pushing:
-                edges = f"listed_{name}.edges"
-                out(f"if (takes_part(span)) machine.add(&{name}.counts->edges, {edges});")
-        for slot, how in counted.items():
-            if how in ("all", "change"):
-                name = printer.name(slot)
-                out(f"if (takes_part(span)) machine.add(&{name}.counts->entries, found_{name});")
-        for part in self.sweep.parts:
-            if isinstance(part, (Fold, Compare)):
-                number = part.number
-                out(f"put_fold(machine, {number}, turn_{number}_, fold_{number});")
-
-    def _ahead(self) -> int:
-        loaded = [*self.values, *self.gathered]
-        size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
-        return AHEAD if size <= LARGE else AHEAD // 2
-
-    # --- loads ----------------------------------------------------------------------------------
-
-    def _print_row(self, out: _Lines) -> None:
-        fields = [f"bool has_{self.printer.name(slot)};" for slot in self.flags]
-        fields += [f"{s.dtype.c_type} {self.printer.name(s)};" for s in self.values]
-        for x, (name, is_full) in self.gathered.items():
-            fields += [f"{x.dtype.c_type} {name};", *([] if is_full else [f"bool has_{name};"])]
-        out(f"struct Row {{ {' '.join(fields)} }};")
-
-    def _load_flags(self) -> list[str]:
-        names = map(self.printer.name, self.flags)
-        return [f"row.has_{name} = {name}.present[i];" for name in names]
-
-    def _load_values(self) -> list[str]:
-        lines = []
-        for slot, has in self.values.items():
-            name = self.printer.name(slot)
-            value = choose(has, f"{name}.values[i]", zero(slot.dtype))
-            lines.append(f"row.{name} = {value};")
-        return lines
-
-    def _load_gathered(self) -> list[str]:
-        lines = []
-        for x, (name, is_full) in self.gathered.items():
-            slot = self.printer.name(x.slot)
-            index = f"row.{self.printer.name(x.indices)}"
-            index = f"place_in({index}, {self.printer.size(x.slot.dim)})"
-            if is_full:
-                lines.append(f"row.{name} = {slot}.values[{index}];")
-            else:
-                lines.append(f"row.has_{name} = {slot}.present[{index}];")
-                value = choose(f"row.has_{name}", f"{slot}.values[{index}]", zero(x.dtype))
-                lines.append(f"row.{name} = {value};")
-        return lines
-
-    def has(self, slot: ir.Slot, full: frozenset[ir.Slot]) -> str:
-        """Return a C++ expression for whether a slot has an entry at position i."""
-        if slot in self.known:
-            return self.known[slot][0]
-        if slot in full:
-            return "true"
-        self.flags[slot] = None
-        return f"row.has_{self.printer.name(slot)}"
-
-    def value(self, slot: ir.Slot, full: frozenset[ir.Slot]) -> str:
-        """Return a C++ expression for the value of a slot at position i."""
-        if slot in self.known:
-            return self.known[slot][1]
-        self.values.setdefault(slot, self.has(slot, full))
-        return f"row.{self.printer.name(slot)}"
-
-    # --- counts ---------------------------------------------------------------------------------
-
-    def _counted(self) -> dict[ir.Slot, str]:
-        """Return how the sweep counts the entries of each slot whose number of entries changes."""
-        kinds: dict[ir.Slot, list[str]] = {}
-        for part in self.sweep.parts:
-            if isinstance(part, Store) and part.counts != "same":
-                kinds.setdefault(part.into, []).append(part.counts)
-            elif isinstance(part, Erase):
-                kinds.setdefault(part.slot, []).append("none")
-        is_dense = self.sweep.domain.over is None
-        return {
-            slot: each[-1]
-            if len(each) == 1 or each[-1] in ("none", "full")
-            else ("all" if is_dense or each[0] == "all" else "change")
-            for slot, each in kinds.items()
-        }
-
-    def _open_count(self, slot: ir.Slot, how: str) -> None:
-        out, name = self.printer.out, self.printer.name(slot)
-        out(f"const Counts *const old_{name} = renew({name}, {self.printer.place(slot)});")
-        if how in ("all", "change"):
-            out(f"i64 found_{name} = 0;")
-        if how == "change":
-            keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
-            out(f"{keep}({name}, old_{name});")
-        elif how == "full":
-            out(f"set_count({name}, {self.printer.size(slot.dim)});")
-
-    def _is_listed(self, slot: ir.Slot, how: str) -> bool:
-        """Return whether the sweep lists the entries of a slot that it counts."""
-        return how == "all" and slot in self.printer.plan.queued
-
-    def _append(self, slot: ir.Slot, bit: int) -> str:
-        """Return the C++ statement that lists position i."""
-        name, degree = self.printer.name(slot), "0"
-        if slot in self.printer.plan.pushing:
-            indptr = self.printer.pushed_indptr(slot)
-            degree = f"i64({indptr}[j + 1] - {indptr}[j])"
-        lane = f"[&](i32 j) {{ return i64({degree}); }}"
-        return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
-
-    def _count(self, slot: ir.Slot, how: str) -> None:
-        name = self.printer.name(slot)
-        after = self.known[slot][0]
-        if how == "all":
-            self.run(f"found_{name} += {after};")
-        elif how == "change":
-            self.flags[slot] = None
-            self.run(f"found_{name} += i64({after}) - i64(row.has_{name});")
-
-    # --- expressions ----------------------------------------------------------------------------
-
-    def expression(self, x: ir.VectorExpression, full: frozenset[ir.Slot]) -> tuple[str, Value]:
-        """Return C++ expressions for whether a vector expression has an entry, and for its value.
-
-        The value is only meaningful if there is an entry.
-        """
-        if isinstance(x, ir.Entry):
-            return self.has(x.slot, full), lambda: self.value(x.slot, full)
-        if isinstance(x, ir.Full):
-            value = self.uniform(x.value, x.dtype)
-            return "true", lambda: value
-        if isinstance(x, ir.Empty):
-            return "false", lambda: zero(x.dtype)
-        if isinstance(x, ir.Gather):
-            return self._gather(x, full)
-        if isinstance(x, (ir.Union, ir.UnionDefaults, ir.Intersection)):
-            return self._pair(x, full)
-        if isinstance(x, ir.Select):
-            return self._select(x, full)
-        assert not isinstance(x, (ir.Product, ir.MatrixReduction))
-        has, value = self.expression(x.x, full)
-        if isinstance(x, ir.Restrict):
-            mask = self.mask(x.mask, full)
-            return self.keep(BOOL, both(has, mask)), value
-        return has, lambda: self._apply(x, value)
-
-    def _apply(self, x: Any, value: Value) -> str:
-        inner, op = x.x.dtype, getattr(x, "op", None)
-        if isinstance(x, ir.Cast):
-            return convert(x.dtype, value(), inner)
-        assert op is not None
-        if isinstance(x, (ir.Apply, ir.ApplyIndex)):
-            text = self._call_unary(op, x, value)
-        elif isinstance(x, ir.ApplyLeft):
-            scalar = self.uniform(x.scalar, op.type) if op.reads_x else zero(op.type)
-            y = convert(op.type2, value(), inner) if op.reads_y else zero(op.type2)
-            text = self._call_binary(op, scalar, y)
-        else:
-            scalar = self.uniform(x.scalar, op.type2) if op.reads_y else zero(op.type2)
-            given = convert(op.type, value(), inner) if op.reads_x else zero(op.type)
-            text = self._call_binary(op, given, scalar)
-        return self.keep(x.dtype, convert(x.dtype, text, op.return_type))
-
-    def _call_unary(self, op: Any, x: Any, value: Value) -> str:
-        """Return the call of a unary, index-unary or select operator."""
-        entry = convert(op.type, value(), x.x.dtype) if op.reads_x else zero(op.type)
-        thunk = ""
-        if "thunk" in op.parameters:
-            thunk = self.uniform(x.thunk, op.parameters["thunk"])
-        given = {"x": entry, "i": "i", "j": "0", "thunk": thunk}
-        arguments = ", ".join(given[name] for name in op.parameters)
-        return f"{self.printer.operators.function(op)}({arguments})"
-
-    def _call_binary(self, op: Any, x: str, y: str) -> str:
-        given = f"{x}, i, 0, {y}, i, 0" if op.is_positional else f"{x}, {y}"
-        return f"{self.printer.operators.function(op)}({given})"
-
-    def _select(self, x: ir.Select, full: frozenset[ir.Slot]) -> tuple[str, Value]:
-        has, value = self.expression(x.x, full)
-        test = self._call_unary(x.op, x, value)
-        return self.keep(BOOL, both(has, convert(BOOL, test, x.op.return_type))), value
-
-    def _gather(self, x: ir.Gather, full: frozenset[ir.Slot]) -> tuple[str, Value]:
-        self.value(x.indices, full | {x.indices})
-        if x not in self.gathered:
-            name = self.printer.temporary("gathered")
-            self.gathered[x] = name, x.slot in full
-        name, is_full = self.gathered[x]
-        return "true" if is_full else f"row.has_{name}", lambda: f"row.{name}"
-
-    def _pair(self, x: Any, full: frozenset[ir.Slot]) -> tuple[str, Value]:
-        op = x.op
-        (has_x, value_x), (has_y, value_y) = (self.expression(each, full) for each in (x.x, x.y))
-
-        def first() -> str:
-            return convert(op.type, value_x(), x.x.dtype) if op.reads_x else zero(op.type)
-
-        def second() -> str:
-            return convert(op.type2, value_y(), x.y.dtype) if op.reads_y else zero(op.type2)
-
-        def joined(a: str, b: str) -> str:
-            return convert(x.dtype, self._call_binary(op, a, b), op.return_type)
-
-        if isinstance(x, ir.Intersection):
-            return self.keep(BOOL, both(has_x, has_y)), lambda: self.keep(
-                x.dtype, joined(first(), second())
-            )
-        has = self.keep(BOOL, either(has_x, has_y))
-        if isinstance(x, ir.UnionDefaults):
-            left = self.uniform(x.left, op.type) if op.reads_x else zero(op.type)
-            right = self.uniform(x.right, op.type2) if op.reads_y else zero(op.type2)
-
-            def filled() -> str:
-                a = choose(has_x, first(), left)
-                return self.keep(x.dtype, joined(a, choose(has_y, second(), right)))
-
-            return has, filled
-
-        def united() -> str:
-            a, b = convert(x.dtype, value_x(), x.x.dtype), convert(x.dtype, value_y(), x.y.dtype)
-            alone = choose(has_x, a, b)
-            return self.keep(x.dtype, choose(both(has_x, has_y), joined(first(), second()), alone))
-
-        return has, united
-
-    def mask(self, mask: ir.Mask, full: frozenset[ir.Slot]) -> str:
-        """Return a C++ expression for whether a mask selects position i."""
-        if isinstance(mask, ir.MaskOf):
-            has = self.has(mask.slot, full)
-            if not mask.by_value:
-                return has
-            return both(has, convert(BOOL, self.value(mask.slot, full), mask.slot.dtype))
-        if isinstance(mask, ir.NotMask):
-            inner = self.mask(mask.mask, full)
-            return {"true": "false", "false": "true"}.get(inner, f"!{inner}")
-        join = both if isinstance(mask, ir.AndMask) else either
-        return join(self.mask(mask.left, full), self.mask(mask.right, full))
-
-    def uniform(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Print the value of a scalar before the sweep, converted to a dtype; return its name."""
-        name = self.printer.temporary("s")
-        text, may_fault = self.printer.fit(x, dtype)
-        self.before(f"const {dtype.c_type} {name} = {text};")
-        if may_fault:
-            self.before(f"if (machine.fault) {{ machine.line = {self.line}; goto failed; }}")
-        return name
-
-    def keep(self, dtype: DataType, text: str) -> str:
-        """Print a value and return its name; a name or a constant is returned as it is."""
-        if re.fullmatch(r"[\w.]+", text):
-            return text
-        name = self.printer.temporary("x")
-        self.run(f"const {dtype.c_type} {name} = {text};")
-        return name
-
-    # --- parts ----------------------------------------------------------------------------------
-
-    def part(self, part: Part) -> None:
-        """Print what a part does at position i."""
-        self.line = _line_of_part(part)
-        if isinstance(part, Store):
-            self._store(part)
-        elif isinstance(part, Erase):
-            self.run(f"{self.printer.name(part.slot)}.present[i] = false;")
-            self.known[part.slot] = "false", zero(part.slot.dtype)
-        elif isinstance(part, Fold):
-            self._fold(part)
-        elif isinstance(part, Compare):
-            self._compare(part)
-        else:
-            self._check(part)
-
-    def _fold(self, part: Fold) -> None:
-        source = part.reduce.source
-        op = self.printer.fold_struct(part.reduce)
-        self.before(f"Fold<{op}> fold_{part.number};")
-        has, value = self.expression(source, part.full)
-        reads = part.reduce.monoid
-        self.run.begin(f"if ({has}) {{")
-        text = convert(reads.type, value(), source.dtype)
-        self.run(f"fold_{part.number}.append(Fold<{op}>({text}, true));")
-        self.run.end()
-
-    def _compare(self, part: Compare) -> None:
-        left, right = part.equal.left, part.equal.right
-        self.before(f"Fold<Differs> fold_{part.number};")
-        a, b = self.has(left, part.full), self.has(right, part.full)
-        values = f"{self.value(left, part.full)} == {self.value(right, part.full)}"
-        test = f"{a} != {b} || ({a} && !({values}))"
-        self.run(f"if ({test}) fold_{part.number}.append(Fold<Differs>(true, true));")
-
-    def _check(self, part: Check) -> None:
-        printer = self.printer
-        # If there are several faults, the one with the smaller number counts.
-        missing, outside = (printer.fault(*fault, part.line) for fault in BAD_INDICES)
-        self.before("++machine.turns;")
-        has, index = self.has(part.indices, frozenset()), self.value(part.indices, frozenset())
-        self.run(f"if (!{has}) machine.report({missing});")
-        self.run(f"else if (!is_place({index}, {printer.size(part.dim)}))")
-        self.run(f"  machine.report({outside});")
-
-    def _store(self, part: Store) -> None:
-        write, full, printer = part.write, part.full, self.printer
-        target, into = write.target, printer.name(part.into)
-        is_in_place = part.into == target
-        if is_replaced(write):
-            self._overwrite(part, into)
-            return
-        accum = write.accum
-        had = self.has(target, full)
-        old = ""
-        if not is_in_place or (accum is not None and accum.reads_x) or self._is_read_after(part):
-            old = self.value(target, full)
-        run, kind = self.run, target.dtype.c_type
-        has, value = printer.temporary("has"), printer.temporary("x")
-        run(f"bool {has} = {had};")
-        run(f"{kind} {value} = {old or zero(target.dtype)};")
-        if write.mask is not None:
-            run.begin(f"if ({self.mask(write.mask, full)}) {{")
-        there, source = self.expression(write.source, full)
-        run.begin(f"if ({there}) {{")
-        new = source()
-        text = convert(target.dtype, new, write.source.dtype)
-        if accum is not None:
-            a = convert(accum.type, value, target.dtype) if accum.reads_x else zero(accum.type)
-            b = convert(accum.type2, new, write.source.dtype)
-            joined = convert(target.dtype, self._call_binary(accum, a, b), accum.return_type)
-            text = choose(had, joined, text)
-        run(f"{value} = {text};")
-        run(f"{has} = true;")
-        if is_in_place:
-            run(f"{into}.values[i] = {value};")
-        if accum is None:
-            run.end(f"}} else {has} = false;")
-        else:
-            run.end()
-        if write.mask is not None:
-            run.end(f"}} else {has} = false;" if write.replace else "}")
-        if not is_in_place:
-            run(f"{into}.present[i] = {has};")
-            run(f"if ({has}) {into}.values[i] = {value};")
-        elif part.counts != "same":
-            run(f"if ({has} != {had}) {into}.present[i] = {has};")
-        self.known[part.into] = has, value
-        if not is_in_place:
-            self.known[target] = had, old
-
-    def _overwrite(self, part: Store, into: str) -> None:
-        """Print a write that replaces the whole target."""
-        write, run = part.write, self.run
-        there, source = self.expression(write.source, part.full)
-        kind = part.into.dtype
-        if write.mask is not None:
-            there = both(self.mask(write.mask, part.full), there)
-        there = self.keep(BOOL, there)
-        if there == "false":
-            run(f"{into}.present[i] = false;")
-            self.known[part.into] = "false", zero(kind)
-            return
-        value = self.printer.temporary("x")
-        run(f"{kind.c_type} {value} = {zero(kind)};")
-        run.begin(f"if ({there}) {{")
-        run(f"{value} = {convert(kind, source(), write.source.dtype)};")
-        run(f"{into}.values[i] = {value};")
-        run.end()
-        if part.counts != "same":
-            run(f"{into}.present[i] = {there};")
-        self.known[part.into] = there, value
-
-    def _is_read_after(self, part: Store) -> bool:
-        """Return whether a later part of this sweep may read the value of a store's target."""
-        later = self.sweep.parts[self.sweep.parts.index(part) + 1 :]
-        return any(each == part.into for other in later for each in nodes(_read_by(other)))
-
-
-def _read_by(part: Part) -> Any:
-    if isinstance(part, Store):
-        return part.write
-    if isinstance(part, Fold):
-        return part.reduce.source
-    if isinstance(part, Compare):
-        return (part.equal.left, part.equal.right)
-    return part.indices if isinstance(part, Check) else ()
-
-
-BAD_INDICES = (
-    ("InvalidValue", "a vector of indices lacks an entry"),
-    ("IndexOutOfBound", "an index is out of range"),
-)
-
-
-def _line_of_part(part: Part) -> int:
-    if isinstance(part, Store):
-        return part.write.line
-    if isinstance(part, Fold):
-        return part.reduce.line
-    return part.equal.line if isinstance(part, Compare) else part.line
-
-
-# --- C++ expressions ----------------------------------------------------------------------------
-
-C_TYPES = {BOOL: "bool", INT64: "i64", FP64: "double"}
-
-
-def c_type(dtype: DataType) -> str:
-    """Return the C++ type of a scalar."""
-    return C_TYPES[dtype]
-
-
-def zero(dtype: DataType) -> str:
-    """Return a C++ expression for 0."""
-    return f"(({dtype.c_type})0)"
-
-
-def constant(value: Any) -> str:
-    """Return a C++ expression for a Python number."""
-    dtype = BOOL if isinstance(value, bool) else INT64 if isinstance(value, int) else FP64
-    return f"({cuda_constant(dtype.np_type.type(value), dtype)})"
-
-
-def convert(to: DataType, text: str, of: DataType | None = None) -> str:
-    """Return a C++ expression for a value, converted from dtype `of` as `astype` does."""
-    return text if to is of else f"convert<{to.c_type}>({text})"
-
-
-def both(x: str, y: str) -> str:
-    """Return the conjunction of two C++ expressions."""
-    if "false" in (x, y):
-        return "false"
-    if x == "true" or x == y:
-        return y
-    return x if y == "true" else f"({x} && {y})"
-
-
-def either(x: str, y: str) -> str:
-    """Return the disjunction of two C++ expressions."""
-    if "true" in (x, y):
-        return "true"
-    if x == "false" or x == y:
-        return y
-    return x if y == "false" else f"({x} || {y})"
-
-
-def choose(condition: str, x: str, y: str) -> str:
-    """Return a C++ expression for x if the condition is true, otherwise y."""
-    return {"true": x, "false": y}.get(condition, f"({condition} ? {x} : {y})")
-
-
-OPERATORS = {
-    **{"and": "&", "or": "|", "xor": "^"},
-    **{"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
-}
-ARITHMETIC = {"add": "+", "sub": "-", "mul": "*"}
-TO_INT = {
-    "int": "truncate_to_int",
-    "round": "round_to_int",
-    "math.floor": "floor_to_int",
-    "math.ceil": "ceil_to_int",
-}
-PLAIN = {
-    "math.isnan": "semirings::is_nan",
-    "math.isinf": "semirings::is_inf",
-    "math.isfinite": "semirings::is_finite",
-    "math.fabs": "fabs",
-    "math.copysign": "copysign",
-    "math.atan2": "atan2",
-    "math.hypot": "hypot",
-    "min": "python_min",
-    "max": "python_max",
-}
-
-
-def call(function: str, arguments: list[str], dtypes: list[DataType]) -> str:
-    """Return the C++ expression for a scalar function."""
-    given = ", ".join(arguments)
-    is_float = FP64 in dtypes
-    if function in OPERATORS:
-        text = f" {OPERATORS[function]} ".join(arguments)
-        is_logical = function in ("and", "or", "xor") and dtypes[0] is BOOL
-        return f"bool({text})" if is_logical else f"({text})"
-    if function in ARITHMETIC and is_float:
-        return f"({f' {ARITHMETIC[function]} '.join(arguments)})"
-    if function in TO_INT:
-        is_int = dtypes[0] is not FP64
-        return f"i64({given})" if is_int else f"{TO_INT[function]}({given}, machine.fault)"
-    if function in PLAIN:
-        return f"{PLAIN[function]}({given})"
-    simple = {
-        "not": f"(!{given})",
-        "invert": f"(~{given})",
-        "float": f"double({given})",
-        "bool": f"bool({given})",
-    }
-    if function in simple:
-        return simple[function]
-    if function == "where":
-        return "({} ? {} : {})".format(*arguments)
-    if function == "neg" and is_float:
-        return f"(-{given})"
-    if function == "abs" and is_float:
-        return f"fabs({given})"
-    if function.startswith("math."):
-        return f"math_{function[5:]}({given}, machine.fault)"
-    return f"{function}_{'float' if is_float else 'int'}({given}, machine.fault)"

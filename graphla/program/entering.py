@@ -13,7 +13,6 @@ from graphla.expression import Operand
 from graphla.formats import is_iso
 from graphla.program import ir, steps
 from graphla.program.emitting import Object
-from graphla.program.notation import Notation
 from graphla.program.reasons import Reason, refuse
 from graphla.program.syntax import walk, written_names
 from graphla.program.values import (
@@ -23,10 +22,12 @@ from graphla.program.values import (
     LEAST,
     MOST,
     NONE,
+    TRUE,
     Array,
     Held,
     Infix,
     List,
+    MaskView,
     Maybe,
     Number,
     Pending,
@@ -34,10 +35,13 @@ from graphla.program.values import (
     Static,
     Typed,
     View,
+    as_uncertain,
     constant,
     scalar_kind,
 )
+from graphla.program.writing import Writer
 from graphla.sparse import Vector
+from graphla.sparse.mask import Mask
 from semirings.dtypes import INT64, DataType, lookup_dtype
 
 Path = tuple[str, ...]
@@ -47,15 +51,18 @@ def classify(value: Any) -> str:
     """Return the kind of argument by which the tracer passes a value to a program.
 
     Returns:
-        "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "list" (of
-        vectors, or an empty one), "array" (of numbers), "range", or "static" (a known object).
+        "number", "numpy" (a NumPy number), "scalar" (a Scalar), "vector", "matrix", "mask" (of a
+        vector), "list" (of vectors, or an empty one), "array" (of numbers), "range", or "static" (a
+        known object).
     """
     if type(value) in KINDS:
         return "static" if type(value) is int and not LEAST <= value <= MOST else "number"
     if isinstance(value, np.generic):
-        return "numpy" if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8 else "static"
+        return "numpy" if _has_dtype(value) else "static"
     if isinstance(value, Operand):
         return ("scalar", "vector", "matrix")[value.ndim]
+    if isinstance(value, Mask):
+        return "mask" if value.ndim == 1 else "static"
     if isinstance(value, list | tuple):
         kinds = {type(item) for item in value}
         if len(kinds) == 1 and kinds <= set(KINDS) and all(is_small(item) for item in value):
@@ -64,9 +71,14 @@ def classify(value: Any) -> str:
             return "list"
         return "static"
     if isinstance(value, np.ndarray):
-        is_array = value.ndim == 1 and value.dtype.kind in "biuf" and value.dtype.itemsize <= 8
-        return "array" if is_array and value.dtype != np.float16 else "static"
+        return "array" if value.ndim == 1 and _has_dtype(value) else "static"
     return "range" if isinstance(value, range) else "static"
+
+
+def _has_dtype(value: Any) -> bool:
+    """Return whether a dtype of the library has the NumPy type of an array or a number."""
+    dtype = value.dtype
+    return dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype != np.float16
 
 
 def is_small(value: Any) -> bool:
@@ -74,7 +86,7 @@ def is_small(value: Any) -> bool:
     return type(value) is not int or LEAST <= value <= MOST
 
 
-class Entry(Notation):
+class Entry(Writer):
     """Makes the arguments of a program from the values that variables have before the loop.
 
     Attributes:
@@ -86,8 +98,10 @@ class Entry(Notation):
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
         filled: the lists that contain vectors before the program runs.
-        unbound: for each variable that has no value before the loop and gets one in the loop, the
+        unbound: for each variable that has a value at only some of the times when a step runs, the
             dtype of the number and None, or the dtype and the dimension of the vector.
+        uncertain: the variables that are a float at some places and uncertain at others, with
+            their `Uncertain.is_zero`. They are then uncertain at all places.
     """
 
     def __init__(
@@ -96,12 +110,14 @@ class Entry(Notation):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: dict[str, bool],
     ):
         super().__init__()
         self.loop = loop
         self.given = names
         self.known_types = known
         self.unbound = unbound
+        self.uncertain = uncertain
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
@@ -194,6 +210,8 @@ class Entry(Notation):
                     self.add_dim(size, (name, ("nrows", "ncols")[k]))
             elif kind == "vector":
                 self.add_dim(value.size, (name, "size"))
+            elif kind == "mask":
+                self.add_dim(value.parent.size, (name, "parent", "size"))
         for name, value, kind in found:
             if kind == "list" and value:
                 self.add_dim(value[0].size, (name, "0", "size"))
@@ -204,15 +222,26 @@ class Entry(Notation):
         objects: dict[int, tuple[Held, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
-            is_variable = name in self.assigned or isinstance(entered, Held | Pending)
+            if name in self.uncertain:
+                entered = as_uncertain(entered, self.uncertain[name])
+            is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
+        items = {id(item) for _, value, kind in found if kind == "list" for item in value}
+        for each, held in objects.items():
+            if each in items and isinstance(held, Held):
+                self.share(held)
         for name, (dtype, dim) in self.unbound.items():
+            if name in self.state.names:  # the loop deletes the variable
+                self.state.names[name] = Maybe(self.state.names[name], TRUE)
+                continue
             if dim is None:
                 value: Any = Number(constant(KINDS_OF[dtype](0)))
             else:
                 slot = self.allocate(dtype, dim, name)
                 value = Held(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
+            if name in self.uncertain:
+                value = as_uncertain(value, self.uncertain[name])
             self.state.names[name] = Maybe(value, FALSE)
 
     def add_dim(self, size: int, path: Path) -> None:
@@ -246,7 +275,10 @@ class Entry(Notation):
                 self.argument(name, scalar_kind(dtype), path), True, dtype, kind == "numpy"
             )
         if kind == "vector":
-            return self.enter_vector(name, value, objects, name in written)
+            return self.enter_vector((name,), value, objects, name in written)
+        if kind == "mask":
+            parent = self.enter_vector((name, "parent"), value.parent, objects, written=False)
+            return MaskView(parent, value.structure, value.complement)
         if kind == "matrix":
             return self.enter_matrix(name, value)
         if kind == "list":
@@ -283,7 +315,8 @@ class Entry(Notation):
         self.stable.add(variable)
         return Number(variable)
 
-    def enter_vector(self, name: str, value: Any, objects: dict[int, Any], written: bool) -> Any:
+    def enter_vector(self, path: Path, value: Any, objects: dict[int, Any], written: bool) -> Any:
+        name = path[0]
         self.on_device(value, name)
         if id(value) in objects:
             held = objects[id(value)]
@@ -297,7 +330,7 @@ class Entry(Notation):
         slot = ir.Slot(len(self.slots), name.partition("@")[0], dtype, self.dim(value.size))
         self.slots.append(slot)
         self.inputs.append(slot)
-        self.paths["vectors"].append((name,))
+        self.paths["vectors"].append(path)
         if not isinstance(value, Vector):
             held = Pending(ir.Entry(slot), slot.dim)
         else:
@@ -359,9 +392,9 @@ class Entry(Notation):
         if path not in self.paths["fixed"]:
             self.paths["fixed"].append(path)
 
-    def known(self, value: Any) -> Any:
+    def known(self, value: Any, path: Path | None = None) -> Any:
         """Return the abstract value of a Python object that the program contains as a constant."""
-        return Number(constant(value)) if classify(value) == "number" else Static(value)
+        return Number(constant(value)) if classify(value) == "number" else Static(value, path)
 
 
 def vector_names(node: ast.AST | None) -> set[str]:

@@ -33,6 +33,7 @@ from graphla.program.values import (
     Static,
     Target,
     Typed,
+    Uncertain,
     View,
     constant,
     scalar_kind,
@@ -86,7 +87,11 @@ class Evaluator(Entry):
     """The method that evaluates each class of the syntax tree."""
 
     def evaluate(self, node: ast.expr) -> Any:
-        """Return the value of an expression."""
+        """Return the value of an expression, which is never `Uncertain`."""
+        return self.settle(self.evaluate_any(node))
+
+    def evaluate_any(self, node: ast.expr) -> Any:
+        """Return the value of an expression, which may be `Uncertain`."""
         method = self.evaluators.get(type(node))
         if method is None:
             refuse(Reason.SYNTAX, node, name=f"`{ast.unparse(node)}`")
@@ -203,7 +208,9 @@ class Evaluator(Entry):
         path = None if value.path is None else (*value.path, name)
         kind = classify(found)
         if kind == "number":
-            if path is None or is_known_module(value.value):
+            if path is None or is_known_module(getattr(value.value, "__name__", "")):
+                if path is None and not is_known_module(type(value.value).__module__):
+                    refuse(Reason.PYTHON_OBJECT, node, kind="an attribute of this object")
                 return Number(constant(found))
             return self.attribute_argument(path, KINDS[type(found)])
         if kind not in ("static", "array"):
@@ -223,8 +230,7 @@ class Evaluator(Entry):
             refuse(Reason.OPERATION, node, name="a part of a matrix")
         index = self.evaluate(node.slice)
         if isinstance(value, Static):
-            with self.checks(node):
-                return self.known(value.value[self.static(index, node)])
+            return self.item_of_static(value, self.static(index, node), node)
         if isinstance(value, Items):
             with self.checks(node):
                 return value.values[self.static(index, node)]
@@ -246,6 +252,37 @@ class Evaluator(Entry):
                 position = self.leaf(scalars.where(below, end, position))
             return self.array_item(value, position)
         return refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
+
+    def item_of_static(self, value: Static, index: Any, node: ast.Subscript) -> Any:
+        """Return an item of a known object."""
+        items = self.content(value, node)
+        is_operator = type(items).__module__.partition(".")[0] == "semirings"
+        if not (isinstance(items, (tuple, list, dict, str, bytes)) or is_operator):
+            refuse(Reason.PYTHON_OBJECT, node, kind="an item of this object")
+        with self.checks(node):
+            found = items[index]
+        if classify(found) not in ("static", "number", "array"):
+            refuse(Reason.PYTHON_OBJECT, node, kind=f"an item of a {type(items).__name__}")
+        path = None
+        if value.path is not None and isinstance(items, (tuple, list)):
+            path = (*value.path, str(range(len(items))[index]))
+        return self.known(found, path)
+
+    def content(self, value: Static, node: Any) -> Any:
+        """Return a known object from whose content the program has constants."""
+        found = value.value
+        if isinstance(found, (tuple, list, dict, set)):
+            if value.path is not None:
+                self.fix(value.path)
+            return found
+        kind = type(found)
+        is_plain = all(
+            getattr(kind, name, None) in (None, getattr(object, name, None))
+            for name in ("__eq__", "__bool__", "__len__")
+        )
+        if not (is_plain or is_known_module(kind.__module__)):
+            refuse(Reason.PYTHON_OBJECT, node, kind=f"a {kind.__name__}")
+        return found
 
     def item_of_vector(self, value: Any, node: ast.Subscript) -> Any:
         """Return x[i], x[q] or x[:]."""
@@ -270,9 +307,10 @@ class Evaluator(Entry):
     # --- operators --------------------------------------------------------------------------------
 
     def evaluate_unary(self, node: ast.UnaryOp) -> Any:
-        value = self.evaluate(node.operand)
+        value = self.evaluate_any(node.operand)
         if isinstance(node.op, ast.Not):
             return Number(scalars.negation(self.truth(value, node)))
+        value = self.settle(value)
         if isinstance(value, MASKS):
             if isinstance(node.op, ast.Invert):
                 return self.invert_mask(value)
@@ -299,14 +337,21 @@ class Evaluator(Entry):
         if symbol == "<<":
             left = self.target_of(node.left)
             if isinstance(left, Target):
-                self.write(left, self.evaluate(node.right), node)
+                self.write(left, self.evaluate_any(node.right), node)
                 return NONE
         else:
-            left = self.evaluate(node.left)
-        return self.binary(symbol, left, self.evaluate(node.right), node)
+            left = self.evaluate_any(node.left)
+        return self.binary(symbol, left, self.evaluate_any(node.right), node)
 
     def binary(self, symbol: str, left: Any, right: Any, node: Any) -> Any:
         """Return `left symbol right`."""
+        if isinstance(left, Uncertain) or isinstance(right, Uncertain):
+            if all(isinstance(x, Number | Uncertain) for x in (left, right)):
+                with self.checks(node):
+                    found = scalars.uncertain_arithmetic(self, symbol, left, right)
+                if found is not None:
+                    return found
+            left, right = self.settle(left, right), self.settle(right, left)
         if isinstance(left, MASKS) or isinstance(right, MASKS):
             if symbol in ("&", "|"):
                 return self.join_masks(symbol, left, right, node)
@@ -324,7 +369,11 @@ class Evaluator(Entry):
 
     def evaluate_compare(self, node: ast.Compare) -> Any:
         (op,) = node.ops
-        left, right = self.evaluate(node.left), self.evaluate(node.comparators[0])
+        left, right = self.evaluate_any(node.left), self.evaluate_any(node.comparators[0])
+        is_order = type(op) in SYMBOLS
+        if is_order and all(isinstance(x, Number | Uncertain) for x in (left, right)):
+            return Number(scalars.compare(self, SYMBOLS[type(op)], left.scalar, right.scalar))
+        left, right = self.settle(left), self.settle(right)
         if isinstance(op, ast.Is | ast.IsNot):
             found = self.is_same(left, right, node)
             return Number(scalars.negation(found) if isinstance(op, ast.IsNot) else found)
@@ -357,8 +406,9 @@ class Evaluator(Entry):
         """Return the comparison of two known objects, or of a number with one."""
         if isinstance(left, Static) and isinstance(right, Static):
             compare = getattr(operator, scalars.COMPARISONS[symbol])
+            one, other = self.content(left, node), self.content(right, node)
             with self.checks(node):
-                return Number(constant(bool(compare(left.value, right.value))))
+                return Number(constant(bool(compare(one, other))))
         if symbol in ("==", "!="):
             other, known = (left, right) if isinstance(right, Static) else (right, left)
             if known.value is None and isinstance(other, Perhaps):
@@ -378,7 +428,11 @@ class Evaluator(Entry):
         if isinstance(left, Static) and isinstance(right, Static):
             return constant(left.value is right.value)
         if isinstance(left, Held) and isinstance(right, Held):
-            return constant(left == right)
+            if left == right or not all(
+                self.state.objects[each.number].is_shared for each in (left, right)
+            ):
+                return constant(left == right)
+            refuse(Reason.OPERATION, node, name="`is` between vectors that lists contain")
         if isinstance(left, Number) and isinstance(right, Number):
             both = left.scalar.dtype, right.scalar.dtype
             if both == (BOOL, BOOL):
@@ -389,7 +443,7 @@ class Evaluator(Entry):
 
     def truth(self, value: Any, node: Any) -> ir.Scalar:
         """Return bool(value)."""
-        if isinstance(value, Number):
+        if isinstance(value, Number | Uncertain):
             return scalars.truth(value.scalar)
         if isinstance(value, Perhaps | Typed):
             return scalars.both(value.present, scalars.truth(value.scalar))
@@ -400,8 +454,9 @@ class Evaluator(Entry):
         if isinstance(value, Infix) and value.dim is None:
             return self.truth(self.by_default(value, node), node)
         if isinstance(value, Static):
+            found = self.content(value, node)
             with self.checks(node):
-                return constant(bool(value.value))
+                return constant(bool(found))
         if isinstance(value, (*VECTORS, View)):
             text = (
                 f"a {self.kind(value)} is neither true nor false: use .nvals, .isequal(other) or "
@@ -415,6 +470,7 @@ class Evaluator(Entry):
 
     def number(self, value: Any, node: Any) -> ir.Scalar:
         """Return the scalar of a Python number."""
+        value = self.settle(value)
         if isinstance(value, Number):
             return value.scalar
         if isinstance(value, Perhaps):
@@ -540,15 +596,24 @@ class Evaluator(Entry):
         if known != (slot.dtype, slot.dim):
             refuse(Reason.STACK, node, name="the list")
         if not is_copy:
+            self.refuse_aliases(vector, node)
             self.share(vector)
         self.emit(ir.Append(self.stack(value), slot, self.line))
+
+    def refuse_aliases(self, vector: Held, node: Any) -> None:
+        """Reject an append of an object that has another name, or is in a list, after the loop."""
+        names = {name for name, value in self.state.names.items() if value == vector}
+        if self.state.objects[vector.number].is_shared or not names <= self.assigned:
+            refuse(Reason.SHARED, node)
 
     def pop(self, value: List, node: Any) -> Held:
         """Return value.pop()."""
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        return self.add_object(slot, is_shared=value.number in self.filled)
+        # A vector that a list contains may be this one.
+        is_shared = any(each.is_shared for each in self.state.objects.values())
+        return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 
     def peek(self, value: List, index: ir.Scalar, node: Any) -> Held:
         """Return value[index]."""
@@ -558,7 +623,6 @@ class Evaluator(Entry):
         return self.add_object(slot, is_shared=True)
 
 
-def is_known_module(x: Any) -> bool:
-    """Return whether an object is a module whose attributes do not change."""
-    name = getattr(x, "__name__", "").partition(".")[0]
-    return name in ("math", "numpy", "graphla", "semirings")
+def is_known_module(name: Any) -> bool:
+    """Return whether a name is that of a module whose objects do not change."""
+    return str(name).partition(".")[0] in ("math", "numpy", "graphla", "semirings", "builtins")

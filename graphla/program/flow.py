@@ -48,7 +48,14 @@ from graphla.program.steps import (
     Step,
     Test,
 )
-from graphla.program.syntax import children, copied, read_names, stored_names, walk, written_names
+from graphla.program.syntax import (
+    children,
+    copy_node,
+    read_names,
+    stored_names,
+    walk,
+    written_names,
+)
 
 
 def flatten(
@@ -144,7 +151,7 @@ _REFUSED: dict[type[ast.AST], str] = {
 
 
 @contextmanager
-def _located(node: ast.stmt, scope: _Scope) -> Iterator[None]:
+def _locating(node: ast.stmt, scope: _Scope) -> Iterator[None]:
     """Add the file and the line of a statement to a NotCompilable that its flattening raises."""
     try:
         yield
@@ -195,7 +202,7 @@ class _Flattener:
             stored,
         )
         end, out = self.label(), self.label()
-        with _located(loop, scope):
+        with _locating(loop, scope):
             self.loop(loop, scope, end, out)
         line = self.line(loop, scope)
         self.mark(end)
@@ -366,7 +373,12 @@ class _Flattener:
         """
         home = self.home(node.func, scope) if isinstance(node, ast.Call) else None
         value: Any = home and self.value(home)
-        function = original(value.__func__ if isinstance(value, MethodType) else value)
+        if home is not None and isinstance(value, MethodType):
+            # A bound method of another object has no expression for its first argument here.
+            if not home.attributes or value.__self__ is not self.value(home.holder):
+                return None
+            value = value.__func__
+        function = original(value)
         return (function, home) if home and is_inlined(function) else None
 
     # --- expressions
@@ -444,13 +456,13 @@ class _Flattener:
 
     def rebuild(self, node: Any, scope: _Scope) -> Any:
         """Return a copy of an expression whose operands are lowered."""
-        new = copied(node)
+        new = copy_node(node)
         slots: list[tuple[Any, Any, ast.expr]] = []
         for name, value in ast.iter_fields(node):
             if name == "func" and isinstance(value, ast.Attribute):
                 # The lookup of a method changes nothing, so only its object is an operand.
                 self.record_attribute(value, scope)
-                new.func = copied(value)
+                new.func = copy_node(value)
                 slots.append((new.func, "value", value.value))
             elif isinstance(value, ast.expr):
                 slots.append((new, name, value))
@@ -461,7 +473,7 @@ class _Flattener:
                     if isinstance(item, ast.expr):
                         slots.append((items, k, item))
                     elif isinstance(item, ast.keyword):
-                        items[k] = copied(item)
+                        items[k] = copy_node(item)
                         slots.append((items[k], "value", item.value))
         lowered = self.lower_all([child for _, _, child in slots], scope)
         for (holder, key, _), child in zip(slots, lowered, strict=True):
@@ -614,7 +626,7 @@ class _Flattener:
             self.statement(each, scope)
 
     def statement(self, node: ast.stmt, scope: _Scope) -> None:
-        with _located(node, scope):
+        with _locating(node, scope):
             if type(node) in _REFUSED:
                 refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
             method = getattr(self, f"on_{type(node).__name__.lower()}", None)
@@ -656,7 +668,7 @@ class _Flattener:
         self.do(ast.AugAssign(target, node.op, value), node, scope)
 
     def target_and_value(self, node: ast.AugAssign, scope: _Scope) -> tuple[Any, ast.expr]:
-        target: Any = copied(node.target)
+        target: Any = copy_node(node.target)
         fields = ("value",) if isinstance(target, ast.Attribute) else ("value", "slice")
         parts = [getattr(target, name) for name in fields]
         *lowered, value = self.lower_all([*parts, node.value], scope)
@@ -674,7 +686,7 @@ class _Flattener:
             name = self.target_name(node, scope)
             return ast.copy_location(ast.Name(name, node.ctx), node)
         if isinstance(node, ast.Tuple | ast.List):
-            new = copied(node)
+            new = copy_node(node)
             new.elts = [self.target(each, scope) for each in node.elts]
             return new
         if isinstance(node, ast.Starred):
@@ -834,7 +846,8 @@ class _Flattener:
 
     def owner(self, function: FunctionType, home: Home) -> int:
         """Return the index of a helper in `Loop.functions`; add it if it is new."""
-        helper = Helper(home, function.__code__)
+        is_method = isinstance(self.value(home), MethodType)
+        helper = Helper(home, function.__code__, is_method)
         if helper not in self.helpers:
             self.helpers.append(helper)
             self.functions.append(function)

@@ -48,6 +48,9 @@ class Slot:
     dtype: DataType
     dim: Dim
 
+    def __hash__(self) -> int:
+        return self.index
+
 
 @record
 class Var:
@@ -200,6 +203,7 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "math.fmod": "math.fmod(x, y)",
     "math.remainder": "math.remainder(x, y)",
     "math.nextafter": "math.nextafter(x, y)",
+    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may give infinity
     # functions of module math on ints
     "math.gcd": "math.gcd(x, y)",
     "math.isqrt": "math.isqrt(x)",
@@ -639,7 +643,8 @@ class ClearStack:
 class Fault:
     """If `condition` is true, end the program with this fault.
 
-    `kind` is the name of an exception, such as "TypeError", and `text` its message.
+    `kind` is the name of an exception, such as "TypeError", and `text` its message. After a fault
+    of the kind `REPEAT`, Python runs the loop from its start.
     """
 
     condition: Scalar
@@ -647,6 +652,9 @@ class Fault:
     text: str
     line: int = field(default=0, compare=False)
 
+
+REPEAT = "NotCompilable"
+"""The kind of a fault after which Python runs the loop from its start."""
 
 Instruction = (
     Let

@@ -12,7 +12,7 @@ import ast
 import builtins
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from enum import Enum
 from functools import wraps
@@ -27,13 +27,13 @@ from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
 from graphla.program.flow import flatten, locate
-from graphla.program.keys import Description
+from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.records import record
 from graphla.program.rewriting import Site, find_sites, rewrite
 from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
 from graphla.program.source import JITTED, Source, source_of
-from graphla.program.steps import Leave, Loop, Place
+from graphla.program.steps import Home, Leave, Loop, Place
 from graphla.settings import current, forced_direction, recorders
 from graphla.sparse.vector import Vector
 from semirings import exceptions
@@ -41,6 +41,11 @@ from semirings.dtypes import BOOL, FP64, DataType
 from semirings.exceptions import GraphblasException
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+IN_PYTHON = (
+    "runs as Python, because its operands are small, config.compiled is False, or Numba is not "
+    "installed. If it is compiled, it becomes:"
+)
 
 MOST_PROGRAMS = 64
 """The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
@@ -230,18 +235,18 @@ class _Function:
         """Run the function on copies of its vectors; return which loops compile, and how."""
         copies: dict[int, Any] = {}
 
-        def copied(x: Any) -> Any:
+        def duplicate(x: Any) -> Any:
             if type(x) is Vector:
                 return copies.setdefault(id(x), x.dup())
             if type(x) is list and any(type(each) is Vector for each in x):
-                return copies.setdefault(id(x), [copied(each) for each in x])
+                return copies.setdefault(id(x), [duplicate(each) for each in x])
             return x
 
         rewritten = self.rewritten or self.rewrite()
         report: list[str] = []
         token = _report.set(report)
         try:
-            rewritten(*map(copied, args), **{name: copied(x) for name, x in options.items()})
+            rewritten(*map(duplicate, args), **{name: duplicate(x) for name, x in options.items()})
         finally:
             _report.reset(token)
         if not self.loops:
@@ -404,16 +409,18 @@ class _Shape:
         self.refused: dict[Any, NotCompilable] = {}
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
-        self.homes = tuple(loop.outside.items())
+        self.homes = tuple(
+            (name, _finder(home, self.code_of(home))) for name, home in loop.outside.items()
+        )
         self.inlined = frozenset(helper.code for helper in loop.helpers)
 
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
     ) -> tuple[Any, ...] | None:
         values = {name: names[name] for name in self.inputs if name in names}
-        for name, home in self.homes:
+        for name, find in self.homes:
             try:
-                values[name] = home.find(names, functions)
+                values[name] = find(names, functions)
             except (KeyError, ValueError):
                 continue
         parts = [*values.values()]
@@ -434,15 +441,20 @@ class _Shape:
         has_all = len(values) == len(self.inputs) + len(self.homes)
         how = device, current().deterministic, forced_direction()
         key = description, has_all or tuple(values), how
-        is_compiled = any(engine in case.engines for case in self.cases.get(key, ()))
-        waits = explains or is_compiled or self.owner.owner.is_patient
-        if not waits and _is_too_few(at.entries):
+        cases = self.cases.get(key, ())
+        waits = explains or self.owner.owner.is_patient
+        if (
+            not waits
+            and _is_too_few(at.entries)
+            and not any(engine in case.engines for case in cases)
+        ):
             return None
         try:
-            case = self.find(key, values)
+            case = self.find(key, cases, values)
             if explains:
-                steps = getattr(engine, "explain", lambda program: "")(case.program)
-                self.owner.say("is compiled:\n" + printing.text(case.program) + steps)
+                explain = getattr(running.engine_to_explain(device), "explain", lambda _: "")
+                how = "is compiled:" if engine is not None else IN_PYTHON
+                self.owner.say(f"{how}\n{printing.text(case.program)}{explain(case.program)}")
             self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
         except NotCompilable as error:
@@ -450,9 +462,16 @@ class _Shape:
             self.locate(error)
             return self.owner.fail(error)
 
-    def find(self, key: Any, values: dict[str, Any]) -> _Case:
+    def code_of(self, home: Home) -> CodeType:
+        """Return the code of the function that has a name."""
+        helpers = self.loop.helpers
+        return (
+            helpers[home.owner - 1].code if home.owner > 0 else self.owner.owner.function.__code__
+        )
+
+    def find(self, key: Any, cases: Sequence[_Case], values: dict[str, Any]) -> _Case:
         """Return the program for these values. Trace the loop if it is new."""
-        for case in self.cases.get(key, ()):
+        for case in cases:
             if case.fits(values):
                 return case
         error = self.refused.get(key)
@@ -473,6 +492,21 @@ class _Shape:
             step = None if error.node is None else self.loop.step_of(error.node)
             line = self.loop.steps[0].line if step is None else step.line
             locate(error, *self.loop.where(line))
+
+
+def _finder(
+    home: Home, code: CodeType
+) -> Callable[[Mapping[str, Any], Sequence[FunctionType]], Any]:
+    """Return a fast form of `home.find`. `code` is the code of the function that has the name."""
+    name, owner = home.name, home.owner
+    if home.is_default or home.attributes or owner < 0 or name in code.co_freevars:
+        return home.find
+
+    def find(names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
+        found = functions[owner].__globals__
+        return found[name] if name in found else home.find(names, functions)
+
+    return find
 
 
 Getter = Callable[[Mapping[str, Any]], Any]
@@ -503,8 +537,15 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
-def _is_same(x: Any, y: Any) -> bool:
-    return type(x) is type(y) and (x == y or x != x != y != y)
+def _content(value: Any) -> Any:
+    """Return an object that equals only those for the same content with the same types."""
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple(map(_content, value))
+    if isinstance(value, dict):
+        return dict, tuple((_content(key), _content(item)) for key, item in value.items())
+    if type(value) in (bool, int, float, str):
+        return type(value), repr(value)
+    return Same(value)
 
 
 def _store(operand: Operand) -> Any:
@@ -559,13 +600,13 @@ class _Case:
         ]
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
-        self.fixed = [(_getter(path), _getter(path)(values)) for path in binding.fixed]
+        self.fixed = [(_getter(path), _content(_getter(path)(values))) for path in binding.fixed]
         self.exits = [self.leaving(each, values) for each in program.exits]
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the values agree with the numbers that the program has as constants."""
-        return all(_is_same(get(values), constant) for get, constant in self.fixed)
+        return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
         shape = self.shape
@@ -604,6 +645,8 @@ class _Case:
         at that time. An OverflowError is excluded: Python may not raise it, because its integers
         are not limited to 64 bits.
         """
+        if kind == ir.REPEAT:
+            return True
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -627,6 +670,10 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = running.run(engine, self.program, arguments)
+        for name in dict.fromkeys(outcome.enlarged):
+            count = outcome.enlarged.count(name)
+            times = "once" if count == 1 else f"{count} times"
+            self.shape.owner.say(f"left to enlarge the memory of {name} {times}, and went on.")
         if outcome.fault is not None and self.is_repeated_after(outcome.fault[0]):
             return None
         for k, stack in enumerate(self.program.stacks):
@@ -650,7 +697,7 @@ class _Case:
             for each in left.outputs
         ]
         if left.raised is not None:
-            error = self.raised(left.raised, values, outcome, vectors, lists)
+            error = self.execute_raise(left.raised, values, outcome, vectors, lists)
             return (-1, *outputs, _Unusual(left.missing, error))
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
 
@@ -682,7 +729,7 @@ class _Case:
         _raise(raised, {"error": error}, source, number, error)
         return (_Unusual(frozenset(), error),)
 
-    def raised(
+    def execute_raise(
         self,
         place: Place,
         values: Mapping[str, Any],

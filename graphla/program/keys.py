@@ -140,7 +140,7 @@ class Description:
             self.is_mixed = self.is_mixed or bool(self.device)
             self.device = device
 
-    def nested(self, values: Any) -> Any:
+    def of_parts(self, values: Any) -> Any:
         """Return the descriptions of values to which an object refers, including numbers."""
         if self.depth >= DEEP:
             return tuple(map(Same, values))
@@ -196,18 +196,23 @@ def _constant(_: Description, value: Any) -> Any:
 
 
 def _identity(at: Description, value: Any) -> Any:
-    if value is Vector or value is Matrix or value is Scalar:
-        at.has_graphla = True
     return Same(value)
 
 
+def _itself(at: Description, value: Any) -> Any:
+    """Describe an object that equals only itself."""
+    if value is Vector or value is Matrix or value is Scalar:
+        at.has_graphla = True
+    return value
+
+
 def _dict(at: Description, value: Any) -> Any:
-    return (dict, at.nested(value), at.nested(value.values())) if at.depth else Same(value)
+    return (dict, at.of_parts(value), at.of_parts(value.values())) if at.depth else Same(value)
 
 
 def _list(at: Description, value: Any) -> Any:
     if at.depth:
-        return type(value), at.nested(value)
+        return type(value), at.of_parts(value)
     kinds = set(map(type, value))
     if kinds <= _NUMBERS:
         size = len(value)
@@ -223,7 +228,7 @@ def _list(at: Description, value: Any) -> Any:
                 shared.append(k)
         return type(value), frozenset(kinds_of_items), tuple(shared), _same_list(at, value)
     if isinstance(value, tuple):
-        return tuple, at.nested(value)
+        return tuple, at.of_parts(value)
     return Same(value)
 
 
@@ -240,11 +245,15 @@ def _array(at: Description, value: Any) -> Any:
 
 def _function(at: Description, value: FunctionType) -> Any:
     if value.__module__ and value.__module__.partition(".")[0] in LIBRARIES:
-        return Same(value)
+        return value
     code = value.__code__
     if code in at.inlined:
         return code
-    return code, at.nested(_read_outside(value)), at.nested(value.__defaults__ or ())
+    return (
+        code,
+        at.of_parts(_read_outside(value)),
+        at.of_parts(value.__defaults__ or ()),
+    )
 
 
 def _method(at: Description, value: MethodType) -> Any:
@@ -259,9 +268,9 @@ def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
 
 def _operator(at: Description, value: Operator) -> Any:
     if not value.is_anonymous:
-        return Same(value)
+        return value  # operators are compared by identity
     recipe = value._recipe()
-    return type(value), tuple(recipe), at.nested(recipe.values())
+    return type(value), tuple(recipe), at.of_parts(recipe.values())
 
 
 def _typed(at: Description, value: Typed) -> Any:
@@ -303,7 +312,8 @@ _exact: dict[type, Callable[[Description, Any], Any]] = {
     FunctionType: _function,
     MethodType: _method,
     BuiltinFunctionType: _builtin,
-    ModuleType: _identity,
+    ModuleType: _itself,
+    type: _itself,
     CodeType: _constant,
 }
 _by_class = ((Operand, _operand), (Operator, _operator), (Typed, _typed), (np.generic, _number))
@@ -312,4 +322,6 @@ _describe = dict(_exact)
 
 def _find(kind: type) -> Callable[[Description, Any], Any]:
     """Return the function that describes values of a type."""
-    return next((how for base, how in _by_class if issubclass(kind, base)), _identity)
+    is_plain = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
+    other = _itself if is_plain else _identity
+    return next((how for base, how in _by_class if issubclass(kind, base)), other)

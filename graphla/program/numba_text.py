@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from graphla.backends.cpu.loops import program as words
-from graphla.backends.cpu.program import Layout, Region
+from graphla.backends.cpu.program import Layout, Phase, Region
 from graphla.compilers import numba_ops
 from graphla.operations import values
 from graphla.program import ir
@@ -52,7 +52,7 @@ _TAKEN = frozenset((*dir(words), *keyword.kwlist, *dir(builtins)))
 _LOCAL = re.compile(
     r"^([a-z]\d*|(has|list|op|fold|loop|result|flags)_.*|.*_new|np|math|view|types"
     r"|njit|from_dtype|inlined|merged|compiled|carray|intrinsic|cgutils"
-    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end)\d*|found|total|dense|length_0)$"
+    r"|run|region|launch|at|status|first|last|part|(added|removed|grows|end|listed)\d*|found|total|dense|length_0)$"
 )
 """Names with a meaning in the module, which the user's names must not have."""
 
@@ -172,6 +172,7 @@ _PREDICATES = {
     "math.fabs": "abs({0})",
     "math.copysign": "math.copysign({0}, {1})",
     "math.nextafter": "np.nextafter({0}, {1})",
+    "math.ldexp": "math.ldexp({0}, np.int32({1}))",
 }
 _FUNCTIONS = {"math.cbrt": "np.cbrt", "math.fmod": "np.fmod", "math.remainder": "remainder"}
 """The functions of module math that Numba has by another name."""
@@ -214,6 +215,7 @@ class _Printer:
                 text.scalars[variable.name] = is_float, self.take(1, is_float)
         self.kinds = {v.name: v.dtype for v in (*program.scalars, *program.variables)}
         for number, block in enumerate(program.blocks):
+            self.block = number
             self.labels[f"block{number}"] = len(self.segments)
             self.segments.append([])
             instructions = list(block.instructions)
@@ -320,7 +322,7 @@ class _Printer:
         text = source[line - 1].strip() if 0 < line <= len(source) else ""
         return f"# {line}: {text}" if text else f"# line {line}"
 
-    line = 0
+    line = block = 0
 
     def leave_if(self, condition: str, status: str, *before: str) -> None:
         before = (*before, f"status = {status}", "break")
@@ -722,7 +724,17 @@ def fold_{number}(w):
         name = "_".join(dict.fromkeys(self.slots[x.target.index] for x in writes))
         region = _Region(self, name, first.line, first.target.dim, cover)
         region.comments = [self.comment(x.line) for x in writes]
+        region.lines_read = [x.line for x in writes]
         region.targets = list({x.target.index: x.target for x in writes}.values())
+        region.rewritten = {
+            k
+            for k, target in enumerate(region.targets)
+            if [x.target for x in writes].count(target) > 1
+        }
+        if region.cover:
+            # One update may remove an entry, and the next one may add it again.
+            for k in sorted(region.rewritten):
+                region.body.append(f"listed{k} = {region.present(region.targets[k])}[i]")
         for x in writes:
             region.body += self.update_lines(region, x, region.targets.index(x.target))
         region.run()
@@ -737,8 +749,13 @@ def fold_{number}(w):
         new = self.operators.cast(value, source.dtype, target.dtype)
         adds = [f"is_new = not {present}[i]", f"{values}[i] = {new}", f"{present}[i] = True"]
         if region.cover:
+            is_unlisted = "is_new"
+            if k in region.rewritten:
+                is_unlisted = f"not listed{k}"
             adds += [f"if grows{k}:", f"    {region.list(target)}[end{k}] = np.int32(i)"]
-            adds += [f"    end{k} += np.uint64(is_new)"]
+            adds += [f"    end{k} += np.uint64({is_unlisted})"]
+            if k in region.rewritten:
+                adds.append(f"listed{k} = True")
         adds.append(f"added{k} += np.int64(is_new)")
         removes = [f"if {present}[i]:", f"    {present}[i] = False", f"    removed{k} += 1"]
         if accum is None:
@@ -1223,12 +1240,14 @@ class _Region:
         self.name = name
         self.comment = printer.comment(line)
         self.line = line
+        self.lines_read = [line]
         self.cover = [c for c in dict.fromkeys(cover) if not any(other < c for other in cover)][:4]
         self.head: list[str] = []
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
         self.before: list[str] = []  # what the program does before it runs the region
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
+        self.rewritten: set[int] = set()  # the targets that several updates change
         self.comments = [self.comment]
         self.totals: tuple[DataType, str] | None = None
         self.work = "np.int64(0)"
@@ -1446,6 +1465,10 @@ class _Region:
     def run(self) -> int:
         """Print the function and what runs it; return its number."""
         printer, size = self.printer, self.printer.dim(self.dim)
+        slots = {place: index for index, place in printer.text.slots.items()}
+        lines, covers = tuple(dict.fromkeys(self.lines_read)), tuple(self.cover)
+        phase = Phase(printer.block, self.name, lines, self.dim.index, covers, slots.get(self.u))
+        printer.text.phases.append(phase)
         printer.say(*self.before)
         whole = self.whole_body is not None
         if self.cover:

@@ -81,7 +81,8 @@ class Reason(Enum):
         "use the list as a stack of vectors of one dtype and size",
     )
     SHARED = (
-        "this statement changes a vector that a list contains",
+        "this statement changes a vector that a list contains, or appends a vector that has "
+        "another name or is in a list already",
         "append a copy, as in `frontiers.append(frontier.dup())`, or make a copy of the item",
     )
     TOO_LARGE = (

@@ -39,6 +39,8 @@ _PARTS: dict[type, tuple[str, ...]] = {}
 def record(cls: C) -> C:
     """Make a class of records with slots, which are compared and hashed by their fields.
 
+    A class may define its own `__hash__`.
+
     Only the type checker enforces that nothing changes a record.
     """
     made = dataclass(repr=False, eq=False, slots=True)(cls)
@@ -53,7 +55,8 @@ def record(cls: C) -> C:
     def __hash__(self: Any) -> int:
         return hash(key(self))
 
-    made.__eq__, made.__hash__, made.__repr__ = __eq__, __hash__, _repr
+    made.__eq__, made.__repr__ = __eq__, _repr
+    made.__hash__ = cls.__dict__.get("__hash__", __hash__)
     return made
 
 

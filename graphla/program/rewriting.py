@@ -205,7 +205,7 @@ class _Rewriter:
         site = self.sites[k]
         rest = self.body(node.orelse)
         node.body, node.orelse = self.body(node.body), []
-        r, p, u, jit = (_named(name) for name in (f".r{k}", f".p{k}", f".u{k}", RUNTIME))
+        r, p, u, jit = (_encode(name) for name in (f".r{k}", f".p{k}", f".u{k}", RUNTIME))
         inputs = "".join(f"{name}, " for name in site.inputs)
         outputs = "".join(f"{name}, " for name in site.outputs)
         deletions = "".join(f"\n        if {x!r} in {u}: del {x}" for x in site.outputs)
@@ -250,7 +250,7 @@ def _leave(node: ast.stmt) -> ast.stmt:
 _PREFIX = "GRAPHLA_JIT_"
 
 
-def _named(name: str) -> str:
+def _encode(name: str) -> str:
     """Return an identifier that encodes a name. `_statements` decodes it."""
     return name if name.isidentifier() else _PREFIX + name.encode().hex()
 
@@ -294,10 +294,14 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     factory: Any = module.body[0]
     factory.args.args = [ast.copy_location(ast.arg(name), factory) for name in (RUNTIME, *outer)]
     (factory.body[0] if owner else factory).body = [node]
+    # The name of the function, or of the class around it, must not become a local variable here.
+    defined = {node.name, owner or node.name}.difference(outer)
+    if defined:
+        factory.body.insert(0, ast.copy_location(ast.Global(sorted(defined)), factory))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
     new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
-    new = new.replace(co_qualname=code.co_qualname)
+    new = _qualify(new, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
     made = FunctionType(
@@ -312,6 +316,20 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     made.__module__ = function.__module__
     made.__doc__ = function.__doc__
     return made
+
+
+def _qualify(code: CodeType, before: str, after: str) -> CodeType:
+    """Replace the beginning of the qualified names of a function and of all that it defines."""
+
+    def change(x: Any) -> Any:
+        if isinstance(x, CodeType):
+            return _qualify(x, before, after)
+        # A class stores its qualified name as a constant.
+        is_name = isinstance(x, str) and x.startswith(f"{before}.<locals>.")
+        return after + x.removeprefix(before) if is_name else x
+
+    name = after + code.co_qualname.removeprefix(before)
+    return code.replace(co_qualname=name, co_consts=tuple(map(change, code.co_consts)))
 
 
 _FUTURE = reduce(or_, (getattr(__future__, x).compiler_flag for x in __future__.all_feature_names))

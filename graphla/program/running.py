@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from graphla import cards
 from graphla.compilers import numba
 from graphla.operations.operation import DeviceScope, MemoryFreed
+from graphla.program.records import record
 from graphla.settings import current
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ of a tuple.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """Where the arguments of a program are found at each call with the same types.
 
@@ -46,7 +47,7 @@ class Binding:
             the object at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each
             exit, each object that the loop may change has such a slot. `Leaving.names` has these
             variables and slots too; their keys are strings that are not identifiers.
-        fixed: the paths of numbers that the program contains as constants. Another value needs
+        fixed: the paths of values that the program contains as constants. Another value needs
             another program.
     """
 
@@ -60,7 +61,7 @@ class Binding:
     fixed: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arguments:
     """The arguments of a program. An engine changes none of the stores and arrays."""
 
@@ -88,6 +89,7 @@ class Outcome:
             the start, and that the program has not removed, is the same store as in `Arguments`.
         trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
             active.
+        enlarged: the name of a stack for each time that its memory was enlarged.
     """
 
     exit: int
@@ -96,6 +98,7 @@ class Outcome:
     slots: dict[int, VectorStore]
     stacks: dict[int, list[VectorStore]]
     trace: list[Any] = field(default_factory=list)
+    enlarged: tuple[str, ...] = ()
 
 
 class Engine(Protocol):
@@ -140,6 +143,11 @@ def engine_for(device: str, entries: int) -> Engine | None:
             raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
         return None
     return _engine("cpu")
+
+
+def engine_to_explain(device: str) -> Engine | None:
+    """Return the engine that would run a loop if its operands were large enough."""
+    return _used.get() or _engine("cpu" if device == "cpu" else "cuda")
 
 
 def may_compile() -> bool:

@@ -13,11 +13,14 @@ from typing import Any
 
 from graphla.program import ir
 from graphla.program.emitting import Emitter
-from graphla.program.values import MOST, ZERO, constant
+from graphla.program.values import FALSE, MOST, ZERO, Number, Uncertain, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this one."""
+
+SMALL = 1 << 20
+"""The largest int in a sum that is computed before it is known whether the sum is an int."""
 
 ARITHMETIC = {
     "+": "add",
@@ -101,23 +104,40 @@ def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     return x if x == y else ir.Call("where", (condition, x, y), x.dtype)
 
 
-def value_or(e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar) -> ir.Scalar:
+def value_or(
+    e: Emitter, present: ir.Scalar, x: ir.Scalar, default: ir.Scalar
+) -> Number | Uncertain:
     """Return `x if present else default`.
 
-    If x is a float and the default is a constant int, the default becomes a float, so its type
-    differs from Python's. Without this rule, each reduction with `.get(0)` would fork the program.
-    Other scalars of different dtypes do fork the program.
+    If their dtypes differ, the program forks, except if x is a float and the default is a constant
+    int: otherwise, each reduction with `.get(0)` would fork the program.
     """
-    if x.dtype is FP64 and is_exact(default):
-        default = convert(default, FP64)
+    if x.dtype is FP64 and isinstance(default, ir.Constant) and is_small(default):
+        if isinstance(present, ir.Constant):
+            return Number(x if present.value else default)
+        is_zero = default.value == 0
+        return Uncertain(where(present, x, convert(default, FP64)), present, is_zero)
     if x.dtype is not default.dtype:
-        return x if e.decide(present) else default
-    return where(present, x, default)
+        return Number(x if e.decide(present) else default)
+    return Number(where(present, x, default))
+
+
+def is_small(x: ir.Scalar) -> bool:
+    """Return whether the scalar is a constant int whose sums with others stay far below 2^53."""
+    return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= SMALL
 
 
 def is_exact(x: ir.Scalar) -> bool:
     """Return whether the scalar is a constant int that a float can represent."""
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= EXACT
+
+
+def _is_inexact(x: ir.Scalar) -> ir.Scalar:
+    """Return whether a float may be unable to represent an int."""
+    if isinstance(x, ir.Size) or x.dtype is BOOL or is_exact(x):
+        return FALSE
+    above = call("gt", BOOL, x, constant(EXACT))
+    return either(above, call("lt", BOOL, x, constant(-EXACT)))
 
 
 def truth(x: ir.Scalar) -> ir.Scalar:
@@ -145,9 +165,36 @@ def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar
     if symbol == "**":
         return power(e, x, y)
     if symbol == "/":
+        if FP64 not in (x.dtype, y.dtype):
+            # Python rounds the quotient of two ints only once.
+            x, y = e.leaf(x), e.leaf(y)
+            e.fault(either(_is_inexact(x), _is_inexact(y)), ir.REPEAT, "an int is above 2^53")
         return call(function, FP64, convert(x, FP64), convert(y, FP64))
     x, y, dtype = common(x, y)
     return call(function, dtype, x, y)
+
+
+def uncertain_arithmetic(
+    e: Emitter, symbol: str, x: Number | Uncertain, y: Number | Uncertain
+) -> Number | Uncertain | None:
+    """Return `x symbol y`, where an operand is uncertain.
+
+    Return None if the operation depends on whether it is an int or a float.
+    """
+    certain = [each for each in (x, y) if isinstance(each, Number)]
+    if symbol == "/" or any(each.scalar.dtype is FP64 for each in certain):
+        if symbol not in ("+", "-", "*", "/", "//", "%", "**"):
+            return None
+        return Number(arithmetic(e, symbol, x.scalar, y.scalar))
+    unsure = [each for each in (x, y) if isinstance(each, Uncertain)]
+    is_zero = all(each.is_zero for each in unsure)
+    if symbol not in ("+", "-", "*") or not all(is_small(each.scalar) for each in certain):
+        return None
+    if not is_zero and (symbol == "*" or not certain):
+        return None
+    is_zero = is_zero and (symbol == "*" or not certain)
+    flag = unsure[0].is_float if certain else either(unsure[0].is_float, unsure[1].is_float)
+    return Uncertain(arithmetic(e, symbol, x.scalar, y.scalar), flag, is_zero)
 
 
 def _whole(symbol: str, x: ir.Scalar, y: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
@@ -204,6 +251,8 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     The comparison of an int and a float is exact.
     """
     function = COMPARISONS[symbol]
+    if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
+        return constant((x == y) == (symbol == "=="))  # two dimensions have different sizes
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):
@@ -250,7 +299,7 @@ def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     return y if e.decide(takes_y) else x
 
 
-def rounded(x: ir.Scalar) -> ir.Scalar:
+def round_number(x: ir.Scalar) -> ir.Scalar:
     """Return round(x)."""
     return call("round", INT64, x) if x.dtype is FP64 else convert(x, INT64)
 
@@ -359,6 +408,37 @@ def parts(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
     return part, whole
 
 
+def _scale(e: Emitter, x: ir.Scalar, exponent: ir.Scalar) -> ir.Scalar:
+    """Return math.ldexp(x, exponent)."""
+    x, exponent = e.leaf(convert(x, FP64)), _index(exponent)
+    # A larger exponent gives the same result: 0 or infinity.
+    exponent = call("max", INT64, call("min", INT64, exponent, constant(3000)), constant(-3000))
+    result = e.leaf(ir.Call("math.ldexp", (x, exponent), FP64))
+    overflows = both(_is_finite(x), ir.Call("math.isinf", (result,), BOOL))
+    e.fault(overflows, "OverflowError", "math range error")
+    return result
+
+
+def mantissa(e: Emitter, x: ir.Scalar) -> tuple[ir.Scalar, ir.Scalar]:
+    """Return math.frexp(x)."""
+    x = e.leaf(convert(x, FP64))
+    is_ordinary = e.leaf(both(_is_finite(x), call("ne", BOOL, x, constant(0.0))))
+    near = e.leaf(where(is_ordinary, x, constant(0.5)))
+    size = ir.Call("math.fabs", (near,), FP64)
+    guess = ir.Call("math.floor", (ir.Call("math.log2", (size,), FP64),), INT64)
+    exponent = e.leaf(call("add", INT64, guess, constant(1)))
+    part = e.leaf(ir.Call("math.ldexp", (near, call("neg", INT64, exponent)), FP64))
+    # The logarithm is rounded, so the exponent may differ by 1.
+    size = e.leaf(ir.Call("math.fabs", (part,), FP64))
+    is_large = call("ge", BOOL, size, constant(1.0))
+    is_small = call("lt", BOOL, size, constant(0.5))
+    half, double = (call("mul", FP64, part, constant(each)) for each in (0.5, 2.0))
+    below, above = (call("add", INT64, exponent, constant(each)) for each in (-1, 1))
+    part = where(is_large, half, where(is_small, double, part))
+    exponent = where(is_large, above, where(is_small, below, exponent))
+    return where(is_ordinary, part, x), where(is_ordinary, exponent, ZERO)
+
+
 def _unit(e: Emitter, x: ir.Scalar) -> ir.Scalar:
     """Return math.ulp(x)."""
     x = e.leaf(ir.Call("math.fabs", (convert(x, FP64),), FP64))
@@ -394,7 +474,10 @@ def is_close(
     return either(ir.Call("eq", (x, y), BOOL), both(finite, near))
 
 
-def _hypotenuse(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+def hypotenuse(e: Emitter, *arguments: ir.Scalar) -> ir.Scalar:
+    """Return math.hypot(...)."""
+    if not arguments:
+        return constant(0.0)
     found, *others = (convert(each, FP64) for each in arguments)
     if not others:
         return ir.Call("math.fabs", (found,), FP64)
@@ -415,7 +498,7 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("factorial", 1): _factorial,
     ("perm", 1): _factorial,
     ("ulp", 1): _unit,
-    ("hypot", 1): _hypotenuse,
-    ("hypot", 3): _hypotenuse,
+    ("hypot", None): hypotenuse,
+    ("ldexp", 2): _scale,
 }
 """Functions of module math that consist of others; None stands for any number of arguments."""

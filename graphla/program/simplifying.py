@@ -166,7 +166,7 @@ def _without_copies(block: ir.Block, live: frozenset[str]) -> list[ir.Instructio
     for k, instruction in enumerate(block.instructions):
         before: Any = found[-1] if found else None
         if isinstance(instruction, ir.Let) and before is not None:
-            changed = _joined(before, instruction, after[k])
+            changed = _join_copy(before, instruction, after[k])
             if changed is not None:
                 found[-1:] = changed
                 continue
@@ -174,7 +174,7 @@ def _without_copies(block: ir.Block, live: frozenset[str]) -> list[ir.Instructio
     return found
 
 
-def _joined(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instruction] | None:
+def _join_copy(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instruction] | None:
     """Return the instructions that replace `before` and `let`.
 
     Return None if `let` does not copy the result of `before`, or if the result is needed later.

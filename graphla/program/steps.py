@@ -126,6 +126,11 @@ class Home:
     is_default: bool = False
     attributes: tuple[str, ...] = ()
 
+    @property
+    def holder(self) -> Home:
+        """The home of the object whose attribute is found here."""
+        return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
+
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
         """Return the current value.
 
@@ -158,18 +163,32 @@ def _value_of(function: FunctionType, name: str, is_default: bool) -> Any:
 
 @record
 class Helper:
-    """A function whose calls are inlined: where it is found, and its code."""
+    """A function whose calls are inlined.
+
+    Attributes:
+        home: where the function is found.
+        code: its code.
+        is_method: whether it is a method of the object that has it as an attribute.
+    """
 
     home: Home
     code: CodeType
+    is_method: bool = False
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
         """Return the function, or None if its name now refers to a function with other code."""
         try:
             value = self.home.find(names, functions)
+            holder = self.home.holder.find(names, functions)
         except (KeyError, ValueError, AttributeError):
             return None
-        value = original(value.__func__ if isinstance(value, MethodType) else value)
+        if isinstance(value, MethodType) != self.is_method:
+            return None
+        if self.is_method:
+            if value.__self__ is not holder:
+                return None
+            value = value.__func__
+        value = original(value)
         return value if getattr(value, "__code__", None) is self.code else None
 
 

@@ -41,7 +41,7 @@ def walk(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-def copied(node: ast.AST) -> Any:
+def copy_node(node: ast.AST) -> Any:
     """Return a copy of a node that has the same children."""
     return type(node)(**vars(node))
 

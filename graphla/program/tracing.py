@@ -21,7 +21,7 @@ from graphla.program.calling import Caller
 from graphla.program.emitting import Ended, Fork, State
 from graphla.program.evaluating import SYMBOLS, Unknown
 from graphla.program.notation import MASKS, VECTORS
-from graphla.program.reasons import Reason, refuse
+from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.records import FIELDS, parts, transform
 from graphla.program.running import Binding
 from graphla.program.simplifying import simplify
@@ -40,7 +40,9 @@ from graphla.program.values import (
     Perhaps,
     Static,
     Target,
+    Uncertain,
     View,
+    as_uncertain,
     constant,
 )
 from semirings.dtypes import FP64, DataType
@@ -61,9 +63,12 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
     """
     known: dict[int, Any] = {}
     unbound: dict[str, Any] = {}
+    uncertain: dict[str, bool] = {}
     while True:
         try:
-            return Tracer(loop, names, known, unbound).trace()
+            return Tracer(loop, names, known, unbound, uncertain).trace()
+        except Unsettled as error:
+            uncertain |= error.found
         except Unknown as unknown:
             known[unknown.number] = unknown.found
         except Unbound as error:
@@ -78,6 +83,18 @@ class Unbound(Exception):
     """
 
     def __init__(self, found: dict[str, Any]):
+        super().__init__()
+        self.found = found
+
+
+class Unsettled(Exception):
+    """Two states differ in variables that are floats in one of them and uncertain in the other.
+
+    Attributes:
+        found: the names of these variables; see `Entry.uncertain`.
+    """
+
+    def __init__(self, found: dict[str, bool]):
         super().__init__()
         self.found = found
 
@@ -111,6 +128,8 @@ class Tracer(Caller):
         blocks, exits: the blocks and exits of the program.
         variants: for each step that can follow several steps, the blocks that begin with it.
         waiting: the blocks whose instructions the tracer has yet to emit.
+        executed: the steps that were executed in at least one state.
+        failures: the steps that fail in at least one state, with the error.
         deferred: the list of vectors whose unknown dtype stopped the trace of a block, or None.
     """
 
@@ -120,13 +139,16 @@ class Tracer(Caller):
         names: Mapping[str, Any],
         known: dict[int, Any],
         unbound: dict[str, Any],
+        uncertain: dict[str, bool],
     ):
-        super().__init__(loop, names, known, unbound)
+        super().__init__(loop, names, known, unbound, uncertain)
         self.blocks: list[ir.Block] = []
         self.exits: list[ir.Leaving] = []
         self.variants: dict[int, list[Variant]] = {}
         self.waiting: list[Open] = []
         self.deferred: Unknown | None = None
+        self.executed: set[int] = set()
+        self.failures: dict[int, NotCompilable] = {}
 
     # --- blocks -----------------------------------------------------------------------------------
 
@@ -139,6 +161,9 @@ class Tracer(Caller):
         self.blocks[0].end = self.go_to(0, self.state, self.instructions)
         while self.waiting:
             self.fill(self.waiting.pop())
+        for step, error in self.failures.items():
+            if step not in self.executed:
+                raise error
         if self.deferred is not None:
             # The list is empty and the loop never appends to it, so its dtype does not matter.
             self.deferred.found = FP64, ir.Dim(0)
@@ -167,16 +192,26 @@ class Tracer(Caller):
                 self.exits.append(ir.Leaving(0, {}))
                 block.end = ir.Exit(len(self.exits) - 1)
                 return
+            except NotCompilable as error:
+                if error.code is not Reason.FAILS:
+                    raise
+                self.failures.setdefault(number, error)
+                self.fault(TRUE, ir.REPEAT, str(error))
+                self.exits.append(ir.Leaving(0, {}))
+                block.end = ir.Exit(len(self.exits) - 1)
+                return
             except Unknown as unknown:
                 if unknown.found is not None:
                     raise
                 self.deferred = unknown
                 return
-            decisions, skip = (), 0
+            self.executed.add(number)
+            # The blocks of a statement that has forked join again after it.
+            is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):
                 block.end = following
                 return
-            if following in self.merges:
+            if is_end or following in self.merges:
                 block.end = self.go_to(following, self.state, self.instructions)
                 return
             number = following
@@ -242,6 +277,7 @@ class Tracer(Caller):
             if variant.form == form:
                 break
         else:
+            self.look_for_unsettled(state, variants)
             self.look_for_unbound(state, variants)
             if len(variants) == VARIANTS:
                 self.refuse_variants(step, variants)
@@ -249,6 +285,21 @@ class Tracer(Caller):
             variants.append(variant)
         self.move(slots, variant.slots, values, variant.scalars, instructions)
         return ir.Jump(variant.block)
+
+    def look_for_unsettled(self, state: State, variants: list[Variant]) -> None:
+        """Raise `Unsettled` if a variable is a float in one state and uncertain in another."""
+        for variant in variants:
+            found = {}
+            for name in state.names.keys() & variant.state.names.keys():
+                pair = [plain(each.names[name]) for each in (state, variant.state)]
+                unsure = [each for each in pair if isinstance(each, Uncertain)]
+                others = [each for each in pair if isinstance(each, Number)]
+                if others and unsure and others[0].scalar.dtype is FP64:
+                    found[name] = unsure[0].is_zero
+                elif len({each.is_zero for each in unsure}) == 2:
+                    found[name] = False
+            if not found.items() <= self.uncertain.items():
+                raise Unsettled(found)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
         """Raise `Unbound` if a state differs from another one only in variables without value."""
@@ -258,7 +309,7 @@ class Tracer(Caller):
             for name in names - set(self.unbound):
                 owner = state if name in state.names else variant.state
                 value = owner.names[name]
-                if isinstance(value, Number):
+                if isinstance(value, Number | Uncertain):
                     found[name] = value.scalar.dtype, None
                 elif isinstance(value, Held):
                     slot = owner.objects[value.number].slot
@@ -396,7 +447,7 @@ class Tracer(Caller):
         if isinstance(step, steps.Jump):
             return step.next
         if isinstance(step, steps.Test):
-            condition = self.truth(self.evaluate(step.node), step.node)
+            condition = self.truth(self.evaluate_any(step.node), step.node)
             return self.branch(condition, step.then, step.otherwise)
         if isinstance(step, steps.Begin):
             value = self.iterator(self.evaluate(step.node), step.node)
@@ -453,6 +504,7 @@ class Tracer(Caller):
     def result(self, name: str, value: Any) -> Any:
         """Return what a variable refers to after the loop."""
         node = ast.Name(name)
+        value = self.settle(value)
         if isinstance(value, Number):
             variable = self.variable(name, value.scalar.dtype)
             if value.scalar != variable:
@@ -513,10 +565,10 @@ class Tracer(Caller):
             items = []
             for target, part in zip(targets[0].elts, value.elts, strict=True):
                 self.hint = target.id if isinstance(target, ast.Name) else None
-                items.append(self.evaluate(part))
+                items.append(self.evaluate_any(part))
             found: Any = Items(tuple(items))
         else:
-            found = self.evaluate(value)
+            found = self.evaluate_any(value)
         self.hint = None
         pairs: list[tuple[str, Any]] = []
         for target in targets:
@@ -555,9 +607,11 @@ class Tracer(Caller):
         lets: list[tuple[ir.Var, ir.Scalar]] = []
         stored = {}
         for name, value in pairs:
+            if name in self.uncertain:
+                value = as_uncertain(value, self.uncertain[name])
             count = [0]
 
-            is_number = isinstance(value, Number) and self.sites.get(name, 0) > 1
+            is_number = isinstance(value, Number | Uncertain) and self.sites.get(name, 0) > 1
 
             def take(
                 part: Any,
@@ -628,8 +682,8 @@ class Tracer(Caller):
         if not isinstance(node.target, ast.Name):
             refuse(Reason.SYNTAX, node.target, name="an assignment to this")
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
-        value = self.evaluate(load)
-        other = self.evaluate(node.value)
+        value = self.evaluate_any(load)
+        other = self.evaluate_any(node.value)
         if isinstance(value, Held):
             made = other if symbol == "<<" else self.binary(symbol, value, other, node)
             self.write(Target(value, None, None, False), made, node)
@@ -703,7 +757,7 @@ class Tracer(Caller):
         kept_names = [origins[index].name for index in tracked]
         blocks, exits = simplify(blocks, exits, kept_names)
         used = find_variables(blocks, exits)
-        slots = self.find_slots(blocks)
+        slots = self.find_slots(blocks, exits)
         program = ir.Program(
             name=self.loop.name,
             dims=len(self.sizes),
@@ -735,13 +789,22 @@ class Tracer(Caller):
                         found.add(target.index)
         return found
 
-    def find_slots(self, blocks: list[ir.Block]) -> tuple[ir.Slot, ...]:
+    def find_slots(
+        self, blocks: list[ir.Block], exits: list[ir.Leaving]
+    ) -> tuple[ir.Slot, ...]:
         """Return the slots that the program uses."""
         used = set(self.inputs)
+        for leaving in exits:
+            used |= {each for each in leaving.names.values() if isinstance(each, ir.Slot)}
         for block in blocks:
             for instruction in block.instructions:
                 used |= set(parts(instruction, ir.Slot))
         return tuple(slot for slot in self.slots if slot in used)
+
+
+def plain(value: Any) -> Any:
+    """Return the value of a variable that may have none."""
+    return value.value if isinstance(value, Maybe) else value
 
 
 def _without(x: ir.Instruction, dropped: set[ir.Var]) -> ir.Instruction | None:

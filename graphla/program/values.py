@@ -21,6 +21,20 @@ class Number:
 
 
 @record
+class Uncertain:
+    """A Python number that is a float or an int, such as the result of `x.reduce().get(0)`.
+
+    `scalar` is an FP64 with its value. `is_float` is a BOOL scalar. `is_zero` is whether the number
+    is 0 if it is an int; otherwise the int is small. A statement whose meaning depends on the class
+    of the number is executed in two blocks; see `Evaluator.settle`.
+    """
+
+    scalar: ir.Scalar
+    is_float: ir.Scalar
+    is_zero: bool
+
+
+@record
 class Perhaps:
     """A Python number, or None if `present` is false: the result of `x.get(i)`."""
 
@@ -185,6 +199,15 @@ class Static:
     path: tuple[str, ...] | None = None
 
 
+def _is_same_object(self: Static, other: object) -> bool:
+    return type(other) is Static and self.value is other.value and self.path == other.path
+
+
+# The comparison of an array with another object is not a bool, so the objects are not compared.
+Static.__eq__ = _is_same_object
+Static.__hash__ = lambda self: id(self.value)
+
+
 @record
 class Maybe:
     """The value of a variable that has no value before the loop.
@@ -234,3 +257,12 @@ def constant(value: Any) -> ir.Constant:
 def scalar_kind(dtype: DataType) -> DataType:
     """Return the dtype of the Python number that an element of this dtype becomes."""
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
+
+
+def as_uncertain(value: Any, is_zero: bool) -> Any:
+    """Return a float as a number that may also be an int; return other values unchanged."""
+    if isinstance(value, Number) and value.scalar.dtype is FP64:
+        return Uncertain(value.scalar, TRUE, is_zero)
+    if isinstance(value, Uncertain):
+        return Uncertain(value.scalar, value.is_float, is_zero and value.is_zero)
+    return value

@@ -20,7 +20,8 @@ from semirings.exceptions import InvalidValue
 if TYPE_CHECKING:
     from typing import Self
 
-    from graphla.sparse.matrix import MatrixExpression, ReadableMatrix
+    from graphla.sparse.matrix import MatrixExpression
+    from graphla.sparse.readable_matrix import ReadableMatrix
 
 Result = TypeVar("Result")
 """The type of expressions that have as many dimensions as the operand."""

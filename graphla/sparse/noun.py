@@ -17,6 +17,8 @@ from graphla.expression import (
 from graphla.sparse.mask import output_options
 
 Self = TypeVar("Self", bound="Noun")
+Default = TypeVar("Default")
+"""The type of the value that `get` returns if there is no entry."""
 
 
 class Noun(Operand):

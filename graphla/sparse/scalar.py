@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from graphla.operations.entrywise import cast
 from graphla.operations.values import dtype_of, fit, is_scalar
 from graphla.settings import config
 from graphla.sparse.arithmetic import Arithmetic
-from graphla.sparse.noun import Noun
+from graphla.sparse.noun import Default, Noun
 from graphla.stores import ScalarStore
 from semirings.dtypes import FP64, lookup_dtype
 from semirings.exceptions import EmptyObject
@@ -41,6 +41,10 @@ class ReadableScalar(Arithmetic["ScalarExpression", Any]):
         """Whether the Scalar has no value."""
         return self._read().value is None
 
+    @overload
+    def get(self) -> bool | int | float | None: ...
+    @overload
+    def get(self, default: Default) -> bool | int | float | Default: ...
     def get(self, default: Any = None) -> Any:
         """Return the value as a Python number.
 

@@ -19,12 +19,13 @@ from graphla.sparse import building, exporting, expressions, printing, sorting
 from graphla.sparse.arithmetic import Collection
 from graphla.sparse.indices import position, vector_axis
 from graphla.sparse.mask import Mask
-from graphla.sparse.noun import Indexed
+from graphla.sparse.noun import Default, Indexed
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 
 if TYPE_CHECKING:
-    from graphla.sparse.matrix import Matrix, MatrixExpression, ReadableMatrix
+    from graphla.sparse.matrix import Matrix, MatrixExpression
+    from graphla.sparse.readable_matrix import ReadableMatrix
     from graphla.sparse.scalar import ReadableScalar, ScalarExpression
 
     _Index = int | np.integer | ReadableScalar
@@ -286,6 +287,10 @@ class ReadableVector(Collection["VectorExpression", Any]):
         """
         return expressions.from_diag(self._read(), k).new(name=name)
 
+    @overload
+    def get(self, index: _Index) -> bool | int | float | None: ...
+    @overload
+    def get(self, index: _Index, default: Default) -> bool | int | float | Default: ...
     def get(self, index: _Index, default: Any = None) -> Any:
         """Return v(index) as a Python number.
 

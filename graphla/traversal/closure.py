@@ -13,15 +13,17 @@ from graphla.operations.entrywise import cast
 from graphla.operations.operation import DeviceScope, refuse_mixed
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
-from graphla.sparse.mask import as_mask
+from graphla.sparse.mask import Mask, as_mask
 from graphla.sparse.operators import semiring_of
+from graphla.sparse.readable_matrix import ReadableMatrix
+from graphla.sparse.vector import ReadableVector
 from graphla.stores import VectorStore
 from graphla.traversal.evaluation import Task, evaluate
 from graphla.traversal.laws import check_sum
 from semirings import indexunary
 from semirings.dtypes import INT32, DataType
 from semirings.exceptions import DimensionMismatch, DomainMismatch, InvalidValue
-from semirings.structures import TypedSemiring
+from semirings.structures import Semiring, TypedSemiring
 
 Values = TypeVar("Values")
 Parents = TypeVar("Parents")
@@ -46,10 +48,10 @@ class Fixpoint(NamedTuple, Generic[Values, Parents]):
 @overload
 def closure(
     x: Noun,
-    A: Any,
-    semiring: Any,
+    A: ReadableMatrix,
+    semiring: Semiring | TypedSemiring | str,
     *,
-    mask: Any = None,
+    mask: Mask | ReadableVector | None = None,
     cutoff: int | None = None,
     parents: Literal[False] = False,
     limit: int | None = None,
@@ -59,10 +61,10 @@ def closure(
 @overload
 def closure(
     x: Noun,
-    A: Any,
-    semiring: Any,
+    A: ReadableMatrix,
+    semiring: Semiring | TypedSemiring | str,
     *,
-    mask: Any = None,
+    mask: Mask | ReadableVector | None = None,
     cutoff: int | None = None,
     parents: Literal[True],
     limit: int | None = None,
@@ -71,11 +73,11 @@ def closure(
 
 @overload
 def closure(
-    x: Any,
-    A: Any,
-    semiring: Any,
+    x: ReadableVector | ReadableMatrix,
+    A: ReadableMatrix,
+    semiring: Semiring | TypedSemiring | str,
     *,
-    mask: Any = None,
+    mask: Mask | ReadableVector | None = None,
     cutoff: int | None = None,
     parents: bool = False,
     limit: int | None = None,
@@ -83,11 +85,11 @@ def closure(
 
 
 def closure(
-    x: Any,
-    A: Any,
-    semiring: Any,
+    x: ReadableVector | ReadableMatrix,
+    A: ReadableMatrix,
+    semiring: Semiring | TypedSemiring | str,
     *,
-    mask: Any = None,
+    mask: Mask | ReadableVector | None = None,
     cutoff: int | None = None,
     parents: bool = False,
     limit: int | None = None,

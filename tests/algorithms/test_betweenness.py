@@ -187,7 +187,7 @@ def test_betweenness_rejects_invalid_arguments():
     with pytest.raises(ValueError, match="A has weight 0 on edge 1 -> 2, but must have weights"):
         betweenness(A, weight=True)
     with pytest.raises(TypeError, match="weight must be True, False, None or a name, not 3"):
-        edge_betweenness(A, weight=3)
+        edge_betweenness(A, weight=3)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="on the CPU, sums have one order")

@@ -72,10 +72,14 @@ def whole(u: Vector, which: int, x: int, y: int) -> Any:
             z = math.comb(x, -3)
         elif which == 26:
             z = math.perm(y, x & 15)
+        elif which == 27:
+            z = round(x, 2)  # noqa: RUF057
+        elif which == 28:
+            z = x / y
     return z
 
 
-WHOLE = 27
+WHOLE = 29
 
 
 def real(u: Vector, which: int, x: float, y: float) -> Any:
@@ -185,10 +189,20 @@ def real(u: Vector, which: int, x: float, y: float) -> Any:
             z = float(math.isfinite(x)) + math.isnan(y)
         elif which == 50:
             z = abs(-x) + y
+        elif which == 51:
+            z = math.ldexp(x, int(max(-5000.0, min(5000.0, y))))
+        elif which == 52:
+            z = math.frexp(x)[0]
+        elif which == 53:
+            z = math.frexp(x)[1]
+        elif which == 54:
+            z = math.prod((x, y, 2)) + math.prod((3, 4), start=2)
+        elif which == 55:
+            z = math.dist((x, 1), (y, 2.5))
     return z
 
 
-REAL = 51
+REAL = 56
 
 
 edges = st.sampled_from([0, 1, LEAST, MOST, 1 << 31, -(1 << 31), 1 << 32, 3037000500])

@@ -47,7 +47,8 @@ __global__ void __launch_bounds__(256)
              i32 directions, const Offset *degrees) {
   SHARED(ProductRoom, room, 1);
   Grid grid(launch);
-  Work work(grid, arrays, room);
+  u32 pulls = 0;
+  prepare_room(room);
   const auto allowed = [&](i32 o) { return !flags || flags[o]; };
   const WithQueue<Offset> queueing{degrees};
   for (; directions; directions /= 10) {
@@ -58,6 +59,7 @@ __global__ void __launch_bounds__(256)
     }
     if (thread_in_grid() == 0) *out.counts = Counts{0, 0, 0};
     grid.meet();
+    Work work(grid, arrays, room, pulls += direction >= 3);
     if (direction == 1)
       push_product<Op, KEPT_A, KEPT_U, false>(columns, u, out, allowed, queueing, work);
     if (direction == 2)
@@ -66,6 +68,7 @@ __global__ void __launch_bounds__(256)
       pull_product<Op, KEPT_A, KEPT_U, IN_BITMAP>(rows, u, out, allowed, queueing, work);
     if (direction == 4)
       pull_product<Op, KEPT_A, KEPT_U, HELD>(rows, u, out, allowed, WithoutQueue{}, work);
+    grid = work.grid;
     grid.meet();
   }
   if (is_last_block(grid) && threadIdx.x == 0) tell_host(launch, HOST_STATUS, FINISHED);

@@ -5,11 +5,13 @@ The interpreter runs the programs, so nothing is compiled to machine code here.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import re
 import subprocess
 import sys
+import textwrap
 import traceback
 import types
 import warnings
@@ -29,6 +31,7 @@ from graphla.program import interpreter, running
 from graphla.program.ir import Program
 from graphla.program.reasons import Reason
 from graphla.program.running import Arguments, Outcome
+from graphla.program.source import source_of
 from graphla.semiring import any_secondi, min_plus, plus_times
 
 pytestmark = pytest.mark.cpu
@@ -588,6 +591,47 @@ def doubled(k: int) -> int:
     return 2 * k
 
 
+CHANGES: dict[str, Callable[[Any], None]] = {
+    "a number": lambda x: x.options.update(step=5),
+    "a number of another class": lambda x: x.options.update(step=2.0),
+    "an operator": lambda x: x.options.update(op=binary.minus),
+    "an item of an item": lambda x: x.options.update(pair=(9, 5)),
+    "the length of a tuple": lambda x: setattr(x, "sizes", (1, 2, 3)),
+    "an item of a list": lambda x: x.operators.__setitem__(1, binary.minus),
+    "the length of a list": lambda x: x.operators.append(binary.plus),
+    "a dict that was empty": lambda x: x.empty.update(y=1),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_items_of_outer_objects_are_read_again_at_each_call(engine: Counting, name: str):
+    options = {"step": 2, "op": binary.plus, "pair": (4, 5)}
+    operators, empty = [binary.plus, binary.times], {}
+    outer = types.SimpleNamespace(options=options, operators=operators, empty=empty, sizes=(1, 3))
+
+    def read(u: Vector) -> float:
+        k = 0
+        for _ in range(2):
+            k += options["step"] + options["pair"][0] + len(outer.sizes)
+            u << u.apply(options["op"], right=k)
+            for op in operators:
+                u << u.apply(op, right=2)
+            if empty:
+                k += 100
+        return k
+
+    jitted = gl.jit(read)
+    for _ in range(3):
+        u, v = ones(dtype=float), ones(dtype=float)
+        assert shown(jitted(u)) == shown(read(v))
+        assert shown(u) == shown(v)
+        if len(engine.programs) == 1:
+            CHANGES[name](outer)
+    assert len(engine.programs) == 3
+    assert engine.programs[0] is not engine.programs[1]
+    assert engine.programs[1] is engine.programs[2]
+
+
 def test_equal_anonymous_operators_share_a_program(engine: Counting):
     @gl.jit
     def add(u: Vector, by: int) -> Vector:
@@ -611,6 +655,89 @@ def test_a_number_in_an_operator_is_part_of_its_content(engine: Counting):
 
     assert add(ones(), 1)[0].value == 3
     assert add(ones(), 2)[0].value == 5
+
+
+def shift_powers(u: Vector, first: int) -> int:
+    k = 0
+    for i in range(first, 5):
+        k = 2**i
+        k = k << 2
+        u[i] = k
+    return k
+
+
+def test_a_statement_that_fails_in_one_state_only_is_compiled():
+    check(shift_powers, ones, lambda: 0)
+    with compiling() as engine, pytest.raises(TypeError, match=r"<<: 'float' and 'int'"):
+        gl.jit(shift_powers)(ones(), -1)
+    assert len(engine.programs) == 1
+
+
+# --- numbers that are an int or a float ----------------------------------------------------------
+
+
+def sum_of(u: Vector) -> float:
+    return u.reduce(monoid.plus).get(0)
+
+
+def keep_sum(u: Vector, rounds: int) -> float:
+    change = 1.5
+    for _ in range(rounds):
+        change = sum_of(u)
+        u.clear()
+    return change
+
+
+def sums_of_sums(u: Vector, rounds: int) -> Any:
+    first = second = third = fourth = 0
+    for _ in range(rounds):
+        first = 1 - sum_of(u)
+        second = sum_of(u) + sum_of(u)
+        third = 2 * sum_of(u) + 1
+        fourth = sum_of(u) / 2
+        u.clear()
+    return first, second, third, fourth
+
+
+def in_vectors(u: Vector, rounds: int) -> Vector:
+    whole = Vector(int, u.size)
+    whole << 7
+    for _ in range(rounds):
+        rest = 3 - sum_of(u)
+        whole(binary.plus) << rest
+        whole << (whole * (sum_of(u) + 1)).new()
+        u.clear()
+    return whole
+
+
+def until_small(u: Vector, rounds: int) -> Any:
+    change, k = float("inf"), 0
+    while change > 0.5 and k < rounds:
+        change = sum_of(u)
+        u << u / 4
+        if k == 3:
+            u.clear()
+        k += 1
+    return change, k
+
+
+def mixed_with_floats(u: Vector, rounds: int) -> Any:
+    x = y = z = 0.0
+    for _ in range(rounds):
+        x = sum_of(u) * 0.5
+        y += sum_of(u)
+        z = max(sum_of(u), -1) if sum_of(u) else -sum_of(u)
+        u.clear()
+    return x, y, z, isinstance(sum_of(u), int)
+
+
+@pytest.mark.parametrize("rounds", range(6))
+@pytest.mark.parametrize(
+    "function", [keep_sum, sums_of_sums, in_vectors, until_small, mixed_with_floats]
+)
+def test_a_default_keeps_its_class(function: Any, rounds: int):
+    check(function, lambda: ones(dtype=float), lambda: rounds)
+    check(function, lambda: Vector(float, 6), lambda: rounds)
 
 
 # --- objects -------------------------------------------------------------------------------------
@@ -1114,6 +1241,46 @@ def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
 
 
+# --- sources -------------------------------------------------------------------------------------
+
+ENDINGS = {
+    "a return": "    return 1\n",
+    "statements that never run": "    return 1\n    x = 2\n    if x:\n        return 3\n",
+    "a bracket at the left": "    return max(\n        1,\n        2,\n)\n",
+    "a string at the left": '    return """\nleft\n"""\n',
+    "a comment": "    return 1\n    # comment\n\n# another\n",
+    "nothing": "    pass\n",
+    "an inner function": "    def inner():\n        return 1\n\n        # comment\n",
+    "a loop": "    while k:\n        k -= 1\n    else:\n        pass\n",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("beginning", ["def f(k):\n", "@keep\ndef f(\n    k,\n):\n"])
+@pytest.mark.parametrize("following", ["", "\nx = 1\n", "def g(k):\n    return 2\n"])
+@pytest.mark.parametrize("depth", [0, 4])
+def test_the_lines_of_a_function_are_found(
+    tmp_path: Path, beginning: str, ending: str, following: str, depth: int
+):
+    text = textwrap.indent(beginning, " " * depth) + textwrap.indent(
+        ENDINGS[ending], " " * depth, lambda line: line.startswith(" ")
+    )
+    text += textwrap.indent(following, " " * depth)
+    file = tmp_path / "functions.py"
+    before = "# first\ndef keep(f):\n    return f\n\n" + ("class C:\n" if depth else "")
+    file.write_text(before + text)
+    names: dict[str, Any] = {}
+    exec(compile(file.read_text(), str(file), "exec"), names)
+    function = vars(names["C"])["f"] if depth else names["f"]
+    found = source_of(function)
+    wanted = inspect.getsource(function).rstrip("\n").splitlines()
+    code = [line for line in found.lines if line.strip() and not line.lstrip().startswith("#")]
+    assert code == [x for x in wanted if x.strip() and not x.lstrip().startswith("#")]
+    assert found.first == inspect.getsourcelines(function)[1]
+    lines = [x.lineno for x in ast.walk(found.node) if isinstance(x, ast.stmt)]
+    assert min(lines) == found.first + beginning.startswith("@")
+
+
 # --- explanations --------------------------------------------------------------------------------
 
 
@@ -1129,6 +1296,32 @@ def test_explain_prints_the_program_and_changes_nothing(engine: Counting):
 def test_explain_names_the_statement_for_which_a_loop_runs_as_python(engine: Counting):
     text = gl.jit(makes_a_dict).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert 'found = {"k": k}' in text
+
+
+def test_explain_shows_the_loops_on_a_cpu_and_how_vectors_are_stored():
+    with gl.config.set(device="cpu"):
+        text = gl.jit(core_numbers).explain(path(), ones())  # pyright: ignore[reportFunctionMemberAccess]
+    assert "runs as Python, because its operands are small" in text
+    assert "push or pull" in text
+    fused = text.index("2 statements")
+    assert text.index('# gone << left.select("<=", k)', fused) < text.index(
+        "# core(gone.S) << k", fused
+    )
+    assert "vector gone: a bitmap with a list of its entries, because a product pushes them" in text
+    assert "vector core: a bitmap, because no loop visits its entries only" in text
+
+
+def core_numbers(A: Matrix, degree: Vector) -> Vector:
+    n = A.nrows
+    core, gone, left = Vector(int, n), Vector(int, n), degree.dup()
+    k = 0
+    while left.nvals:
+        k = max(k, left.reduce(monoid.min).get(0))
+        gone << left.select("<=", k)
+        core(gone.S) << k
+        left(~gone.S, replace) << left
+        left(left.S, binary.minus) << semiring.plus_pair(gone @ A)
+    return core
 
 
 @pytest.mark.parametrize("function", [makes_a_dict, has_a_try])

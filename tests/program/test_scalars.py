@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,8 @@ def test_the_interpreter_computes_ints_as_python_does(which: int, x: int, y: int
 @example(7, 1, 63)
 @example(9, 2, 63)
 @example(9, -2, 63)
+@example(28, (1 << 60) + 1, 3)
+@example(28, 1, (1 << 60) + 1)
 def test_numba_computes_ints_as_python_does(which: int, x: int, y: int):
     pytest.importorskip("numba")
     check_whole(WHOLE_BY_NUMBA, which, x, y)
@@ -67,6 +70,12 @@ def test_the_interpreter_computes_floats_as_python_does(which: int, x: float, y:
 
 
 @given(st.integers(0, REAL - 1), real_numbers, real_numbers)
+@example(51, 1.5, -1074.0)
+@example(51, 2.0**-1000, 2000.0)
+@example(52, 5e-324, 0.0)
+@example(53, 5e-324, 0.0)
+@example(52, math.nextafter(1, 0), 0.0)
+@example(53, math.nextafter(2.0**60, 0), 0.0)
 def test_numba_computes_floats_as_python_does(which: int, x: float, y: float):
     pytest.importorskip("numba")
     check_real(REAL_BY_NUMBA, which, x, y)

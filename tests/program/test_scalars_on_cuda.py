@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -52,5 +53,8 @@ def test_a_kernel_computes_ints_as_python_does(which: int, x: int, y: int):
 
 
 @given(st.integers(0, REAL - 1), real_numbers, real_numbers)
+@example(51, 1.5, -1074.0)
+@example(53, 5e-324, 0.0)
+@example(52, math.nextafter(1, 0), 0.0)
 def test_a_kernel_computes_floats_as_python_does(which: int, x: float, y: float):
     check_real(REAL_BY_CUDA, which, x, y)

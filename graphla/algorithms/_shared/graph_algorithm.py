@@ -16,7 +16,7 @@ from graphla.operations.moving import default_device
 from graphla.operations.values import is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix
-from graphla.sparse.matrix import ReadableMatrix
+from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings.exceptions import InvalidValue
 
 _NAMED = ("weight", "distance")
@@ -188,9 +188,10 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
-    if A.device == config.device or A.device == default_device():  # `config.set` is slow
+    device = A.device
+    if device == config.device or device == default_device():  # `config.set` is slow
         return algorithm(A, *args, **options)
-    with config.set(device=A.device):
+    with config.set(device=device):
         return algorithm(A, *args, **options)
 
 

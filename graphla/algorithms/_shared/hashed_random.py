@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from semirings.exceptions import InvalidValue
 __all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_number"]
 
 
-def seed_number(seed: Any) -> int:
+def seed_number(seed: int | np.random.Generator | None) -> int:
     """Return `seed` as a number below 2^64: 0 for None, a random number for a numpy Generator."""
     if seed is None:
         return 0

@@ -59,7 +59,8 @@ def as_list(given: Any) -> Any:
 
 def vertex(source: Any, n: int, name: str = "source") -> int:
     """Return `source` as an int from 0 to n - 1."""
-    if isinstance(source, bool) or not isinstance(source, Integral):
+    # The test for an Integral is slow, so test for an int first.
+    if type(source) is not int and (isinstance(source, bool) or not isinstance(source, Integral)):
         raise TypeError(f"{name} must be an integer, not {source!r} ({type(source).__name__})")
     if n == 0:
         raise IndexOutOfBound(f"{name} is {source}, but the graph has no vertex")
@@ -155,7 +156,7 @@ def real(name: str, value: Any, low: float, high: float = math.inf) -> float:
     return float(value)
 
 
-def weighs(name: str, weight: Any) -> bool:
+def weighs(name: str, weight: bool | str | None) -> bool:
     """Return whether an algorithm uses the values of A as weights.
 
     It does if the argument `weight` is True, or the name of an edge attribute as in NetworkX.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.apply import cast
-from graphla.backends.cpu.convert import sort, to_bitmap, to_sparse
+from graphla.backends.cpu.convert import full, sort, to_bitmap, to_sparse
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.ewise import merge
 from graphla.backends.cpu.layout import cast_values
@@ -120,7 +120,7 @@ def write_vector(
 
 def one_entry(size: int, i: int, value: Any) -> SparseVector:
     """Return the vector whose only entry is v(i) = value."""
-    return SparseVector(size, np.full(1, i, np.int32), np.full(1, value, value.dtype))
+    return SparseVector(size, full(1, i, np.int32), full(1, value, value.dtype))
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:

@@ -45,3 +45,5 @@ from graphla.backends.cpu.spmv import pull
 from graphla.backends.cpu.strong_components import strong_components
 from graphla.backends.cpu.symmetry import find_symmetry
 from graphla.backends.cpu.transpose import transpose
+from graphla.backends.cpu.triangles import count_triangles
+from graphla.backends.cpu.truss import trusses

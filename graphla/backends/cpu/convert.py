@@ -30,7 +30,9 @@ def to_host(array: Array) -> np.ndarray:
 
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array that repeats one value `size` times."""
-    return np.full(size, value, dtype)
+    array = np.empty(size, dtype)
+    array.fill(value)  # np.full takes 1 us longer
+    return array
 
 
 def repeat(value: Any, size: int) -> Array:

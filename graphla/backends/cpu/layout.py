@@ -10,6 +10,7 @@ import numpy as np
 from graphla.backends.tuning import current
 from graphla.compilers.threads import abandonable
 from graphla.formats import Array, Csr, is_iso
+from semirings.primitives import to_integer
 
 INT32_END = 1 << 31
 
@@ -34,7 +35,11 @@ def compress(values: Array, flags: Array, count: int) -> Array:
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values cast to a dtype, without warnings. Iso values remain iso."""
+    """Return the values cast to a dtype. Iso values remain iso.
+
+    A float that becomes an integer is truncated and clipped to the range of the dtype; NaN becomes
+    0.
+    """
     have = values.dtype
     if have == dtype:
         return values
@@ -42,8 +47,18 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
         return np.broadcast_to(cast_values(values[:1].copy(), dtype), values.shape)
     if have.kind != "f":
         return values.astype(dtype)
+    if dtype.kind in "iu" and not _is_inside(values, dtype):
+        return to_integer(values, dtype.type)
     with np.errstate(all="ignore"):
         return values.astype(dtype)
+
+
+def _is_inside(values: Array, dtype: np.dtype[Any]) -> bool:
+    """Return whether no float is NaN or outside the range of an integer dtype."""
+    if not values.size:
+        return True
+    info = np.iinfo(dtype)
+    return bool(values.min() > info.min - 1.0 and values.max() < info.max + 1.0)
 
 
 def index_dtype(most: int) -> Any:

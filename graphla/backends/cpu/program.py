@@ -45,6 +45,27 @@ class Region:
     u: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A loop of a printed program. Threads that divide a phase join after it.
+
+    Attributes:
+        block: the number of the block of the program.
+        kind: "push", "pull", "reduce" or another name.
+        lines: the numbers of the user's lines.
+        dim: the dimension of the indices.
+        covers: sets of slots. The loop may visit the entries of one of the sets only.
+        u: the slot of which a push visits the entries, or None.
+    """
+
+    block: int
+    kind: str
+    lines: tuple[int, ...]
+    dim: int
+    covers: tuple[frozenset[int], ...]
+    u: int | None
+
+
 @dataclass(slots=True)
 class Layout:
     """A printed program, and the places of its state in the arrays of integers and of floats."""
@@ -64,6 +85,7 @@ class Layout:
     arrays: list[int] = field(default_factory=list)
     stacks: dict[int, int] = field(default_factory=dict)
     regions: dict[int, Region] = field(default_factory=dict)
+    phases: list[Phase] = field(default_factory=list)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
     firsts: set[tuple[int, int]] = field(default_factory=set)
     """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
@@ -163,6 +185,7 @@ class Machine:
         self.own: set[int] = set()  # the addresses of arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
         self.trace: list[Level] = []
+        self.enlarged: list[int] = []  # the place of a stack for each time that it was enlarged
         w, tuning = self.w, current(TUNING)
         w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
         if given.threads == 1:
@@ -309,6 +332,7 @@ class Machine:
         starts = np.zeros((items if count < items else 2 * items) + 2, np.int64)
         starts[: count + 1] = old[2][: count + 1]
         self.place_stack(place, indices, values, starts)
+        self.enlarged.append(place)
         for array in old:
             del self.alive[array.__array_interface__["data"][0]]
 

@@ -414,9 +414,21 @@ def _dot(
     C(i, j) is computed as the dot product of row i of A and column j of B, which is row j of `bt`.
     """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
+    present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
+    if semiring.monoid.name == "plus" and op.name == "pair" and dtype.kind != "b":
+        rows = (a.indptr, a.indices, bt.indptr, bt.indices, pattern.indptr, pattern.indices)
+
+        def count(start: int, stop: int) -> int:
+            marks = scratch.take("marks", a.ncols, np.uint8)
+            arrays = (*rows, marks, present, values)
+            loop = load("spgemm.count_pairs", (numba_ops.matrix_matrix, semiring), arrays)
+            found = loop(*arrays, start, stop)
+            scratch.give("marks", marks)
+            return found
+
+        return _compress(pattern, present, values, count, terms, threads)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(bt.values, op.reads_y, wanted=op.type2)
-    present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
     entries = (a.indptr, a.indices, a_values, bt.indptr, bt.indices, b_values)
     entries = (*entries, pattern.indptr, pattern.indices)
 

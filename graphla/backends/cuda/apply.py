@@ -10,14 +10,24 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, ISO, UNREAD, places, read, repeat_value, size, tiles
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    FALSE,
+    ISO,
+    UNREAD,
+    places,
+    read,
+    repeat_value,
+    size,
+    tiles,
+)
 from graphla.backends.values import scalar, with_values
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array
 from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
-NO_THUNK = np.bool_(False)
+NO_THUNK = FALSE
 
 
 def cast(a: Any, dtype: Any) -> Any:

@@ -16,13 +16,13 @@ import numpy as np
 from graphla.backends.cuda.apply import cast, cast_values
 from graphla.backends.cuda.convert import sort, to_sparse
 from graphla.backends.cuda.ewise import merge
-from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, size, tiles
+from graphla.backends.cuda.launch import BLOCK, NULL, blocks, counter, flag, int32, size, tiles
 from graphla.backends.cuda.matvec import presence
 from graphla.backends.cuda.select import keep
 from graphla.backends.write_rule import REMAINS, Remains, is_structure_of
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Struct, enumeration
+from graphla.compilers.declarations import Constant, Struct, enumeration
 from graphla.formats import (
     AnyVector,
     Array,
@@ -41,10 +41,10 @@ from semirings.operators import TypedBinaryOp
 
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
-STAYS = {name: np.int32(n) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
+STAYS = {name: Constant(np.int32(n)) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
 """Maps each value of `Remains`, except NOWHERE, to the constant that the kernels use for it."""
 
-ZERO = np.int64(0)
+ZERO = Constant(np.int64(0))
 
 DENSE, LISTED = Struct("assign.cu", "Dense"), Struct("assign.cu", "Listed")
 
@@ -137,7 +137,7 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
     if v.nvals:
         kind, *lookup = _as_arguments(mask)
         kernel = load("assign.cu", "look_up_mask", NOTHING, kind)
-        complement = np.bool_(mask.complement == want)
+        complement = flag(mask.complement == want)
         kernel(blocks(v.nvals), BLOCK, v.indices, size(v.nvals), *lookup, complement, flags)
     return flags
 
@@ -159,7 +159,7 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
             tiles(a.nvals),
             BLOCK,
             *(a.indptr, a.indices, size(a.nrows), size(a.nvals)),
-            *(pattern.indptr, pattern.indices, np.bool_(complement), flags),
+            *(pattern.indptr, pattern.indices, flag(complement), flags),
         )
     return flags
 
@@ -167,7 +167,7 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 # --- vector masks --------------------------------------------------------------------------------
 
 
-def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, np.int64]:
+def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, Any]:
     """Return a mask as kernel arguments.
 
     These are the kind of the mask, an array of flags, a list of indices, and the length of the
@@ -203,7 +203,7 @@ def _intersect_flags(
     """
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
-    flags = (presence(mask), np.bool_(complement))
+    flags = (presence(mask), flag(complement))
     kernel(_words(v.size), BLOCK, there, *flags, to, size(v.size), count)
 
 
@@ -221,7 +221,7 @@ def one_entry(length: int, i: int, value: Any) -> SparseVector:
     """Return a vector whose only entry is v(i) = value."""
     indices, values = xp.empty(1, xp.int32), xp.empty(1, value.dtype)
     kernel = load("assign.cu", "put_entry", NOTHING, value.dtype)
-    kernel(1, 1, indices, values, np.int32(i), value)
+    kernel(1, 1, indices, values, int32(i), value)
     return SparseVector(length, indices, values)
 
 
@@ -236,7 +236,7 @@ def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
         present = v.present if isinstance(v, BitmapVector) else xp.ones(v.size, bool)
         sums = (count, *_before(v.count if isinstance(v, BitmapVector) else v.size))
     kernel = load("assign.cu", "put_element", NOTHING, v.values.dtype)
-    kernel(1, 1, v.values, present, size(i), stored, np.bool_(there), *sums)
+    kernel(1, 1, v.values, present, size(i), stored, flag(there), *sums)
     return v if count is None else BitmapVector(v.size, present, v.values, Counted(count))
 
 
@@ -280,7 +280,7 @@ def _scatter_into(
             *(values, NULL if present is None else present),
             LISTED(places=t.indices, values=t.values, step=_step(t.values), count=t.nvals),
             *lookup,
-            *(np.bool_(mask is not None and mask.complement), *sums),
+            *(flag(mask is not None and mask.complement), *sums),
         )
     if present is None:
         return FullVector(c.size, values)
@@ -339,7 +339,7 @@ def _write_indices(
         _dense(c),
         _dense(t),
         NULL if mask is None else presence(mask),
-        *(np.bool_(mask is not None and mask.complement), STAYS[remains]),
+        *(flag(mask is not None and mask.complement), STAYS[remains]),
         *(values, present, size(c.size), count),
     )
     if is_full:
@@ -361,14 +361,14 @@ def _accumulating(accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> tuple[An
     return (cuda_ops.accumulation, accum, dtype)
 
 
-def _before(count: Any) -> tuple[Any, np.int64]:
+def _before(count: Any) -> tuple[Any, Any]:
     """Return a count as two kernel arguments: an array and a value, of which only one is used.
 
     If the count is in device memory, the kernel reads it from the array. Otherwise the array is
     null, and the kernel uses the value.
     """
     array = count.array if isinstance(count, Counted) else None
-    return (NULL, np.int64(int(count))) if array is None else (array, ZERO)
+    return (NULL, size(int(count))) if array is None else (array, ZERO)
 
 
 def _step(values: Array) -> int:

@@ -46,3 +46,5 @@ from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.strong_components import strong_components
 from graphla.backends.cuda.symmetry import find_symmetry
 from graphla.backends.cuda.transpose import transpose
+from graphla.backends.cuda.triangles import count_triangles
+from graphla.backends.cuda.truss import trusses

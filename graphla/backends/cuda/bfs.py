@@ -209,7 +209,7 @@ def _prepare(request: Search) -> _Prepared:
     """Return the data shared by searches, cached on the plan or, without a plan, on the matrix."""
     out, into, plan = request.out, request.into, request.plan
     tuning = current(TUNING)
-    is_refusing = xp.cuda.runtime.getDevice() in _refusing
+    is_refusing = bool(_refusing) and xp.cuda.runtime.getDevice() in _refusing
     key = (
         *("bfs", ref(out), into and ref(into), request.levels, request.parents),
         *(request.mask is None, None if tuning is TUNING else tuning, is_refusing),

@@ -47,9 +47,13 @@ def full(size: int, value: Any, dtype: Any) -> Array:
     return array
 
 
-_constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...]]] = {}
-"""One-element arrays for `repeat` and their stamps, keyed by GPU, dtype and bytes of the value. The
-arrays are never freed, because any stream may be reading them."""
+UnownedMemory: Any = xp.cuda.memory.UnownedMemory
+_constants: dict[tuple[int, str, bytes], tuple[Array, tuple[Stamp, ...], Array]] = {}
+"""The data of `repeat`, keyed by GPU, dtype and bytes of the value: an array with one element, its
+stamps, and the iso array that was requested last.
+
+The memory of the arrays is never freed, because any stream may be reading it.
+"""
 
 MOST_CONSTANTS = 1024
 
@@ -57,8 +61,8 @@ MOST_CONSTANTS = 1024
 def repeat(value: Any, size: int) -> Array:
     """Return `size` copies of a NumPy scalar, as an iso array, which must not be written.
 
-    An iso array stores one element for all its positions. This element is cached, so if the same
-    value was requested before, no kernel is launched.
+    An iso array stores one element for all its positions. The array is cached, so if the same value
+    was requested before, no kernel is launched.
     """
     # The owner of an array of length 1 may write it, so it must not share the cached element.
     if size == 1:
@@ -71,10 +75,13 @@ def repeat(value: Any, size: int) -> Array:
             return repeat_value(one, size)
         # The stamp has an event already, so it stays valid after its stream has been destroyed.
         # Keep the array of another thread that was faster, because any stream may be reading it.
-        found = _constants.setdefault(key, (one, add_stamp(())))
-    one, stamps = found
+        found = _constants.setdefault(key, (one, add_stamp(()), repeat_value(one, size)))
+    one, stamps, array = found
     wait_for(stamps)
-    return repeat_value(one, size)
+    if array.size != size:
+        array = repeat_value(one, size)
+        _constants[key] = one, stamps, array
+    return array
 
 
 def arange(size: int, dtype: Any) -> Array:
@@ -90,18 +97,16 @@ def owns(array: Array) -> bool:
     Several arrays may use the same allocation without referring to each other. So the references to
     the allocation are counted as well.
     """
-    return (
-        array.flags.owndata
-        and not is_iso(array)
-        and not isinstance(array.data.mem, xp.cuda.memory.UnownedMemory)
-        and _holders(array) == _holders_when_alone()
-    )
+    if array.base is not None or is_iso(array) or isinstance(array.data.mem, UnownedMemory):
+        return False
+    return _holders(array) == _holders_when_alone()
 
 
 def _holders(array: Array) -> tuple[int, int]:
     """Return the reference counts of the array's pointer and of the allocation that it points
     into."""
-    return getrefcount(array.data), getrefcount(array.data.mem)
+    pointer = array.data
+    return getrefcount(pointer), getrefcount(pointer.mem)
 
 
 @cache

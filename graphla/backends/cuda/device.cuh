@@ -16,12 +16,15 @@
 #define DEVICE inline
 #endif
 
-// A function that is compiled once and called, if a kernel is so large that it would take long to
-// compile.
-#if defined(GRAPHLA_OUTLINED) && !defined(GRAPHLA_SIMULATOR)
-#define OUTLINED __device__ __noinline__
+// A function that is compiled once and called, so that a kernel with many calls compiles faster.
+// ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
+// constant.
+#ifdef GRAPHLA_SIMULATOR
+#define CALL inline
+#define ARGUMENT const
 #else
-#define OUTLINED DEVICE
+#define CALL __device__ __noinline__
+#define ARGUMENT const __grid_constant__
 #endif
 
 namespace graphla {
@@ -164,6 +167,12 @@ template <int BYTES> struct uint_of {
 };
 template <> struct uint_of<4> {
   typedef u32 type;
+};
+template <> struct uint_of<2> {
+  typedef u16 type;
+};
+template <> struct uint_of<1> {
+  typedef u8 type;
 };
 
 }  // namespace graphla

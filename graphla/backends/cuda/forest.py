@@ -11,7 +11,7 @@ from typing import Any
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, blocks, rows_of, size
+from graphla.backends.cuda.launch import BLOCK, blocks, flag, rows_of, size
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, is_iso
@@ -44,7 +44,7 @@ def forest(upper: Csr, is_maximum: bool) -> Array:
 
     while rows.size:
         best = first = xp.full(n, NONE, np.uint64)
-        edges = (rows, places, size(rows.size), indices, values, step, np.bool_(is_maximum), label)
+        edges = (rows, places, size(rows.size), indices, values, step, flag(is_maximum), label)
         launch("find_least", rows.size, *edges, best, types=(offset, values.dtype, wide))
         if wide:
             first = xp.full(n, NONE, np.uint64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import cycle
 from threading import local
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.compilers.declarations import Constant, Packed, Struct, enumeration
 from graphla.formats import Array, Csr, SparseVector, is_iso, remember
 
 BLOCK, WIDEST_BLOCK = enumeration("device.cuh", "BlockShape")
@@ -32,8 +32,10 @@ DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 
 INT32_END = 1 << 31
 
-NULL = np.uint64(0)
+NULL = Constant(np.uint64(0))
 """The pointer to pass for an array that a kernel does not read."""
+
+FALSE, TRUE = Constant(np.bool_(False)), Constant(np.bool_(True))
 
 Read = tuple[Any, np.dtype[Any], int]
 NOT_READ: Read = (NULL, np.dtype(np.int8), UNREAD)
@@ -98,8 +100,11 @@ def tiles(entries: int) -> int:
     return blocks(-(-entries // STEPS))
 
 
-Places = tuple[Any, np.int64, Any, int, np.dtype[Any]]
-NO_PLACES: Places = (NULL, np.int64(-1), NULL, DENSE, np.dtype(np.int32))
+NO_ROWS = Constant(np.int64(-1))
+"""The number of rows to pass to a kernel of rows.cuh for a vector."""
+
+Places = tuple[Any, Any, Any, int, np.dtype[Any]]
+NO_PLACES: Places = (NULL, NO_ROWS, NULL, DENSE, np.dtype(np.int32))
 
 
 def places(a: Any) -> Places:
@@ -111,7 +116,7 @@ def places(a: Any) -> Places:
     if isinstance(a, Csr):
         return a.indptr, np.int64(a.nrows), a.indices, BY_ROWS, a.indptr.dtype
     if isinstance(a, SparseVector):
-        return NULL, np.int64(-1), a.indices, LISTED, np.dtype(np.int32)
+        return NULL, NO_ROWS, a.indices, LISTED, np.dtype(np.int32)
     return NO_PLACES
 
 
@@ -328,6 +333,18 @@ def to_numbers(array: Array) -> list[int]:
     return array.tolist()
 
 
-def size(n: int) -> np.int64:
+def flag(is_set: bool) -> Constant:
+    """Return a Boolean argument of a kernel."""
+    return TRUE if is_set else FALSE
+
+
+@lru_cache(maxsize=4096)
+def int32(n: int) -> Constant:
+    """Return `n` as an int32 argument of a kernel."""
+    return Constant(np.int32(n))
+
+
+@lru_cache(maxsize=4096)
+def size(n: int) -> Constant:
     """Return `n` as int64, the type of size parameters in kernels."""
-    return np.int64(n)
+    return Constant(np.int64(n))

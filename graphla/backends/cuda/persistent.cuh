@@ -126,6 +126,12 @@ struct Grid {
     return __syncthreads_or(leaves);
   }
 
+  /// Records that a copy of this struct has gone through a barrier.
+  DEVICE void follow() {
+    due += gridDim.x;
+    ++turn;
+  }
+
   static constexpr int EAGER = 1024;
   DEVICE u64 vote() const { return turn & 1 ? u64(1) << 16 : u64(1); }
 };
@@ -158,6 +164,9 @@ struct Grid {
     cluster_meet<SIZE>();
     return load_relaxed(&votes[turn++ & 1]) != 0;
   }
+
+  /// Records that a copy of this struct has gone through a barrier.
+  DEVICE void follow() { ++turn; }
 };
 #endif
 

@@ -61,7 +61,7 @@ class _Words:
     def __init__(self) -> None:
         self.memory = xp.cuda.alloc_pinned_memory(8 * WORDS)
         # With unified addressing, pinned memory has one address for the host and every GPU.
-        self.pointer = np.uint64(self.memory.ptr)
+        self.address = self.memory.ptr
         self.words = np.frombuffer(self.memory, np.uint64, WORDS)
         self.words[:] = 0
         self.view = self.words.data
@@ -70,19 +70,18 @@ class _Words:
         self.left = 0
         self.launches = count(1)
 
-    def control(self) -> np.uint64:
+    def control(self, tuning: PersistentTuning) -> int:
         """Return the device address of the control words for one launch. They are all 0, except
         that the ticket counter starts at the tuning parameter `tickets`."""
         if not self.left:
-            self.left = current(TUNING).launches
+            self.left = tuning.launches
             self.zeros = xp.zeros((self.left, CONTROL), xp.uint64)
             self.first = self.zeros.data.ptr
         self.left -= 1
-        tickets = current(TUNING).tickets
-        if tickets:
-            self.zeros[self.left, 0] = tickets << 32
+        if tuning.tickets:
+            self.zeros[self.left, 0] = tuning.tickets << 32
         # computing the address is faster than slicing the array
-        return np.uint64(self.first + 8 * CONTROL * self.left)
+        return self.first + 8 * CONTROL * self.left
 
 
 class _Kept(local):
@@ -145,20 +144,21 @@ def run(
     launch = next(kept.launches) & 0xFFFFFFFF or next(kept.launches) & 0xFFFFFFFF
     view, told = kept.view, range(STATUS, RESULTS + results)
     view[STOP] = 0
-    control, tuning = kept.control(), current(TUNING)
+    tuning = current(TUNING)
+    control = kept.control(tuning)
     head: tuple[Any, ...]
     if as_struct:
         packed = LAUNCH(
             control=control,
-            host=kept.pointer,
+            host=kept.address,
             patience=tuning.patience,
             tickets=tuning.tickets,
             number=launch,
         )
         head = (packed,)
     else:
-        head = (control, np.uint32(tuning.tickets), kept.pointer, np.uint32(launch))
-        head = (*head, np.int64(tuning.patience))
+        head = (np.uint64(control), np.uint32(tuning.tickets), np.uint64(kept.address))
+        head = (*head, np.uint32(launch), np.int64(tuning.patience))
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)

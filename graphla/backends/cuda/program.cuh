@@ -77,15 +77,74 @@ template <class To, class From> DEVICE To as_bits(From x) {
 
 // --- control ------------------------------------------------------------------------------------
 
+// Functions that are compiled as calls get no reference to `Machine`, `Launch` or `Frame`: a struct
+// whose address is taken is kept in memory, and all other code would read it from there.
+
+/// The words of the shared memory `scratch`. SCRATCH_STOP: the `StopFlag` of thread 0.
+/// SCRATCH_COUNTERS: the addresses of counters. SCRATCH_SUMS: up to MOST_ADDED values per warp.
+enum ScratchWord { SCRATCH_STOP = 0, SCRATCH_COUNTERS = 4, SCRATCH_SUMS = 8, MOST_ADDED = 4 };
+
+/// Waits for all threads, and stops the program if the host asks for it. Returns whether the
+/// program must end. The caller then calls `follow` on its own copy of the grid.
+CALL bool meet_grid(Grid grid, bool leaves, u64 *scratch) {
+  if (thread_in_grid() == 0) leaves = leaves || ((StopFlag *)(scratch + SCRATCH_STOP))->is_up();
+  return grid.meet(leaves);
+}
+
+/// Adds up the values that the warps have stored for each of `count` counters, and adds each sum to
+/// its counter. Every thread of the block must call this.
+CALL void add_stored(u64 *scratch, u32 count) {
+  const u32 warps = blockDim.x / WARP;
+  __syncthreads();
+#pragma unroll 1
+  for (u32 k = u32(warp_in_block()); k < count; k += warps) {
+    const u64 *const sums = scratch + SCRATCH_SUMS + k * warps;
+    const u64 sum = warp_sum(u32(lane()) < warps ? sums[lane()] : u64(0));
+    if (lane() == 0 && sum) atomicAdd((u64 *)scratch[SCRATCH_COUNTERS + k], sum);
+  }
+}
+
+/// Returns the sum of `found` over the warp. Sums of 32-bit numbers take one instruction.
+DEVICE u64 sum_of_warp(i32 found) { return u64(i64(warp_sum(found))); }
+DEVICE u64 sum_of_warp(u64 found) {
+  const u64 low = warp_sum(u32(found & 0xffff)), high = warp_sum(u32(found >> 16));
+  return low + (high << 16);
+}
+
+template <int K, class Found, class... More>
+DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
+  const u64 sum = sum_of_warp(found);
+  if (lane() == 0) scratch[SCRATCH_SUMS + K * (blockDim.x / WARP) + warp_in_block()] = sum;
+  if (threadIdx.x == 0) scratch[SCRATCH_COUNTERS + K] = u64(counter);
+  if constexpr (sizeof...(more) > 0) store_sums<K + 1>(scratch, more...);
+}
+
+/// Adds the sum of each value over the block to the counter that precedes it in `pairs`. Every
+/// thread of the block must call this. There are at most MOST_ADDED pairs; a value is an i32, or a
+/// u64 below 2^47.
+template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  store_sums<0>(scratch, pairs...);
+  add_stored(scratch, sizeof...(pairs) / 2);
+}
+
+/// What a product needs of the state of a launch.
+struct ProductCall {
+  Grid grid;
+  const Frame *frame;
+  ProductRoom *room;
+  u32 pulls;  // number of pulls so far, including this product
+};
+
 /// The state of a launch that is not part of the program: barriers, faults and the trace.
 struct Machine {
   const Launch &launch;
   const Frame &frame;
   Grid grid;
-  StopFlag stop;
-  u64 *scratch;         // shared memory: 2 * (WARP + 1) elements
+  u64 *scratch;         // shared memory, see `ScratchWord`
   u32 turns = 0;        // number of checks of vectors so far
   u32 products = 0;     // number of products so far
+  u32 pulls = 0;        // number of products so far that were pulled
   u32 idle = 0;         // number of jumps back so far
   u32 fault = 0;        // the fault of a scalar function: 0, or a `ScalarFault`
   u32 line = 0;         // the line at which the fault occurred
@@ -93,15 +152,17 @@ struct Machine {
 
   /// `votes` are two words of dynamic shared memory.
   DEVICE Machine(const Launch &of, const Frame &memory, u64 *shared, u32 *votes)
-      : launch(of), frame(memory), grid(of, votes), stop(of), scratch(shared) {}
+      : launch(of), frame(memory), grid(of, votes), scratch(shared) {
+    if (thread_in_grid() == 0) *(StopFlag *)(scratch + SCRATCH_STOP) = StopFlag(of);
+  }
 
   /// Waits for all threads. Returns whether the program must end: the host asks for it, or a thread
   /// has found a fault in a vector.
-  OUTLINED bool meet() {
-    bool leaves = is_bad;
-    if (thread_in_grid() == 0) leaves = leaves || stop.is_up();
+  DEVICE bool meet() {
+    const bool ends = meet_grid(grid, is_bad, scratch);
+    grid.follow();
     is_bad = false;
-    return grid.meet(leaves);
+    return ends;
   }
 
   /// Waits for all threads from time to time, so that a loop without barriers can be stopped.
@@ -114,8 +175,14 @@ struct Machine {
     atomicMax(&launch.control[W_FAULT], ~((u64(turns) << 32) | number));
   }
 
-  /// Adds the sum of `found` over all blocks to a counter. Every thread must call this.
-  OUTLINED void add(u64 *counter, i64 found) { block_add(counter, u64(found), scratch); }
+  /// Adds sums over all blocks to counters, see `add_sums`. Every thread must call this.
+  template <class... Pairs> DEVICE void add(Pairs... pairs) { add_sums(scratch, pairs...); }
+
+  /// Returns what a product needs. If it goes through barriers, `follow` must be called.
+  DEVICE ProductCall product_call(ProductRoom *room) const { return {grid, &frame, room, pulls}; }
+  DEVICE void follow(u32 barriers) {
+    for (u32 k = 0; k < barriers; ++k) grid.follow();
+  }
 
   /// Adds a record of a product to the trace.
   template <class T> DEVICE void note(bool pushes, const Vector<T> &u, u64 entries) {
@@ -124,6 +191,7 @@ struct Machine {
       trace().add(i64(products), pushes ? 0 : 1, u.counts->entries, edges);
     }
     ++products;
+    pulls += !pushes;
   }
 
   /// Returns why a barrier has ended the program: a fault in a vector, or the host asked for it.
@@ -140,11 +208,34 @@ struct Machine {
   }
 
   DEVICE Records trace() const { return {frame.records, frame.record_room}; }
+
+  /// Returns the words of fold `number` for each block.
+  DEVICE u64 *partials(int number, u32 turn) const {
+    return frame.partials + (2 * i64(number) + (turn & 1)) * 2 * gridDim.x;
+  }
 };
 
 // A u32 tells where a vector is stored: the index of its pointers in shared memory, times
 // COUNT_RING, plus the number of its current record of counts. So a thread keeps one register per
 // slot, and an exchange of slots exchanges these numbers.
+
+enum VectorWord { VECTOR_WORDS = 5 };
+constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
+
+/// Returns the place of vector number `index`.
+DEVICE u32 place_of(const u64 *slots, u32 index) {
+  const u64 counts = slots[VECTOR_WORDS * index + 3];
+  return COUNT_RING * index + u32(counts / RECORD_BYTES % COUNT_RING);
+}
+template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
+  const u64 *const words = slots + place / COUNT_RING * VECTOR_WORDS;
+  const u64 counts = (words[3] & ~(RING_BYTES - 1)) + place % COUNT_RING * RECORD_BYTES;
+  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
+}
+
+DEVICE const bool *flags_at(const u64 *slots, u32 place) {
+  return vector_at<u8>(slots, place).present;
+}
 
 DEVICE u32 next_place(u32 place) {
   return (place & ~u32(COUNT_RING - 1)) | ((place + 1) & u32(COUNT_RING - 1));
@@ -152,7 +243,7 @@ DEVICE u32 next_place(u32 place) {
 
 /// Moves on to the next record of counts, which is zero. Returns the old record. All threads must
 /// call this.
-template <class T> OUTLINED const Counts *renew(Vector<T> &v, u32 &place) {
+template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
   const Counts *old = v.counts;
   v.counts = following(old);
   place = next_place(place);
@@ -188,93 +279,150 @@ template <class T> DEVICE bool is_listed(const Vector<T> &v) {
   return v.queue && v.counts->queued == v.counts->entries;
 }
 
+// --- products -----------------------------------------------------------------------------------
+
+/// Computes a product by pushes, as `push_product` does. `u` and `out` are places. The form and the
+/// frame are arguments of the kernel, which are constant, so a call passes their addresses. Returns
+/// the number of barriers that the product has gone through.
+template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
+          class Queueing>
+DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
+  Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
+  const ProductForm<Offset, A> a = *form;
+  push_product<Op, KEPT_A, KEPT_U, false>(
+      a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
+  return work.barriers;
+}
+template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
+          class Queueing>
+DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
+  Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
+  const ProductForm<Offset, A> a = *form;
+  pull_product<Op, KEPT_A, KEPT_U, HELD>(
+      a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
+  return work.barriers;
+}
+template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
+          class Queueing>
+CALL u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                     Allowed allowed, Queueing queueing, ProductCall call) {
+  return push<Op, KEPT_A, KEPT_U, U>(form, slots, u, out, allowed, queueing, call);
+}
+template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
+          class Queueing>
+CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                     Allowed allowed, Queueing queueing, ProductCall call) {
+  return pull<Op, KEPT_A, KEPT_U, HELD, U>(form, slots, u, out, allowed, queueing, call);
+}
+
 // --- sweeps -------------------------------------------------------------------------------------
 
-/// The positions that a sweep visits: list[0..count), or 0..count if `list` is null.
+/// The positions that a sweep visits: list[0..count), or 0..count if `list` is null. Positions are
+/// below 2^31, so sums of a position and a few steps of the whole grid fit in a u32.
 struct Span {
   const i32 *list;
-  i64 count;
+  u32 count;
+
+  DEVICE i32 at(u32 k) const { return list ? list[k] : i32(k); }
 };
 
 /// A sweep visits the entries in a queue if there are at most 1/SHORT as many as positions.
 constexpr i64 SHORT_QUEUE = 8;
 
-DEVICE Span all_of(i64 n) { return {nullptr, n}; }
+DEVICE Span all_of(i64 n) { return {nullptr, u32(n)}; }
 
 /// Returns the entries of v if its queue lists them and is short, otherwise all positions.
 template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
 #ifdef GRAPHLA_ONE_CLUSTER
   // One position per thread takes no longer than reading the counts and the queue.
-  if (n <= i64(threads_in_grid())) return {nullptr, n};
+  if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
   const i64 entries = entries_of(v);
-  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, entries};
-  return {nullptr, n};
+  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries)};
+  return all_of(n);
 }
 
-/// Clears the presence flags of all positions. Words of 16 bytes fit, because the flags of each
-/// vector are padded to a multiple of `ALIGNMENT` in program.py.
-template <class T> DEVICE void clear_flags(const Vector<T> &v, i64 n) {
-  struct __align__(16) Wide {
-    u64 words[2];
-  };
-  Wide *const flags = (Wide *)v.present;
-  const i64 count = (n + 15) / 16;
-  for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) flags[k] = Wide{{0, 0}};
+template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
+  return u64(indptr[i + 1] - indptr[i]);
 }
 
 /// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
 /// Returns whether this block took part.
-template <class Visit> DEVICE bool spread(i64 count, Visit visit) {
-  const u32 share = share_of(u32(least(count, i64(~0u >> 1))), 1, WARP);
-  const i64 step = i64(warps_in_grid()) * share;
-  for (i64 base = i64(spread_warp()) * share; base < count; base += step) {
-    if (u32(lane()) < share && base + lane() < count) visit(base + lane());
+template <class Visit> DEVICE bool spread(u32 count, Visit visit) {
+  const u32 share = share_of(count, 1, WARP), step = warps_in_grid() * share;
+#pragma unroll 1
+  for (u32 base = spread_warp() * share; base < count; base += step) {
+    if (u32(lane()) < share && base + u32(lane()) < count) visit(base + u32(lane()));
   }
-  return i64(blockIdx.x) * share < count;
+  return blockIdx.x * share < count;
+}
+
+/// Deletes the entries of a vector at the positions of a span, given its presence flags. Words of
+/// 16 bytes fit, because the flags are padded to a multiple of `ALIGNMENT` in program.py.
+CALL void clear_flags(bool *present, Span span) {
+  struct __align__(16) Wide {
+    u64 words[2];
+  };
+  if (span.list) {
+    spread(span.count, [&](u32 k) { present[span.list[k]] = false; });
+    return;
+  }
+  const u32 count = (span.count + 15) / 16;
+#pragma unroll 1
+  for (u32 k = u32(thread_in_grid()); k < count; k += u32(threads_in_grid()))
+    ((Wide *)present)[k] = Wide{{0, 0}};
 }
 
 /// Returns how many positions a warp visits at a time. A short list is spread over all warps, so
 /// that the loads of all multiprocessors overlap.
-DEVICE u32 share_of(const Span &span) {
-  if (!span.list) return WARP;
-  return share_of(u32(least(span.count, i64(~0u >> 1))), 1, WARP);
-}
+DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
 /// Returns whether this block visits any position.
-DEVICE bool takes_part(const Span &span) { return i64(blockIdx.x) * share_of(span) < span.count; }
+DEVICE bool takes_part(const Span &span) { return blockIdx.x * share_of(span) < span.count; }
+
+/// The last argument of a sweep that lists no entries.
+struct NoList {
+  DEVICE void operator()(i32, u32) const {}
+};
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. `run` returns bits that are passed to `list`, which all lanes of a warp call
-/// together; the bits of a lane without a position are 0. Two sweeps over the same span divide the
-/// positions in the same way.
+/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, which all lanes
+/// of a warp call together; the bits of a lane without a position are 0. Two sweeps over the same
+/// span divide the positions in the same way.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
-  const u32 share = share_of(span);
-  const i64 step = i64(warps_in_grid()) * share;
+  constexpr bool LISTS = !is_same<List, NoList>::value;
+  const u32 share = share_of(span), step = warps_in_grid() * share;
   const bool is_idle = u32(lane()) >= share;
 #pragma unroll 1
-  for (i64 base = i64(spread_warp()) * share; base < span.count; base += AHEAD * step) {
+  for (u32 base = spread_warp() * share; base < span.count; base += AHEAD * step) {
+    const u32 mine = base + u32(lane());
     Row rows[AHEAD];
     i32 at[AHEAD];
+    // Beyond the end, the loads repeat the last position, so that no branch separates them.
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) {
-      // Beyond the end, the loads repeat the last position, so that no branch separates them.
-      const i64 place = least(base + k * step + lane(), span.count - 1);
-      at[k] = span.list ? span.list[place] : i32(place);
-    }
+    for (int k = 0; k < AHEAD; ++k) at[k] = span.at(least(mine + k * step, span.count - 1));
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) flags(at[k], rows[k]);
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) values(at[k], rows[k]);
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) gather(at[k], rows[k]);
+    u32 bits = 0;
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-      u32 bits = 0;
-      if (!is_idle && base + k * step + lane() < span.count) bits = run(at[k], rows[k]);
-      list(at[k], bits);
+      if (is_idle || mine + k * step >= span.count) continue;
+      const u32 found = run(at[k], rows[k]);
+      if constexpr (LISTS) bits |= found << (k * (32 / AHEAD));
+    }
+    if constexpr (LISTS) {
+      if (!__any_sync(ALL_LANES, bits)) continue;
+#pragma unroll 1
+      for (int k = 0; k < AHEAD; ++k)
+        list(span.at(least(mine + k * step, span.count - 1)), bits >> (k * (32 / AHEAD)));
     }
   }
 }
@@ -286,7 +434,7 @@ constexpr u32 MOST_LISTED = 128;
 /// The entries that a warp has listed in the queue of a vector, and the sum of their degrees.
 struct Listed {
   u32 entries;
-  i64 edges = 0;
+  u64 edges = 0;
 
   /// If the vector had many entries before, it probably has many again, and none is listed. `old`
   /// may still change; if only some warps list their entries, the queue is not valid.
@@ -302,9 +450,18 @@ struct Listed {
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
-    if (is_new) v.queue[place] = i, edges += degree(i);
+    if (is_new) v.queue[place] = i, edges += u64(degree(i));
   }
 };
+
+/// Stores a flag that other threads may read at the same time (see `load_cached`).
+DEVICE void store_flag(bool *flag, bool value) {
+#ifdef GRAPHLA_SIMULATOR
+  store_relaxed(flag, value);
+#else
+  *flag = value;
+#endif
+}
 
 // --- folds --------------------------------------------------------------------------------------
 
@@ -316,15 +473,12 @@ struct Differs {
   static DEVICE Z add(Z x, Z y) { return x || y; }
 };
 
-/// Returns the words of fold `number` for each block.
-DEVICE u64 *partials_of(const Frame &frame, int number, u32 turn) {
-  return frame.partials + (2 * i64(number) + (turn & 1)) * 2 * gridDim.x;
-}
-
-/// Stores the fold of the values of this block's threads. Every thread must call this.
-template <class Op> OUTLINED void put_fold(Machine &machine, int number, u32 turn, Fold<Op> fold) {
+/// Stores the fold of the values of this block's threads in `partials`. Every thread must call
+/// this.
+template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fold) {
+  const u32 warps = blockDim.x / WARP;
+  u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
   fold = warp_fold(fold);
-  u64 *const sums = machine.scratch, *const has = sums + WARP + 1;
   __syncthreads();  // threads may still be reading `scratch` in the previous collective
   if (lane() == 0) {
     sums[warp_in_block()] = as_bits<u64>(fold.sum);
@@ -333,29 +487,28 @@ template <class Op> OUTLINED void put_fold(Machine &machine, int number, u32 tur
   __syncthreads();
   if (threadIdx.x >= WARP) return;
   Fold<Op> mine;
-  if (threadIdx.x < blockDim.x / WARP)
+  if (threadIdx.x < warps)
     mine = Fold<Op>(as_bits<typename Op::Z>(sums[threadIdx.x]), has[threadIdx.x] != 0);
   mine = warp_fold(mine);
   if (threadIdx.x == 0) {
-    u64 *const at = partials_of(machine.frame, number, turn) + 2 * blockIdx.x;
-    at[0] = as_bits<u64>(mine.sum);
-    at[1] = mine.has;
+    partials[2 * blockIdx.x] = as_bits<u64>(mine.sum);
+    partials[2 * blockIdx.x + 1] = mine.has;
   }
 }
 
 /// Returns the fold of all blocks' values, in the order of the blocks, to every thread.
-template <class Op> OUTLINED Fold<Op> get_fold(Machine &machine, int number, u32 turn) {
-  u64 *const shared = machine.scratch;
+template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
+  u64 *const shared = scratch + SCRATCH_SUMS;
   __syncthreads();  // threads may still be reading `scratch` in the previous collective
   if (threadIdx.x < WARP) {
-    const u64 *const from = partials_of(machine.frame, number, turn);
     Fold<Op> all;
+#pragma unroll 1
     for (u32 first = 0; first < gridDim.x; first += WARP) {
       Fold<Op> mine;
       const u32 block = first + threadIdx.x;
       if (block < gridDim.x) {
-        mine = Fold<Op>(as_bits<typename Op::Z>(load_relaxed(&from[2 * block])),
-                        load_relaxed(&from[2 * block + 1]) != 0);
+        mine = Fold<Op>(as_bits<typename Op::Z>(load_relaxed(&partials[2 * block])),
+                        load_relaxed(&partials[2 * block + 1]) != 0);
       }
       all.append(warp_fold(mine));
     }
@@ -373,7 +526,7 @@ template <class Op> OUTLINED Fold<Op> get_fold(Machine &machine, int number, u32
 /// Sets v(i) = update(has, old), where `has` is whether there is an entry, and `old` its value.
 /// Appends i to the queue if the queue is valid; degree() is then the degree of i.
 template <class T, class Update, class Degree>
-OUTLINED void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
+DEVICE void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
   const Counts *const old = renew(v, place);
   if (thread_in_grid() != 0) return;
   const bool has = v.present[i];
@@ -402,20 +555,24 @@ template <class T> DEVICE void delete_element(Vector<T> &v, u32 &place, i64 i) {
   *v.counts = counts;
 }
 
-/// Lists the entries of v in its queue. The number of entries does not change.
-template <class T> OUTLINED void list_entries(Vector<T> &v, u32 &place, i64 n) {
-  const Counts *const old = renew(v, place);
-  keep_count(v, old);
-  const i64 step = threads_in_grid();
-  for (i64 base = thread_in_grid() - lane(); base < n; base += step) {
-    const i64 i = base + lane();
-    const bool has = i < n && v.present[i];
+/// Appends the positions at which `present` is true to a queue.
+CALL void list_flags(const bool *present, i32 *queue, u64 *queued, u32 n) {
+#pragma unroll 1
+  for (u32 base = u32(thread_in_grid() - lane()); base < n; base += u32(threads_in_grid())) {
+    const u32 i = base + u32(lane());
+    const bool has = i < n && present[i];
     const u32 all = __ballot_sync(ALL_LANES, has);
     u64 place = 0;
-    if (lane() == 0 && all) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
+    if (lane() == 0 && all) place = atomicAdd(queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
-    if (has) v.queue[place] = i32(i);
+    if (has) queue[place] = i32(i);
   }
+}
+
+/// Lists the entries of v in its queue. The number of entries does not change.
+template <class T> DEVICE void list_entries(Vector<T> &v, u32 &place, i64 n) {
+  keep_count(v, renew(v, place));
+  list_flags(v.present, v.queue, &v.counts->queued, u32(n));
 }
 
 // --- scatters -----------------------------------------------------------------------------------
@@ -436,7 +593,8 @@ template <class Index> DEVICE i32 place_in(Index index, i64 n) {
 template <class Place, class Has, class Value, class T>
 DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value, Vector<T> &out,
                          Vector<bool> *addressed, u32 number) {
-  i64 found = 0, all = 0;
+  i32 found = 0, all = 0;
+#pragma unroll 1
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
     const i32 at = place(i);
     const bool has_entry = has(i);
@@ -448,15 +606,16 @@ DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value va
     out.values[at] = value(i);
     ++found;
   }
-  machine.add(&out.counts->entries, found);
-  if (addressed) machine.add(&addressed->counts->entries, all);
+  if (addressed) machine.add(&out.counts->entries, found, &addressed->counts->entries, all);
+  else machine.add(&out.counts->entries, found);
 }
 
 /// Marks the positions that `fold_positions` is about to fold into, and sets their values to the
 /// identity. Ends with a barrier; returns whether the program must end.
 template <class Op, class Place, class Has, class Value, class T>
 DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value, Vector<T> &out) {
-  i64 found = 0;
+  i32 found = 0;
+#pragma unroll 1
   for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
     const i32 at = place(i);
     if (!has(i) || load_relaxed(&out.present[at]) || !claim_output(out.present, at)) continue;
@@ -477,6 +636,7 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
       if (has(i)) *at = Op::add(*at, value(i));
     }
   } else {
+#pragma unroll 1
     for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
       if (has(i)) atomic_fold<Op>(&out.values[place(i)], value(i));
     }
@@ -495,55 +655,60 @@ template <class T> struct Input {
   i64 count;
 };
 
-DEVICE void clear(u64 *words, i64 count) {
+template <class T> DEVICE Input<T> input_at(const u64 *words) {
+  return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
+          i64(words[4])};
+}
+
+CALL void clear_words(u64 *words, i64 count) {
+#pragma unroll 1
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) words[k] = 0;
 }
 
 /// Clears the memory that must be zero when a launch starts or, if `is_first`, when the program
 /// starts. A barrier must follow.
 DEVICE void clear_memory(const Frame &frame, bool is_first) {
-  clear(frame.zeros, frame.zero_words);
+  clear_words(frame.zeros, frame.zero_words);
   if (!is_first) return;
-  clear(frame.flags, frame.flag_words);
-  clear(frame.counts, frame.count_words);
+  clear_words(frame.flags, frame.flag_words);
+  clear_words(frame.counts, frame.count_words);
 }
 
-/// Copies an input to a vector whose flags are all false, and counts its entries.
-template <class T>
-OUTLINED void copy_input(Machine &machine, const Vector<T> &v, const Input<T> &from, i64 n) {
-  i64 found = 0;
+/// Copies an input to a vector whose flags are all false, and counts its entries. The values are
+/// copied as words of their size. `words` describe the input, and `place` is the place of the
+/// vector. If the vector will be pushed, `indptr` has the offsets of the lines that the push reads;
+/// the degrees of the listed entries are then added up.
+template <class Word, class Offset>
+CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const Offset *indptr,
+                     u64 *scratch) {
+  const Input<Word> from = input_at<Word>(words);
+  const Vector<Word> v = vector_at<Word>(slots, place);
+  const u32 step = u32(from.step), count = u32(from.count);
   if (from.indices) {
-    spread(from.count, [&](i64 k) {
+    u64 edges = 0;
+    spread(count, [&](u32 k) {
       const i32 i = from.indices[k];
       v.present[i] = true;
-      v.values[i] = from.values[k * from.step];
+      v.values[i] = from.values[k * step];
       if (v.queue) v.queue[k] = i;
+      if (indptr) edges += degree_of(indptr, i);
     });
+    if (indptr) add_sums(scratch, &v.counts->edges, edges);
     if (thread_in_grid() == 0) {
-      v.counts->entries = u64(from.count);
-      v.counts->queued = v.queue ? u64(from.count) : 0;
+      v.counts->entries = count;
+      v.counts->queued = v.queue ? count : 0;
     }
     return;
   }
-  for (i64 i = thread_in_grid(); i < n; i += threads_in_grid()) {
+  i32 found = 0;
+#pragma unroll 1
+  for (u32 i = u32(thread_in_grid()); i < n; i += u32(threads_in_grid())) {
     const bool is_there = !from.present || from.present[i];
     v.present[i] = is_there;
-    if (is_there) v.values[i] = from.values[i * from.step];
+    if (is_there) v.values[i] = from.values[i * step];
     found += is_there;
   }
-  machine.add(&v.counts->entries, found);
-}
-
-/// Adds the sum of the degrees of the listed entries of v to its counts.
-template <class T, class Offset>
-DEVICE void count_edges(Machine &machine, const Vector<T> &v, const Offset *indptr) {
-  const i64 count = is_listed(v) ? entries_of(v) : 0;
-  i64 edges = 0;
-  const bool takes_part = spread(count, [&](i64 k) {
-    const i32 i = v.queue[k];
-    edges += i64(indptr[i + 1] - indptr[i]);
-  });
-  if (takes_part) machine.add(&v.counts->edges, edges);
+  add_sums(scratch, &v.counts->entries, found);
 }
 
 // --- stacks -------------------------------------------------------------------------------------
@@ -567,7 +732,7 @@ template <class T> struct Stack {
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    spread(count, [&](i64 k) {
+    spread(u32(count), [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
       values[top + k] = v.values[i];
@@ -582,13 +747,13 @@ template <class T> struct Stack {
   template <bool COUNTS_EDGES, class Degree>
   DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
     const i64 begin = begin_of(item), count = end_of(item) - begin;
-    i64 edges = 0;
-    const bool takes_part = spread(count, [&](i64 k) {
+    u64 edges = 0;
+    const bool takes_part = spread(u32(count), [&](u32 k) {
       const i32 i = indices[begin + k];
       v.present[i] = true;
       v.values[i] = values[begin + k];
       v.queue[k] = i;
-      if constexpr (COUNTS_EDGES) edges += degree(i);
+      if constexpr (COUNTS_EDGES) edges += u64(degree(i));
     });
     if (thread_in_grid() == 0) v.counts->entries = v.counts->queued = u64(count);
     if (COUNTS_EDGES && takes_part) machine.add(&v.counts->edges, edges);
@@ -607,29 +772,12 @@ template <class T> struct Stack {
 
 // --- the state in the words that host and kernel exchange ---------------------------------------
 
-enum VectorWord { VECTOR_WORDS = 5 };
-constexpr u64 RECORD_BYTES = 8 * COUNT_WORDS, RING_BYTES = RECORD_BYTES * COUNT_RING;
-
-/// Returns the place of vector number `index`.
-DEVICE u32 place_of(const u64 *slots, u32 index) {
-  const u64 counts = slots[VECTOR_WORDS * index + 3];
-  return COUNT_RING * index + u32(counts / RECORD_BYTES % COUNT_RING);
-}
-template <class T> DEVICE Vector<T> vector_at(const u64 *slots, u32 place) {
-  const u64 *const words = slots + place / COUNT_RING * VECTOR_WORDS;
-  const u64 counts = (words[3] & ~(RING_BYTES - 1)) + place % COUNT_RING * RECORD_BYTES;
-  return {(T *)words[0], (bool *)words[1], (i32 *)words[2], (Counts *)counts};
-}
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);
   words[1] = u64(v.present);
   words[2] = u64(v.queue);
   words[3] = u64(v.counts);
   words[4] = load_relaxed(&v.counts->entries);
-}
-template <class T> DEVICE Input<T> input_at(const u64 *words) {
-  return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
-          i64(words[4])};
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
   return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),

@@ -286,6 +286,7 @@ class Run:
         self.arrays = [xp.asarray(array) for array in arrays]
         self.kept: list[Any] = []  # inputs that the kernel reads
         self.stacks: list[_StackMemory] = []
+        self.enlarged: list[int] = []  # the index of a stack for each time that it was enlarged
         layout = self.layout
         state = self.state = [0] * layout.size
         state[layout.dims : layout.dims + len(dims)] = dims
@@ -356,6 +357,7 @@ class Run:
         new.ends[:length] = old.ends[:length]
         self.stacks[number] = new
         self._set_stack(place, new)
+        self.enlarged.append(number)
 
     # --- launch ---------------------------------------------------------------------------------
 

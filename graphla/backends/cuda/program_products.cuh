@@ -117,18 +117,26 @@ struct ProductRoom {
 
 /// What the products of a kernel share.
 struct Work {
-  Grid &grid;
+  Grid grid;  // a copy
   ProductArrays arrays;
   ProductRoom &room;
-  u32 pulls = 0;  // number of pulls so far
+  u32 pulls;         // number of pulls so far, including this product
+  u32 barriers = 0;  // number of barriers that products have gone through
 
-  /// Every thread of every block must call this.
-  DEVICE Work(Grid &barrier, const ProductArrays &memory, ProductRoom *shared)
-      : grid(barrier), arrays(memory), room(shared[0]) {
-    if (threadIdx.x == 0) room.buffered = 0;
-    __syncthreads();
+  DEVICE Work(const Grid &barrier, const ProductArrays &memory, ProductRoom *shared, u32 count)
+      : grid(barrier), arrays(memory), room(shared[0]), pulls(count) {}
+
+  DEVICE void meet() {
+    grid.meet();
+    ++barriers;
   }
 };
+
+/// Prepares the shared memory for the first product. All threads of a block must call this, and a
+/// barrier must follow.
+DEVICE void prepare_room(ProductRoom *room) {
+  if (threadIdx.x == 0) room->buffered = 0;
+}
 
 /// The last argument but one of a product that does not list its outputs in out.queue.
 struct WithoutQueue {
@@ -465,16 +473,16 @@ struct Push {
 /// *u.counts.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
-OUTLINED void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                           const Vector<typename Op::Z> &out, const Allowed &allowed,
-                           const Queueing &queueing, Work &work, const Counts &known) {
+DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work, const Counts &known) {
   constexpr int WAY = !NEEDS_IDENTITY<Op> ? TAKE_FIRST : IS_PRESET ? PRESET : TWO_PASSES;
   i32 *const list = work.room.list();
   Push<Op, KEPT_A, KEPT_U, WAY, Offset, A, U, Allowed, Queueing> push{
       a, u, out, allowed, Outputs<Queueing, typename Op::Z>(queueing, out, work.room)};
 #pragma unroll 1
   for (int pass = 0; pass < (WAY == TWO_PASSES ? 2 : 1); ++pass) {
-    if (pass) work.grid.meet();
+    if (pass) work.meet();
     push.is_second = pass;
     push.run(list, known);
   }
@@ -896,7 +904,7 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
   for (i64 i = thread_in_grid(); 4 * i < a.columns; i += threads_in_grid())
     gaps |= used[i] & ~present[i];
   if (gaps) atomicOr(flag, GAP);
-  work.grid.meet();
+  work.meet();
   // One thread of each block reads the flag, because other blocks already change the counter.
   if (threadIdx.x == 0) work.room.place = load_relaxed(flag);
   __syncthreads();
@@ -911,10 +919,9 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
 /// holds values of u.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
-OUTLINED void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
-                           const Vector<typename Op::Z> &out, const Allowed &allowed,
-                           const Queueing &queueing, Work &work) {
-  ++work.pulls;
+DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
+                         const Vector<typename Op::Z> &out, const Allowed &allowed,
+                         const Queueing &queueing, Work &work) {
   // The next pull uses the other counter.
   if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);
   const bool *present = u.present;

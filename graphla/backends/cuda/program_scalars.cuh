@@ -164,6 +164,7 @@ SCALAR_FUNCTION double math_remainder(double x, double y, u32 &fault) {
   return math_result(remainder(x, y), x + y, false, fault);
 }
 DEVICE double math_nextafter(double x, double y, u32 &) { return nextafter(x, y); }
+DEVICE double math_ldexp(double x, i64 y, u32 &) { return ldexp(x, int(y)); }
 
 SCALAR_FUNCTION i64 math_gcd(i64 x, i64 y, u32 &fault) {
   u64 a = x < 0 ? 0 - u64(x) : u64(x), b = y < 0 ? 0 - u64(y) : u64(y);

@@ -35,6 +35,7 @@ from graphla.backends.cuda.launch import (
     WARP,
     blocks,
     csr,
+    int32,
     next_answer,
     size,
     tiles,
@@ -399,7 +400,7 @@ def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, siz
     kernel(
         blocks(rows.size * BLOCK),
         BLOCK,
-        *(rows, size(rows.size), starts, np.int32(bits), *operands.arrays, keys, values),
+        *(rows, size(rows.size), starts, int32(bits), *operands.arrays, keys, values),
     )
     order: Any = NULL
     if terms.has_values:
@@ -416,7 +417,7 @@ def _sort_batch(operands: _Operands, rows: Array, starts: Array, total: int, siz
     kernel(
         blocks(total),
         BLOCK,
-        *(keys, order, values, size(total), ends, rows, np.int32(bits)),
+        *(keys, order, values, size(total), ends, rows, int32(bits)),
         *(found.keys, found.sums, sizes),
     )
     return found
@@ -433,6 +434,6 @@ def _place_runs(operands: _Operands, runs: list[_Runs], c: tuple[Any, ...]) -> N
             kernel(
                 blocks(count),
                 BLOCK,
-                *(each.keys, each.sums, size(count), each.rows, np.int32(each.column_bits)),
+                *(each.keys, each.sums, size(count), each.rows, int32(each.column_bits)),
                 _made(c),
             )

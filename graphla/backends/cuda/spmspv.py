@@ -33,6 +33,7 @@ from graphla.backends.cuda.launch import (
     blocks,
     counter,
     csr,
+    int32,
     number,
     read,
     size,
@@ -54,7 +55,7 @@ from graphla.backends.cuda.spmv import pull
 from graphla.backends.cuda.transpose import transpose
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, load
-from graphla.compilers.declarations import Struct, enumeration
+from graphla.compilers.declarations import Constant, Struct, enumeration
 from graphla.formats import (
     Array,
     BitmapVector,
@@ -110,7 +111,7 @@ class SpmspvTuning:
 
 TUNING = SpmspvTuning()
 
-NO_LIST = np.int64(-1)
+NO_LIST = Constant(np.int64(-1))
 """The length that is passed to the kernel if the mask is not given as a list of indices."""
 
 Way = enumeration("spmspv.cu", "Way")
@@ -319,13 +320,13 @@ class _Edges:
         threads = min(WARP, 1 << max(0, self.longest // 2).bit_length())
         if not self.is_alone:
             kernel = load("spmspv.cu", "push_columns", plan.spec, *types, constants=tuning)
-            kernel(blocks(entries * threads), BLOCK, frontier, np.int32(threads), matrix, outputs)
+            kernel(blocks(entries * threads), BLOCK, frontier, int32(threads), matrix, outputs)
             return
         listed, length = NULL, NO_LIST
         if mask is not None and not is_flagged:
-            listed, length = mask.indices, np.int64(mask.indices.size)  # pyright: ignore[reportOptionalMemberAccess]
+            listed, length = mask.indices, size(mask.indices.size)  # pyright: ignore[reportOptionalMemberAccess]
         kernel = load("spmspv.cu", "push_alone", plan.spec, *types, constants=tuning)
-        kernel(1, WIDEST_BLOCK, frontier, np.int32(threads), matrix, outputs, listed, length)
+        kernel(1, WIDEST_BLOCK, frontier, int32(threads), matrix, outputs, listed, length)
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:

@@ -15,6 +15,9 @@ from graphla.operations.accelerate.components import (
     CoreNumbers,
     SpanningForest,
     StrongComponents,
+    TriangleCount,
+    Truss,
+    TrussNumbers,
 )
 from graphla.operations.accelerate.groups import (
     Contraction,
@@ -45,5 +48,8 @@ __all__ = [
     "Search",
     "SpanningForest",
     "StrongComponents",
+    "TriangleCount",
+    "Truss",
+    "TrussNumbers",
     "accelerated",
 ]

@@ -1,8 +1,8 @@
-"""Requests to a backend to compute components, core numbers or spanning forests."""
+"""Requests to a backend for components, cores, spanning forests, triangles or trusses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphla.backends import backend
@@ -70,6 +70,40 @@ class SpanningForest:
         return lift(self.U, perform("least_forest", _find_forest, self.U._read(), self.is_maximum))
 
 
+@dataclass(frozen=True, slots=True)
+class TriangleCount:
+    """A request for the number of triangles of an undirected graph."""
+
+    A: Any
+
+    def run(self) -> int | None:
+        """Return the number of triangles."""
+        return perform("triangle_count", _count_triangles, self.A._read())
+
+
+@dataclass(frozen=True, slots=True)
+class Truss:
+    """A request for the k-truss of an undirected graph without self-loops."""
+
+    A: Any
+    k: int
+
+    def run(self) -> Any:
+        """Return the entries of A that are in the k-truss."""
+        return lift(self.A, perform("k_truss", _find_truss, self.A._read(), self.k))
+
+
+@dataclass(frozen=True, slots=True)
+class TrussNumbers:
+    """A request for the truss number of each edge of an undirected graph without self-loops."""
+
+    A: Any
+
+    def run(self) -> Any:
+        """Return a Matrix with the pattern of A that holds the truss numbers."""
+        return lift(self.A, perform("truss_numbers", _find_trusses, self.A._read()))
+
+
 def _find_components(a: MatrixStore) -> VectorStore | None:
     a.find_symmetry()
     out, into = a.patterns() if a.has_csr else a.T.patterns()
@@ -92,3 +126,20 @@ def _find_forest(u: MatrixStore, is_maximum: bool) -> MatrixStore | None:
     do = backend(u.device)
     flags = do.forest(u.csr, is_maximum)
     return None if flags is None else MatrixStore(u.device, u.dtype, do.keep(u.csr, flags))
+
+
+def _count_triangles(a: MatrixStore) -> int | None:
+    return backend(a.device).count_triangles(a.csr)
+
+
+def _find_truss(a: MatrixStore, k: int) -> MatrixStore | None:
+    do = backend(a.device)
+    found = do.trusses(a.csr, k)
+    return None if found is None else MatrixStore(a.device, a.dtype, do.keep(a.csr, found >= k))
+
+
+def _find_trusses(a: MatrixStore) -> MatrixStore | None:
+    found = backend(a.device).trusses(a.csr, None)
+    if found is None:
+        return None
+    return MatrixStore(a.device, INT64, replace(a.csr, values=found.astype(INT64.np_type)))

@@ -1,8 +1,8 @@
 """Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
 
 All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry A(i,
-k). `dot` reads row j of B's transpose for each entry P(i, j). `multiply_rows` needs no pattern, and
-computes all entries of C.
+k). `dot` and `count_pairs` read row j of B's transpose for each entry P(i, j). `multiply_rows`
+needs no pattern, and computes all entries of C.
 """
 
 from typing import Any, NamedTuple
@@ -138,6 +138,45 @@ def dot(
                 count += 1
         for p in range(begin, end):
             kept_places[np.uint64(a_indices[p])] = 0
+    return count
+
+
+def count_pairs(
+    a_indptr,
+    a_indices,
+    bt_indptr,
+    bt_indices,
+    p_indptr,
+    p_indices,
+    kept_marks,
+    out_present,
+    out_values,
+    start,
+    stop,
+):
+    """Like `dot`, but for the semiring plus_pair: count the columns that two rows have in common.
+
+    kept_marks[k] is 1 if the current row of A has an entry in column k. The inner loop has no
+    branch, so it is several times as fast as that of `dot`.
+    """
+    count = 0
+    for i in range(np.uint64(start), np.uint64(stop)):
+        first, last = np.uint64(p_indptr[i]), np.uint64(p_indptr[i + ONE])
+        begin, end = np.uint64(a_indptr[i]), np.uint64(a_indptr[i + ONE])
+        if first == last:
+            continue
+        for p in range(begin, end):
+            kept_marks[np.uint64(a_indices[p])] = 1
+        for t in range(first, last):
+            j = np.uint64(p_indices[t])
+            common = 0
+            for q in range(np.uint64(bt_indptr[j]), np.uint64(bt_indptr[j + ONE])):
+                common += kept_marks[np.uint64(bt_indices[q])]
+            out_present[t] = common > 0
+            out_values[t] = common
+            count += common > 0
+        for p in range(begin, end):
+            kept_marks[np.uint64(a_indices[p])] = 0
     return count
 
 

@@ -1,0 +1,174 @@
+"""Truss numbers: edges are removed while they are in too few triangles.
+
+See J. Wang and J. Cheng, *Truss Decomposition in Massive Networks*, 2012. The matrix N is symmetric
+and in CSR, without entries on the diagonal. Each edge {u, v} has a number, which `ids` holds at
+both of its entries. L is the part of N that `loops/triangles` describes: row v is
+columns[begins[v] : ends[v]], and `numbers` holds the number of the edge at each entry of L.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ONE = np.uint64(1)
+BATCH = np.uint64(1023)
+FINISHED, STOPPED = 0, -1
+
+
+class Rows(NamedTuple):
+    """The matrix N, and the number of the edge at each of its entries."""
+
+    indptr: Any
+    indices: Any
+    ids: Any
+
+
+def number(indptr, indices, kept_cursors, out_ids, out_sources, out_targets, stop_flag):
+    """Number the edges {u, v} in order of their entries above the diagonal.
+
+    `kept_cursors` starts as a copy of the first entries of the rows. The loop reaches the entries
+    (u, v) of a column v in order of u, and (v, u) is then the entry at the cursor of row v.
+    """
+    edge = 0
+    for row in range(indptr.size - 1):
+        u = np.uint64(row)
+        if u & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = np.uint64(indices[p])
+            if v > u:
+                out_ids[p] = edge
+                out_ids[np.uint64(kept_cursors[v])] = edge
+                kept_cursors[v] += 1
+                out_sources[edge] = row
+                out_targets[edge] = indices[p]
+                edge += 1
+    return FINISHED
+
+
+def orient(rows: Rows, out_begins, out_ends, out_columns, out_numbers, stop_flag):
+    """Write L and the number of the edge at each of its entries."""
+    indptr, indices, ids = rows
+    at = np.uint64(0)
+    for row in range(indptr.size - 1):
+        u = np.uint64(row)
+        if u & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+        degree = end - begin
+        out_begins[u] = at
+        for p in range(begin, end):
+            v = np.uint64(indices[p])
+            other = np.uint64(indptr[v + ONE]) - np.uint64(indptr[v])
+            if other > degree or (other == degree and v > u):
+                out_columns[at] = indices[p]
+                out_numbers[at] = ids[p]
+                at += ONE
+        out_ends[u] = at
+    return FINISHED
+
+
+def support(begins, ends, columns, numbers, kept_marks, out_support, stop_flag):
+    """Add to out_support[e] the number of triangles on edge e.
+
+    kept_marks[w] is 1 + the number of the edge {u, w} if w is in the current row u of L.
+    """
+    for row in range(begins.size):
+        u = np.uint64(row)
+        if u & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        begin, end = np.uint64(begins[u]), np.uint64(ends[u])
+        if end - begin < np.uint64(2):
+            continue
+        for p in range(begin, end):
+            kept_marks[np.uint64(columns[p])] = numbers[p] + 1
+        for p in range(begin, end):
+            v = np.uint64(columns[p])
+            found = 0
+            for q in range(np.uint64(begins[v]), np.uint64(ends[v])):
+                mark = kept_marks[np.uint64(columns[q])]
+                if mark:
+                    out_support[np.uint64(mark - 1)] += 1
+                    out_support[np.uint64(numbers[q])] += 1
+                    found += 1
+            out_support[np.uint64(numbers[p])] += found
+        for p in range(begin, end):
+            kept_marks[np.uint64(columns[p])] = 0
+    return FINISHED
+
+
+def first_from(indices, begin, end, column):
+    """Return the first position in begin..end with an index of at least `column`, or end."""
+    while begin < end:
+        middle = begin + ((end - begin) >> ONE)
+        if indices[middle] < column:
+            begin = middle + ONE
+        else:
+            end = middle
+    return begin
+
+
+def peel(
+    rows: Rows,
+    sources,
+    targets,
+    kept_support,
+    kept_trusses,
+    kept_queue,
+    stop_flag,
+    first,
+    last,
+):
+    """For each k from `first` to `last`, remove edges until those of the k-truss remain.
+
+    An edge that is removed for k gets the number k - 1, and an edge that is never removed gets the
+    number `last`. `kept_trusses` is 0 for edges that have not been removed. The queue lists edges
+    with fewer than k - 2 triangles. Until such an edge is removed, it still counts in the triangles
+    of other edges.
+    """
+    indptr, indices, ids = rows
+    edges, left = sources.size, sources.size
+    for k in range(first, last + 1):
+        if left == 0:
+            break
+        needed = k - 2
+        head, tail = 0, 0
+        for e in range(edges):
+            if kept_trusses[e] == 0 and kept_support[e] < needed:
+                kept_queue[tail] = e
+                tail += 1
+        while head < tail:
+            if np.uint64(head) & BATCH == 0 and stop_flag[0]:
+                return STOPPED
+            edge = np.uint64(kept_queue[head])
+            head += 1
+            left -= 1
+            kept_trusses[edge] = k - 1
+            if kept_support[edge] == 0:
+                continue
+            u, v = np.uint64(sources[edge]), np.uint64(targets[edge])
+            if indptr[u + ONE] - indptr[u] > indptr[v + ONE] - indptr[v]:
+                u, v = v, u
+            place, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+            for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                one = np.uint64(ids[p])
+                if kept_trusses[one]:
+                    continue
+                place = first_from(indices, place, end, indices[p])
+                if place == end or indices[place] != indices[p]:
+                    continue
+                other = np.uint64(ids[place])
+                if kept_trusses[other]:
+                    continue
+                kept_support[one] -= 1
+                if kept_support[one] == needed - 1:
+                    kept_queue[tail] = one
+                    tail += 1
+                kept_support[other] -= 1
+                if kept_support[other] == needed - 1:
+                    kept_queue[tail] = other
+                    tail += 1
+    for e in range(edges):
+        if kept_trusses[e] == 0:
+            kept_trusses[e] = last
+    return FINISHED

@@ -1,0 +1,51 @@
+"""Truss numbers, by `loops/truss`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.loops.truss import STOPPED, Rows
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.compilers.threads import apart
+from graphla.formats import Array, Csr
+
+INT32_END = 1 << 31
+
+
+def trusses(a: Csr, k: int | None) -> Array | None:
+    """Return the truss number of the edge of each entry as int32, or None if no loop is compiled.
+
+    If `k` is not None, the result is at least k for the edges of the k-truss, and less for others.
+    """
+    if not compiles(a.nvals, size=a.nrows) or a.nvals >= INT32_END:
+        return None
+    stop = np.zeros(1, np.int64)
+    return apart(lambda: _decompose(a, k, stop), stop, 1, a.nvals)
+
+
+def _decompose(a: Csr, k: int | None, stop: Array) -> Array:
+    def call(name: str, *arrays: Any, integers: tuple[int, ...] = ()) -> None:
+        loop = load(f"truss.{name}", (numba_ops.nothing,), (*arrays, stop))
+        flat = [x for each in arrays for x in (each if isinstance(each, tuple) else (each,))]
+        if loop(*flat, stop, *integers) == STOPPED:
+            raise KeyboardInterrupt
+
+    edges = a.nvals // 2
+    ids = np.empty(a.nvals, np.int32)
+    sources, targets = np.empty((2, edges), np.int32)
+    call("number", a.indptr, a.indices, a.indptr[:-1].copy(), ids, sources, targets)
+    rows = Rows(a.indptr, a.indices, ids)
+    begins, ends = np.empty((2, a.nrows), a.indptr.dtype)
+    columns, numbers = np.empty((2, edges), np.int32)
+    call("orient", rows, begins, ends, columns, numbers)
+    support = np.zeros(edges, np.int32)
+    call("support", begins, ends, columns, numbers, np.zeros(a.nrows, np.int32), support)
+    most = int(support.max(initial=0)) + 2  # the largest possible truss number
+    first, last = (3, most) if k is None else (min(k, most + 1),) * 2
+    found, queue = np.zeros(edges, np.int32), columns  # the columns of L are no longer needed
+    call("peel", rows, sources, targets, support, found, queue, integers=(first, last))
+    return found[ids]

@@ -1,0 +1,110 @@
+"""The words by which a kernel and the host exchange a program's state, and a kernel's options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphla.program import ir
+from graphla.program.plan_steps import (
+    Plan,
+)
+
+# --- the state of a program ---------------------------------------------------------------------
+
+HEADER = 8
+"""Number of words at the beginning of the state, of which `StateWord` in program.cuh tells the use.
+"""
+
+VECTOR = ("values", "present", "queue", "counts", "entries")
+INPUT = ("indices", "present", "values", "step", "count")
+STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
+
+
+@dataclass
+class Words:
+    """The index of each word of the state of a program."""
+
+    dims: int
+    arrays: int
+    variables: dict[ir.Var, int]
+    slots: dict[ir.Slot, int]
+    inputs: dict[ir.Slot, int]
+    stacks: dict[ir.Stack, int]
+    size: int
+
+
+def words_of(plan: Plan) -> Words:
+    """Return the layout of the state of a program."""
+    program = plan.program
+    dims = HEADER
+    arrays = dims + program.dims
+    at = arrays + len(program.arrays)
+    variables: dict[ir.Var, int] = {}
+    for each in (*program.variables, *program.scalars):
+        if each not in variables:
+            variables[each], at = at, at + 1
+    places: list[dict[Any, int]] = []
+    given = (*program.inputs, *plan.reduction_slots)
+    for items, fields in ((plan.slots, VECTOR), (given, INPUT), (program.stacks, STACK)):
+        places.append({})
+        for each in items:
+            places[-1][each], at = at, at + len(fields)
+    slots, inputs, stacks = places
+    return Words(dims, arrays, variables, slots, inputs, stacks, at)
+
+
+# --- what the kernel is specialized to ----------------------------------------------------------
+
+
+FormKey = tuple[int, str, str]
+"""A form of a matrix: the index of the matrix, "csr" or "csc", and "pull" or "push"."""
+
+
+@dataclass(frozen=True)
+class FormType:
+    """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
+
+    offset: str
+    values: str
+    kept: int
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a kernel is specialized to, besides its plan.
+
+    `forms` has the types of the forms of the matrices that products read (see `form_keys`).
+    `direction` is "auto", "push" or "pull".
+    """
+
+    forms: dict[FormKey, FormType]
+    direction: str
+    is_deterministic: bool
+    block: int
+    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
+    cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
+
+
+@dataclass
+class Text:
+    """A printed kernel. `faults` are the faults of the program: kind, text, and line."""
+
+    text: str
+    words: Words
+    forms: list[FormKey]
+    block: int
+    faults: list[tuple[str, str, int]] = field(default_factory=list)
+
+
+def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:
+    """Return the forms of the matrix that a pull and a push of a product read."""
+    is_flipped = product.is_transposed != (product.side == "vxm")
+    pull, push = ("csc", "csr") if is_flipped else ("csr", "csc")
+    return (product.matrix.index, pull, "pull"), (product.matrix.index, push, "push")
+
+
+def reads_values(product: ir.Product) -> tuple[bool, bool]:
+    """Return whether a product reads the values of the matrix, and those of the vector."""
+    op = product.semiring.binaryop
+    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)
