@@ -31,6 +31,12 @@ from graphla.compilers.cache import cache_folder, private_folder
 from graphla.compilers.machine_code import Loop
 from semirings.exceptions import GraphblasException
 
+_SETTINGS = (
+    *("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO", "DISABLE_INTEL_SVML", "DISABLE_JIT"),
+    *("ENABLE_AVX", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE"),
+)
+"""The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
+
 _loaded: dict[tuple, Loop] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
@@ -257,18 +263,13 @@ def _versions() -> str:
     We read the files in which Numba and llvmlite record their versions, because importing
     `importlib.metadata` takes 15 ms.
     """
-    folders = [find_spec(name).submodule_search_locations[0] for name in ("numba", "llvmlite")]  # pyright: ignore
-    files = [*(Path(folder) / "_version.py" for folder in folders), _NATIVE]
-    settings = sorted(each for each in os.environ.items() if each[0].startswith("NUMBA_"))
-    return "".join(
-        (
-            *(file.read_text(encoding="utf-8") for file in files),
-            np.__version__,
-            sys.version,
-            machine_code.processor(),
-            repr(settings),
-        )
-    )
+    files = [_NATIVE]
+    for name in ("numba", "llvmlite"):
+        spec = find_spec(name)
+        files += [Path(folder) / "_version.py" for folder in spec.submodule_search_locations or ()]  # pyright: ignore[reportOptionalMemberAccess]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    settings = {name: os.environ.get(f"NUMBA_{name}") for name in _SETTINGS}
+    return "".join((*texts, np.__version__, sys.version, machine_code.processor(), f"{settings}"))
 
 
 # --- write to and import from the cache folder ------------------------------------------------
