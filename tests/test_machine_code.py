@@ -137,10 +137,12 @@ def names() -> Iterator[list[str]]:
 
 def test_a_file_is_used_only_under_its_own_name_and_only_if_it_is_whole(names: list[str]) -> None:
     first, second = names
-    function = machine_code.store(first, compile_call("PyDict_New"), compile_nothing())
-    assert function is not None and function() == {}
-    loaded = machine_code.load(first)
-    assert loaded is not None and loaded() == {} and not machine_code.is_refused(first)
+    addresses = machine_code.store(first, [(compile_call("PyDict_New"), compile_nothing())] * 2)
+    assert addresses is not None and len(set(addresses)) == 2
+    assert [machine_code.make_function(first, each)() for each in addresses] == [{}, {}]
+    addresses = machine_code.load(first)
+    assert addresses is not None and not machine_code.is_refused(first)
+    assert [machine_code.make_function(first, each)() for each in addresses] == [{}, {}]
 
     path = machine_code._path(first)
     shutil.copy(path, machine_code._path(second))
@@ -153,7 +155,7 @@ def test_a_file_is_used_only_under_its_own_name_and_only_if_it_is_whole(names: l
 
 def test_code_with_an_undefined_symbol_is_left_to_numba(names: list[str]) -> None:
     code = compile_call("numba_function_that_does_not_exist")
-    assert machine_code.store(names[0], code, compile_nothing()) is None
+    assert machine_code.store(names[0], [(code, compile_nothing())]) is None
     assert machine_code.is_refused(names[0]) and machine_code.load(names[0]) is None
     assert not machine_code.is_refused(names[1])
 

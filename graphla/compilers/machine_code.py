@@ -5,8 +5,9 @@ itself needs only a linker. LLVM has one, and llvmlite (the part of Numba that c
 imported in 20 ms.
 
 Each loop has a file in the cache folder, with two objects in the format of the platform's linker:
-the loop, and the function that Python calls (see `graphla.compilers.native`). Their only undefined
-symbols are functions of Python, of the C library and of its mathematical library. A loop that needs
+the loop, and its wrapper (see `graphla.compilers.native`). A program of `gl.jit` consists of
+several functions, so its file has several pairs of objects. The only undefined symbols of the
+objects are functions of Python, of the C library and of its mathematical library. A loop that needs
 another symbol, for example because it allocates memory by Numba's runtime, cannot be linked. Its
 file is then empty, and the loop is loaded from Numba's own cache.
 
@@ -22,10 +23,11 @@ import ctypes
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,10 @@ import numpy as np
 from graphla.compilers.cache import cache_folder
 
 ENTRY = "call_loop"
-"""The symbol of the function that Python calls."""
+"""The symbol of each wrapper."""
 
 _DIGEST = 32  # bytes
-_LENGTH = 8  # bytes that store the length of the first object
+_LENGTH = 8  # bytes that store the length of an object
 _RENAMED = ("ldexp", "ldexpf", "nextafter", "nextafterf")
 """Functions of the mathematical library that Numba calls by another name. Their results are exact,
 so that all implementations return the same results."""
@@ -75,10 +77,10 @@ def processor() -> str:
     return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
 
 
-def load(name: str) -> Loop | None:
-    """Return the loop with this name, or None if no file has its machine code."""
+def load(name: str) -> list[int] | None:
+    """Return the addresses of the wrappers in the file with this name, or None if there is none."""
     contents = _read(name)
-    return _link(name, contents) if contents else None
+    return _link_all(name, contents) if contents else None
 
 
 def is_refused(name: str) -> bool:
@@ -86,15 +88,23 @@ def is_refused(name: str) -> bool:
     return not is_supported() or _read(name) == b""
 
 
-def store(name: str, wrapper: bytes, loop: bytes) -> Loop | None:
-    """Store the machine code of a loop, and load it. Return None if it cannot be linked."""
-    contents = len(wrapper).to_bytes(_LENGTH, "little") + wrapper + loop
-    function = _link(name, contents)
-    if function is None:
+def store(name: str, pairs: Sequence[tuple[bytes, bytes]]) -> list[int] | None:
+    """Store pairs of objects, a wrapper and a loop. Return the addresses of the wrappers, or None
+    if a loop cannot be linked."""
+    contents = b"".join(len(code).to_bytes(_LENGTH, "little") + code for code in chain(*pairs))
+    addresses = _link_all(name, contents)
+    if addresses is None:
         contents = b""
     with suppress(OSError):  # for example because the disk is full
         write(_path(name), _digest(name, contents) + contents)
-    return function
+    return addresses
+
+
+def make_function(name: str, address: int) -> Loop:
+    """Return the Python function with a wrapper at this address."""
+    method = _Method(name.encode(), address, _FASTCALL, None)
+    _kept.append(method)
+    return _make_function(ctypes.byref(method), None, None)
 
 
 def write(path: Path, data: bytes, times: tuple[int, int] | None = None) -> None:
@@ -142,25 +152,33 @@ _kept: list[Any] = []
 """Linked code and method definitions. Python functions refer to them, so they are never freed."""
 
 
-def _link(name: str, contents: bytes) -> Loop | None:
-    """Return the function with this machine code, or None if a symbol is undefined."""
+def _link_all(name: str, contents: bytes) -> list[int] | None:
+    """Return the addresses of the wrappers, or None if a symbol is undefined."""
+    objects, begin = [], 0
+    while begin < len(contents):
+        length = int.from_bytes(contents[begin : begin + _LENGTH], "little")
+        objects.append(contents[begin + _LENGTH : begin + _LENGTH + length])
+        begin += _LENGTH + length
+    try:
+        return [_link(name, *pair) for pair in zip(objects[::2], objects[1::2], strict=True)]
+    except RuntimeError:
+        return None
+
+
+def _link(name: str, wrapper: bytes, loop: bytes) -> int:
+    """Return the address of the wrapper."""
     from llvmlite import binding
 
-    end = _LENGTH + int.from_bytes(contents[:_LENGTH], "little")
     builder = binding.JITLibraryBuilder().add_current_process()
-    builder.add_object_img(contents[_LENGTH:end]).add_object_img(contents[end:])
+    builder.add_object_img(wrapper).add_object_img(loop)
     builder.import_symbol("ndarray", id(np.ndarray)).export_symbol(ENTRY)
     for function in _RENAMED:
         address = binding.address_of_symbol(function)
         if address is not None:
             builder.import_symbol(f"numba_{function}", address)
-    try:
-        library = builder.link(_linker(), f"{name}_{len(_kept)}")
-    except RuntimeError:
-        return None
-    method = _Method(name.encode(), library[ENTRY], _FASTCALL, None)
-    _kept.append((library, method))
-    return _make_function(ctypes.byref(method), None, None)
+    library = builder.link(_linker(), f"{name}_{len(_kept)}")
+    _kept.append(library)
+    return library[ENTRY]
 
 
 _make_function = ctypes.pythonapi.PyCFunction_NewEx

@@ -11,12 +11,15 @@ stores it.
 from __future__ import annotations
 
 import ast
+import ctypes
+import gc
 import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -37,7 +40,7 @@ _SETTINGS = (
 )
 """The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
 
-_loaded: dict[tuple, Loop] = {}
+_loaded: dict[tuple, Any] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
@@ -106,24 +109,23 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
     return _compile(file, function, _text(file, function, spec, arguments), describe)
 
 
-def _compile(
-    file: str, function: str, text: str, describe: Callable[[], str], library: str = ""
-) -> Loop:
-    """Return a function of the module with this text. `describe` returns what an error names.
-
-    `library` is the text of a module whose names this module uses.
-    """
-    imported = f"graphla_library_{_digest(library)}"
-    if library:
-        text = f"from {imported} import *\n{text}"
+def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
+    """Return a function of the module with this text. `describe` returns what an error names."""
     name = f"graphla_{file}_{_digest(text)}"
+
+    def find() -> Loop:
+        addresses = machine_code.load(name)
+        if addresses is None:
+            return getattr(_module(name, text), function)
+        return machine_code.make_function(name, *addresses)
+
+    return _explain(find, describe)
+
+
+def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
+    """Return call(), which compiles what `describe` describes in an error message."""
     try:
-        loop = machine_code.load(name)
-        if loop is None:
-            if library and imported not in sys.modules:
-                _module(imported, library)
-            loop = getattr(_module(name, text), function)
-        return loop
+        return call()
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -133,21 +135,74 @@ def _compile(
         raise GraphblasException(message) from error
 
 
-def load_program(name: str, text: str, library: str) -> Loop:
-    """Return the function `run` of the module with this text, which compiles it.
+def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
+    """Return the functions in the list FUNCTIONS of two modules, and their addresses.
 
-    `library` is the text of a module whose names the text uses. `name` is the user's name for the
-    program; an error message names it.
+    The modules are `library`, whose names `text` uses, and `text`. `name` is the user's name for
+    the program; an error message names it. Each function takes four integers and the addresses of
+    an array of integers and of an array of floats, and returns an integer.
     """
-    key = ("program", text)
-    loop = _loaded.get(key)
-    if loop is None:
+    key = ("program", text, library)
+    found = _loaded.get(key)
+    if found is None:
+        what = f"the program {name!r}; without @jit the function runs plainly"
+        file = f"graphla_library_{_digest(library)}"
         with _lock:
-            loop = _loaded.get(key)
-            if loop is None:
-                what = f"the program {name!r}; without @jit the function runs plainly"
-                loop = _loaded[key] = _compile("program", "run", text, lambda: what, library)
-    return loop
+            before = _load_functions(file, library, what)
+            text = f"from {file} import *\n{text}"
+            program = f"graphla_program_{_digest(text)}"
+            after = _load_functions(program, text, what, (file, library))
+            found = _loaded[key] = before[0] + after[0], before[1] + after[1]
+    return found
+
+
+def _load_functions(
+    name: str, text: str, what: str, imported: tuple[str, str] = ("", "")
+) -> tuple[list[Loop], list[int]]:
+    """Return the functions of the module with this name and text, and their addresses.
+
+    `imported` are the name and the text of the module that this module imports.
+    """
+    key = ("functions", name)
+    found = _loaded.get(key)
+    if found is None:
+
+        def find() -> list[int]:
+            addresses = machine_code.load(name)
+            if addresses is None:
+                if imported[0] and imported[0] not in sys.modules:
+                    _module(*imported)
+                addresses = _compile_all(name, sys.modules.get(name) or _module(name, text))
+            return addresses
+
+        addresses = _explain(find, lambda: what)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
+        found = _loaded[key] = [prototype(address) for address in addresses], addresses
+    return found
+
+
+def _compile_all(name: str, module: Any) -> list[int]:
+    """Return the addresses of the compiled functions in the list FUNCTIONS of a module."""
+    from numba import cfunc, types
+
+    integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
+    signature = types.int64(*(types.int64,) * 4, integers, floats)
+    is_enabled = gc.isenabled()
+    gc.disable()  # the many objects of a compilation would be visited again and again
+    try:
+        if not machine_code.is_refused(name):
+            natives = [_compile_native(signature, function) for function in module.FUNCTIONS]
+            addresses = _store(name, natives)
+            if addresses is not None:
+                return addresses
+        compile_cached = cfunc(signature, cache=True, nogil=True, error_model="numpy")
+        functions = [compile_cached(function) for function in module.FUNCTIONS]
+    finally:
+        if is_enabled:
+            gc.enable()
+    module.__dict__["COMPILED"] = functions  # keep the machine code
+    addresses: list[Any] = [function.address for function in functions]
+    return addresses
 
 
 def compiled(signature: tuple) -> Callable[[Callable], Loop]:
@@ -157,26 +212,38 @@ def compiled(signature: tuple) -> Callable[[Callable], Loop]:
 
     def compile_function(function: Callable) -> Loop:
         settings: Any = config
-        compile_native: Any = partial(njit, signature, nogil=True, error_model="numpy")
         name = function.__module__
         if settings.DISABLE_JIT:
             return function
         if not machine_code.is_refused(name):
-            native = compile_native(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
-            loop = _store(name, *native.overloads.values())
-            if loop is not None:
-                return loop
-        return compile_native(cache=True)(function)
+            addresses = _store(name, [_compile_native(signature, function)])
+            if addresses is not None:
+                return machine_code.make_function(name, *addresses)
+        compile_cached: Any = njit(signature, cache=True, nogil=True, error_model="numpy")
+        return compile_cached(function)
 
     return compile_function
 
 
-def _store(name: str, compiled: Any) -> Loop | None:
-    """Store a loop that Numba has compiled. Return None if it cannot be loaded without Numba."""
+def _compile_native(signature: Any, function: Callable) -> Any:
+    """Compile a function without a wrapper, so that it does not need Numba's runtime."""
+    from numba import njit
+
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    decorate: Any = njit(signature, nogil=True, error_model="numpy", **options)
+    (native,) = decorate(function).overloads.values()
+    return native
+
+
+def _store(name: str, natives: list[Any]) -> list[int] | None:
+    """Store functions that Numba has compiled, and return the addresses of their wrappers.
+
+    Return None if they cannot be loaded without Numba.
+    """
     from graphla.compilers.native import compile_wrapper
 
-    code = compiled.library._get_compiled_object()
-    return machine_code.store(name, compile_wrapper(compiled), code)
+    pairs = [(compile_wrapper(each), each.library._get_compiled_object()) for each in natives]
+    return machine_code.store(name, pairs)
 
 
 def _digest(text: str) -> str:
@@ -299,11 +366,12 @@ def _module(name: str, text: str) -> ModuleType:
 def _run(name: str, text: str, folder: Path) -> ModuleType:
     path = folder / f"{name}.py"
     _write(path, text)
+    loader = SourceFileLoader(name, str(path))  # it keeps the bytecode, too
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        exec(compile(text, str(path), "exec"), module.__dict__)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

@@ -35,9 +35,7 @@ class Moves(NamedTuple):
 
 
 def popular(
-    indptr,
-    indices,
-    values,
+    links: Links,
     labels,
     out_labels,
     kept_active,
@@ -45,7 +43,6 @@ def popular(
     kept_sums,
     kept_met,
     kept_stop,
-    step,
     start,
     stop,
 ):
@@ -59,6 +56,7 @@ def popular(
     ago, so their new label is that of two rounds ago, too. All elements of `sums` are 0 before and
     after the call; `met` is at least as long as the longest row.
     """
+    indptr, indices, values, step = links
     step = np.uint64(step)
     differs = 0
     for v in range(np.uint64(start), np.uint64(stop)):
