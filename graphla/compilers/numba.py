@@ -201,8 +201,8 @@ def _compile_all(name: str, module: Any) -> list[int]:
         if is_enabled:
             gc.enable()
     module.__dict__["COMPILED"] = functions  # keep the machine code
-    addresses: list[Any] = [function.address for function in functions]
-    return addresses
+    places: list[Any] = [function.address for function in functions]
+    return places
 
 
 def compiled(signature: tuple) -> Callable[[Callable], Loop]:
