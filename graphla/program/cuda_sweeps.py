@@ -382,7 +382,12 @@ class SweepPrinter:
         if isinstance(part, Store):
             self._store(part)
         elif isinstance(part, Erase):
-            self.run(f"{self.printer.name(part.slot)}.present[i] = false;")
+            name, monoid = self.printer.name(part.slot), self.printer.plan.presets.get(part.slot)
+            if monoid is not None:
+                identity = f"{self.printer.operators.monoid(monoid)}::identity()"
+                has = self.has(part.slot, frozenset())
+                self.run(f"if ({has}) {name}.values[i] = {identity};")
+            self.run(f"{name}.present[i] = false;")
             self.known[part.slot] = "false", zero(part.slot.dtype)
         elif isinstance(part, Fold):
             self._fold(part)

@@ -92,6 +92,7 @@ class _Planning:
             queued=self.queues.queued,
             pushing=self.queues.pushing,
             folds=self.lowered.folds,
+            presets=self.lowered.presets,
             growing=frozenset(slot for each in self.separated for slot in each.growing),
         )
 
@@ -104,7 +105,9 @@ class _Planning:
             step
             for block in self.blocks
             for step in block.steps
-            if isinstance(step, Sweep) and only_erases(step)
+            if isinstance(step, Sweep)
+            and only_erases(step)
+            and self.lowered.presets.keys().isdisjoint(part.slot for part in step.parts)  # pyright: ignore[reportAttributeAccessIssue]
         ]
         places = find_barriers(self.separated)
         for some in [sweeps, *([each] for each in sweeps)] if sweeps else []:

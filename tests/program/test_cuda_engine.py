@@ -364,3 +364,13 @@ def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():
 @given(cases())
 def test_the_engine_agrees_with_dictionaries(case: Case):
     assume_outcome(case, engine.run)
+
+
+def test_a_product_that_an_accumulator_joins_pushes_in_one_pass():
+    x, y = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xy"))
+    ring = semiring.plus_first["INT64", BOOL]
+    product = ir.Product(x, handmade.square("A", BOOL), False, ring, "vxm", INT64)
+    program = loop_of(
+        ir.Write(y, ir.MaskOf(y, False), binary.plus["INT64"], False, product, 1), slots=(x, y)
+    )
+    assert "values that are the identity where it has no entry" in str(plan(program))
