@@ -117,6 +117,8 @@ class SweepPrinter:
                 out(f"put_fold({partials}, machine.scratch, fold_{number});")
 
     def _ahead(self, count: int) -> int:
+        if self.printer.options.cluster > 1:
+            return 1  # the vectors are so small that a thread has one position
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
         ahead = AHEAD if size <= LARGE else AHEAD // 2
