@@ -591,7 +591,7 @@ class Printer:
         key = self._queue_form(step)
         out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        # A push of a full vector reads all entries, as a pull does, and also needs atomics.
         is_whole = step.mask is None and product.u in step.full
         direction = self.options.direction
         if is_ordered or (is_whole and direction == "auto"):

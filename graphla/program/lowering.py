@@ -10,13 +10,7 @@ from typing import Any
 from graphla.program import ir
 from graphla.program.domains import group_slots
 from graphla.program.faults import may_fault
-from graphla.program.patterns import (
-    dim_of,
-    gathers,
-    is_replaced,
-    required,
-    variables,
-)
+from graphla.program.patterns import dim_of, gathers, is_replaced, required, variables
 from graphla.program.plan_steps import (
     Check,
     Combine,
@@ -86,7 +80,7 @@ class Lowering:
         self._steps.append(Sweep(Domain(dim), [part]))
 
     def _spare(self, name: str, dtype: DataType, dim: ir.Dim, purpose: Any) -> ir.Slot:
-        """Return a spare slot. The slots of one dtype, dimension and purpose take turns."""
+        """Return a spare slot. The slots of one dtype, dimension and purpose are used in turn."""
         key = dtype, dim, purpose
         kept = self._kept[key]
         turn = self._turns[key]

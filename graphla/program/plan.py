@@ -28,11 +28,7 @@ from graphla.program.barriers import find_barriers, separate
 from graphla.program.domains import Queues, choose_domains, find_full
 from graphla.program.fusion import fuse, only_erases
 from graphla.program.lowering import Lowering
-from graphla.program.plan_steps import (
-    Plan,
-    PlannedBlock,
-    Sweep,
-)
+from graphla.program.plan_steps import Plan, PlannedBlock, Sweep
 
 
 def plan(
