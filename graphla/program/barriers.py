@@ -66,8 +66,8 @@ class Access:
 
 
 RENEWED = ("counts", "fold", "check")
-"""A write of such a resource need not wait for readers of the old value. The new value is written to
-other memory, and the old memory is reused only after another barrier."""
+"""A write of such a resource need not wait for readers of the old value. The new value is written
+to other memory, and the old memory is reused only after another barrier."""
 
 
 def accesses(step: Step) -> list[Access]:
