@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AHEAD = 4
 """Number of positions whose elements a thread loads at the same time, if they are not large."""
 LARGE = 32
-"""If the elements for one position have more bytes than this, a thread loads AHEAD / 2 positions."""
+"""If the elements for one position have more bytes than this, the number is AHEAD / 2."""
 
 MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
 
