@@ -1,4 +1,4 @@
-"""Frozen storage classes: the arrays of entries of a matrix or vector, without operations.
+"""Storage classes, which hold the arrays of entries of a matrix or vector and do not change.
 
 Invariants, for every array here:
 - entries are unique;
@@ -14,12 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, SupportsInt, TypeAlias, TypeVar
+from typing import Any, SupportsInt, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 
 T = TypeVar("T")
 Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
+
+
+@dataclass_transform(eq_default=False, frozen_default=True)
+def quick_dataclass(cls: type[T]) -> type[T]:
+    """Make a dataclass whose fields type checkers consider frozen. Two objects are never equal.
+
+    Python itself does not refuse to assign to a field. If it did, as for `dataclass(frozen=True)`,
+    creating an object would take three times as long, and each statement creates several objects.
+    """
+    return dataclass(slots=True, eq=False, weakref_slot=True)(cls)
 
 
 class Remembering:
@@ -28,7 +38,7 @@ class Remembering:
     __slots__ = ("_known",)
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@quick_dataclass
 class Csr(Remembering):
     """A matrix in CSR: the columns of row i are `indices[indptr[i]:indptr[i + 1]]`.
 
@@ -88,7 +98,7 @@ class Plan(Remembering):
     is_full: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@quick_dataclass
 class SparseVector:
     """Entries (index, value), sorted by index unless `is_sorted` is False."""
 
@@ -120,13 +130,11 @@ class StackedVector(SparseVector):
         begin: int = 0,
         end: int | None = None,
     ) -> None:
-        put = object.__setattr__
-        put(self, "size", size)
-        put(self, "is_sorted", is_sorted)
-        put(self, "shared", (indices, values))
-        put(self, "begin", begin)
-        put(self, "end", indices.size if end is None else end)
-        put(self, "_made", None)
+        self.size, self.is_sorted = size, is_sorted  # pyright: ignore[reportAttributeAccessIssue]
+        self.shared = (indices, values)
+        self.begin = begin
+        self.end = indices.size if end is None else end
+        self._made = None
 
     @property
     def nvals(self) -> int:
@@ -146,7 +154,7 @@ class StackedVector(SparseVector):
     def _cut(self) -> tuple[Array, Array]:
         indices, values = self.shared
         made = indices[self.begin : self.end], values[self.begin : self.end]
-        object.__setattr__(self, "_made", made)
+        self._made = made
         return made
 
 
@@ -170,13 +178,9 @@ class PendingVector(SparseVector):
         count: SupportsInt | None = None,
         whole: tuple[Array, Array] | None = None,
     ) -> None:
-        put = object.__setattr__
-        put(self, "size", size)
-        put(self, "is_sorted", is_sorted)
-        put(self, "_room", (indices, values))
-        put(self, "_whole", whole)
-        put(self, "_count", count)
-        put(self, "_made", (indices, values) if count is None else None)
+        self.size, self.is_sorted = size, is_sorted  # pyright: ignore[reportAttributeAccessIssue]
+        self._room, self._whole, self._count = (indices, values), whole, count
+        self._made = (indices, values) if count is None else None
 
     @property
     def is_counted(self) -> bool:
@@ -208,12 +212,12 @@ class PendingVector(SparseVector):
             made = indices[:entries], values[:entries]
             if entries == indices.size:
                 made = self._whole or self._room
-            object.__setattr__(self, "_made", made)
-            object.__setattr__(self, "_count", None)  # frees the memory of the count
-        return self._made
+            self._made = made
+            self._count = None  # frees the memory of the count
+        return self._made  # pyright: ignore[reportReturnType]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@quick_dataclass
 class BitmapVector:
     """Index i has an entry if `present[i]`; otherwise `values[i]` is arbitrary."""
 
@@ -228,7 +232,7 @@ class BitmapVector:
         return int(self.count)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@quick_dataclass
 class FullVector:
     """A vector with an entry at every index."""
 
@@ -241,7 +245,7 @@ class FullVector:
         return self.size
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@quick_dataclass
 class VectorMask:
     """Selects where a vector may be written: at the listed indices or, if `complement`, elsewhere.
 
@@ -257,7 +261,7 @@ class VectorMask:
     nvals: SupportsInt | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@quick_dataclass
 class MatrixMask:
     """Selects the positions at which a matrix may be written.
 

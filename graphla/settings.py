@@ -150,8 +150,9 @@ class Config:
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
         autocompute: whether an expression computes itself when it is used as an operand or when its
             entries are read. If False, only `.new()` and `C << expression` compute it.
-        deterministic: whether a GPU returns the same bits in every run: the operands alone decide
-            the direction of products, and sums are added in a fixed order.
+        deterministic: whether a device returns the same bits in every run. The operands alone then
+            decide the direction of products, and sums are added in a fixed order. On the CPU, only
+            PageRank depends on this setting.
         progress: whether long work shows a progress bar on standard error; this needs tqdm.
 
     Examples:
@@ -194,7 +195,7 @@ class Config:
         "Whether the host waits for each GPU kernel, so that a fault names the kernel.",
     )
     deterministic: bool = _setting(
-        "deterministic", _check_flag, "Whether a GPU returns the same bits in every run."
+        "deterministic", _check_flag, "Whether a device returns the same bits in every run."
     )
     progress: bool = _setting(
         "progress", _check_progress, "Whether long work shows a progress bar with the time left."

@@ -431,6 +431,36 @@ def test_an_error_names_the_operator_that_does_not_compile() -> None:
 # --- threads and scratch arrays of compiled loops -----------------------------------------------
 
 
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float32, np.int64, np.complex128])
+@pytest.mark.parametrize("iso", [False, True])
+def test_entries_selected_by_a_mask_or_by_flags_agree_with_numpy(dtype: Any, iso: bool) -> None:
+    rng = np.random.default_rng(11)
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, dtype, iso, wide=wide)
+        for pattern in (a_matrix(rng, N, 90, bool, True, wide=wide), a):
+            for complement in (False, True):
+                mask = MatrixMask(pattern, complement)
+                both_ways(lambda a=a, m=mask: cpu.write_matrix(a, a, m, None, True, a.values.dtype))
+        for flags in (rng.random(a.nvals) < 0.5, np.zeros(a.nvals, bool), np.ones(a.nvals, bool)):
+            both_ways(lambda a=a, f=flags: cpu.keep(a, f))
+            both_ways(lambda a=a: cpu.keep(a, np.broadcast_to(np.False_, a.nvals)))
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float64, np.complex128])
+@pytest.mark.parametrize("iso", [False, True])
+def test_extracted_rows_and_columns_agree_with_numpy(dtype: Any, iso: bool) -> None:
+    rng = np.random.default_rng(12)
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, dtype, iso, wide=wide)
+        some_rows = rng.integers(0, N, 50)
+        some_columns = np.flatnonzero(rng.random(90) < 0.5)
+        for rows, columns in product(
+            (None, some_rows, some_rows[:0], np.arange(N)),
+            (None, some_columns, some_columns[:0], some_columns[::-1].copy()),
+        ):
+            both_ways(lambda a=a, r=rows, c=columns: cpu.extract_matrix(a, r, c))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wide", [False, True])
 def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from signal import SIGINT
 from threading import Event, Lock, current_thread, local, main_thread
 from time import monotonic, sleep
@@ -156,6 +157,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     def load(name: str, *rest: Any) -> Any:
         return observer.wrap(name, numba.load(name, *rest))
 
+    import_module("graphla.backends.cpu.backend")  # and with it all modules of the backend
     for name, module in list(sys.modules.items()):
         if name.startswith("graphla.backends.cpu.") and hasattr(module, "load"):
             monkeypatch.setattr(module, "load", load)

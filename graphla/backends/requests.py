@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from graphla.formats import quick_dataclass
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,7 +52,7 @@ class Symmetry(NamedTuple):
 # --- breadth-first search -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@quick_dataclass
 class Search:
     """A request for the levels and parents of a breadth-first search from several vertices.
 
@@ -77,7 +79,7 @@ class Search:
     meanwhile: Meanwhile | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@quick_dataclass
 class BfsResult:
     """The result of a breadth-first search. Levels and parents of unreached vertices are
     arbitrary."""

@@ -10,6 +10,8 @@ process only has to read it.
 from __future__ import annotations
 
 import ast
+import ctypes
+import gc
 import hashlib
 import os
 import platform
@@ -18,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from importlib.metadata import version
 from importlib.util import find_spec
 from operator import attrgetter
@@ -34,7 +37,7 @@ from semirings.exceptions import GraphblasException
 
 Loop = Callable[..., Any]
 
-_loaded: dict[tuple, Loop] = {}
+_loaded: dict[tuple, Any] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
@@ -104,8 +107,14 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
     """Return a function of the module with this text. `describe` returns what an error names."""
+    name = f"graphla_{file}_{_digest(text)}"
+    return _explain(lambda: getattr(_module(name, text), function), describe)
+
+
+def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
+    """Return call(), which compiles what `describe` describes in an error message."""
     try:
-        return getattr(_module(f"graphla_{file}_{_digest(text)}", text), function)
+        return call()
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -113,25 +122,56 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
         raise GraphblasException(message) from error
 
 
-def load_program(name: str, text: str, library: str) -> Loop:
-    """Return the function `run` of the module with this text, which compiles it.
+def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
+    """Return the functions in the list FUNCTIONS of two modules, and their addresses.
 
-    `library` is the text of a module whose names the text uses. `name` is the user's name for the
-    program; an error message names it.
+    The modules are `library`, whose names `text` uses, and `text`. `name` is the user's name for
+    the program; an error message names it. Each function takes four integers and the addresses of
+    an array of integers and of an array of floats, and returns an integer.
     """
-    key = ("program", text)
-    loop = _loaded.get(key)
-    if loop is None:
+    key = ("program", text, library)
+    found = _loaded.get(key)
+    if found is None:
+        what = f"the program {name!r}; without @jit the function runs plainly"
+        file = f"graphla_library_{_digest(library)}"
         with _lock:
-            loop = _loaded.get(key)
-            if loop is None:
-                module = f"graphla_library_{_digest(library)}"
-                if module not in sys.modules:
-                    _module(module, library)
-                what = f"the program {name!r}; without @jit the function runs plainly"
-                text = f"from {module} import *\n{text}"
-                loop = _loaded[key] = _compile("program", "run", text, lambda: what)
-    return loop
+            before = _load_functions(file, library, what)
+            text = f"from {file} import *\n{text}"
+            after = _load_functions(f"graphla_program_{_digest(text)}", text, what)
+            found = _loaded[key] = before[0] + after[0], before[1] + after[1]
+    return found
+
+
+def _load_functions(name: str, text: str, what: str) -> tuple[list[Loop], list[int]]:
+    key = ("functions", name)
+    found = _loaded.get(key)
+    if found is None:
+        found = _loaded[key] = _explain(lambda: _compile_all(name, text), lambda: what)
+    return found
+
+
+def _compile_all(name: str, text: str) -> Any:
+    from numba import cfunc, types
+
+    integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
+    compiled = cfunc(
+        types.int64(*(types.int64,) * 4, integers, floats),
+        cache=True,
+        nogil=True,
+        error_model="numpy",
+    )
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
+    module = sys.modules.get(name) or _module(name, text)
+    is_enabled = gc.isenabled()
+    gc.disable()  # the many objects of a compilation would be visited again and again
+    try:
+        functions = [compiled(function) for function in module.FUNCTIONS]
+    finally:
+        if is_enabled:
+            gc.enable()
+    module.__dict__["COMPILED"] = functions  # keep the machine code
+    addresses: list[Any] = [function.address for function in functions]
+    return [prototype(address) for address in addresses], addresses
 
 
 def _digest(text: str) -> str:
@@ -242,11 +282,12 @@ def _module(name: str, text: str) -> ModuleType:
 def _run(name: str, text: str, folder: Path) -> ModuleType:
     path = folder / f"{name}.py"
     _write(path, text)
+    loader = SourceFileLoader(name, str(path))  # it keeps the bytecode, too
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        exec(compile(text, str(path), "exec"), module.__dict__)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

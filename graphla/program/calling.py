@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from graphla.backends import default_device
 from graphla.expression import Operand
 from graphla.program import ir, scalars
 from graphla.program.entering import classify
@@ -507,7 +508,10 @@ class Caller(Evaluator):
         return self.from_scalar(found["value"], dim, dtype, node)
 
     def size_of(self, value: Any, node: Any) -> ir.Dim:
-        """Return the dimension of a new vector."""
+        """Return the dimension of a new vector, which must be on the device of the operands."""
+        if self.device not in (None, default_device()):
+            text = f"the operands are on {self.device} and on {default_device()}"
+            self.fails(node, "DeviceMismatch", text)
         scalar = value.scalar if isinstance(value, Number) else None
         if isinstance(scalar, ir.Size):
             return scalar.dim
@@ -515,6 +519,9 @@ class Caller(Evaluator):
             dim = self.dim(scalar.value)
             self.fix(self.paths["dims"][dim.index])
             return dim
+        if isinstance(scalar, ir.Var) and scalar in self.arguments and scalar in self.stable:
+            with self.checks(node):
+                return self.dim_of_argument(scalar)
         name = "a new vector whose size is not that of a vector or matrix of the loop"
         return refuse(Reason.OPERATION, node, name=name)
 

@@ -41,6 +41,7 @@ from graphla.program.values import (
 )
 from graphla.program.writing import Writer
 from graphla.sparse import Vector
+from graphla.sparse.expressions import dimension
 from graphla.sparse.mask import Mask
 from semirings.dtypes import INT64, DataType, lookup_dtype
 
@@ -132,6 +133,7 @@ class Entry(Writer):
         self.input_stacks = 0
         self.list_names: list[str] = []
         self.filled: set[int] = set()
+        self.outer: set[str] = set()  # the globals and closure variables in `State.names`
         self.pinned_lists: set[int] = set()  # the lists that the current statement has made
         self.sites = self.count_assignments()
         self.assigned = frozenset(self.sites)
@@ -226,6 +228,7 @@ class Entry(Writer):
                 entered = as_uncertain(entered, self.uncertain[name])
             is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
             (self.state.names if is_variable else self.constants)[name] = entered
+        self.outer = self.state.names.keys() & self.loop.outside.keys()
         items = {id(item) for _, value, kind in found if kind == "list" for item in value}
         for each, held in objects.items():
             if each in items and isinstance(held, Held):
@@ -249,6 +252,16 @@ class Entry(Writer):
         if size not in self.sizes:
             self.sizes.append(size)
             self.paths["dims"].append(path)
+
+    def dim_of_argument(self, argument: ir.Var) -> ir.Dim:
+        """Return the dimension whose size is an argument. Another size needs another program."""
+        path = self.paths["scalars"][self.arguments.index(argument)]
+        size = self.given[path[0]]
+        for name in path[1:]:
+            size = getattr(size, name)
+        self.fix(path)
+        self.add_dim(dimension(size, "size"), path)
+        return self.dim(size)
 
     def on_device(self, value: Any, name: str) -> None:
         """Reject operands on different devices."""

@@ -238,9 +238,12 @@ class _Function:
         def duplicate(x: Any) -> Any:
             if type(x) is Vector:
                 return copies.setdefault(id(x), x.dup())
-            if type(x) is list and any(type(each) is Vector for each in x):
-                return copies.setdefault(id(x), [duplicate(each) for each in x])
-            return x
+            if id(x) not in copies and type(x) in (list, tuple, dict):
+                items = x.values() if type(x) is dict else x
+                new = [duplicate(each) for each in items]
+                if any(one is not other for one, other in zip(items, new, strict=True)):
+                    copies[id(x)] = type(x)(zip(x, new, strict=True) if type(x) is dict else new)
+            return copies.get(id(x), x)
 
         rewritten = self.rewritten or self.rewrite()
         report: list[str] = []
@@ -439,7 +442,8 @@ class _Shape:
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
-        how = device, current().deterministic, forced_direction()
+        settings = current()
+        how = device, settings.device, settings.deterministic, forced_direction()
         key = description, has_all or tuple(values), how
         cases = self.cases.get(key, ())
         waits = explains or self.owner.owner.is_patient

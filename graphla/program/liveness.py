@@ -71,9 +71,11 @@ class Liveness:
 
     Attributes:
         after: the names that may be read after each loop, by the id of the loop. The value is None
-            for a loop inside a `try`, `with` or `match` statement.
+            for a loop inside a `with` or `match` statement, or a `try` statement with `finally`.
         at_return: the names that are live after a `return`, in addition to those that it reads.
         at_raise: the same for `raise` and `assert`.
+        caught: the names that are live at the handlers of the `try` statements around the current
+            statement.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Liveness:
         self.after: dict[int, Names | None] = {id(each): None for each in loops}
         self.at_return = at_return
         self.at_raise = at_raise
+        self.caught: Names = frozenset()
 
     def block(self, statements: list[ast.stmt], live: Names, exits: tuple[Names, Names]) -> Names:
         for each in reversed(statements):
@@ -90,6 +93,12 @@ class Liveness:
         return live
 
     def statement(self, node: ast.stmt, live: Names, exits: tuple[Names, Names]) -> Names:
+        return self.caught | self.before(node, live, exits)
+
+    def before(self, node: ast.stmt, live: Names, exits: tuple[Names, Names]) -> Names:
+        """Return the names that are live before a statement, if it raises no exception."""
+        if isinstance(node, ast.Try | ast.TryStar) and not node.finalbody:
+            return self.before_try(node, live, exits)
         if isinstance(node, ast.Break | ast.Continue):
             return exits[isinstance(node, ast.Continue)]
         if isinstance(node, ast.Return):
@@ -101,7 +110,8 @@ class Liveness:
             return read_names(node.test) | either
         if isinstance(node, ast.For | ast.While):
             done = self.block(node.orelse, live, exits)
-            self.after[id(node)] = (self.after[id(node)] or frozenset()) | live | done
+            known = self.after[id(node)] or frozenset()
+            self.after[id(node)] = known.union(live, done, self.caught)
             return self.rounds(node, live, done)
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign | ast.Delete):
@@ -114,6 +124,17 @@ class Liveness:
             # Any part of a compound statement may run.
             live = live.union(*exits, self.at_return, self.at_raise)
         return (live - written_names(*targets)) | read_names(node)
+
+    def before_try(
+        self, node: ast.Try | ast.TryStar, live: Names, exits: tuple[Names, Names]
+    ) -> Names:
+        outer, done = self.caught, self.block(node.orelse, live, exits)
+        handlers = [self.block(each.body, live, exits) for each in node.handlers]
+        self.caught = outer.union(*handlers, *(read_names(each.type) for each in node.handlers))
+        try:
+            return self.block(node.body, done, exits) | self.caught
+        finally:
+            self.caught = outer
 
     def rounds(self, node: ast.For | ast.While, live: Names, done: Names) -> Names:
         """Return the names that are live before a loop.

@@ -38,19 +38,15 @@ All new names contain a character that is not allowed in an identifier.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
-import inspect
 from collections.abc import Iterator
-from functools import reduce
-from operator import or_
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from graphla.program.liveness import Liveness
 from graphla.program.records import record
-from graphla.program.source import Source, class_of, parse, source_of
+from graphla.program.source import Source, compile_function, parse, source_of
 from graphla.program.steps import After
 from graphla.program.syntax import read_names, stored_names, walk
 
@@ -96,8 +92,7 @@ def find_sites(function: FunctionType) -> list[Site]:
 
     def visit(node: ast.AST, outer: int, is_guarded: bool) -> None:
         if isinstance(node, ast.For | ast.While):
-            after = None if is_guarded else liveness.after[id(node)]
-            sites.append(_site(source, node, outer, is_guarded, after))
+            sites.append(_site(source, node, outer, is_guarded, liveness.after[id(node)]))
             inner = len(sites) - 1
             for each in node.body:
                 visit(each, inner, is_guarded)
@@ -283,24 +278,7 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
     }
     number = {copied[id(site.node)]: k for k, site in enumerate(sites)}
     node.body = _Rewriter(sites, number).body(node.body)
-    node.decorator_list = []
-    node.returns = None
-    _drop_values(node)
-    outer = [name for name in code.co_freevars if name != "__class__"]
-    # `super()` needs a class around the function.
-    owner = class_of(code) if "__class__" in code.co_freevars else ""
-    text = f"class {owner}: pass" if owner else "pass"
-    module = ast.parse(f"def factory():\n {text}")
-    factory: Any = module.body[0]
-    factory.args.args = [ast.copy_location(ast.arg(name), factory) for name in (RUNTIME, *outer)]
-    (factory.body[0] if owner else factory).body = [node]
-    # The name of the function, or of the class around it, must not become a local variable here.
-    defined = {node.name, owner or node.name}.difference(outer)
-    if defined:
-        factory.body.insert(0, ast.copy_location(ast.Global(sorted(defined)), factory))
-    flags = code.co_flags & _FUTURE
-    compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
-    new = next(each for each in _codes(compiled) if each.co_name == code.co_name and _is_def(each))
+    new = compile_function(node, code, RUNTIME)
     new = _qualify(new, new.co_qualname, code.co_qualname)
     cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     cells[RUNTIME] = CellType(runtime)
@@ -330,30 +308,3 @@ def _qualify(code: CodeType, before: str, after: str) -> CodeType:
 
     name = after + code.co_qualname.removeprefix(before)
     return code.replace(co_qualname=name, co_consts=tuple(map(change, code.co_consts)))
-
-
-_FUTURE = reduce(or_, (getattr(__future__, x).compiler_flag for x in __future__.all_feature_names))
-"""The bits of a code object's flags that `from __future__ import ...` sets."""
-
-
-def _drop_values(node: Any) -> None:
-    """Drop the annotations of a function's parameters, and replace their defaults by None."""
-    args = node.args
-    for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
-        if each is not None:
-            each.annotation = None
-    none = ast.copy_location(ast.Constant(None), node)
-    args.defaults = [none for _ in args.defaults]
-    args.kw_defaults = [each and none for each in args.kw_defaults]
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    """Yield the code objects in a code object, outer ones first."""
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield each
-            yield from _codes(each)
-
-
-def _is_def(code: CodeType) -> bool:
-    return bool(code.co_flags & inspect.CO_OPTIMIZED)

@@ -13,7 +13,7 @@ from typing import Any
 
 from graphla.program import ir
 from graphla.program.emitting import Emitter
-from graphla.program.values import MOST, ZERO, Number, Uncertain, constant
+from graphla.program.values import FALSE, MOST, ZERO, Number, Uncertain, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 EXACT = 1 << 53
@@ -132,6 +132,14 @@ def is_exact(x: ir.Scalar) -> bool:
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= EXACT
 
 
+def _is_inexact(x: ir.Scalar) -> ir.Scalar:
+    """Return whether a float may be unable to represent an int."""
+    if isinstance(x, ir.Size) or x.dtype is BOOL or is_exact(x):
+        return FALSE
+    above = call("gt", BOOL, x, constant(EXACT))
+    return either(above, call("lt", BOOL, x, constant(-EXACT)))
+
+
 def truth(x: ir.Scalar) -> ir.Scalar:
     """Return bool(x)."""
     if x.dtype is BOOL:
@@ -157,6 +165,10 @@ def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar
     if symbol == "**":
         return power(e, x, y)
     if symbol == "/":
+        if FP64 not in (x.dtype, y.dtype):
+            # Python rounds the quotient of two ints only once.
+            x, y = e.leaf(x), e.leaf(y)
+            e.fault(either(_is_inexact(x), _is_inexact(y)), ir.REPEAT, "an int is above 2^53")
         return call(function, FP64, convert(x, FP64), convert(y, FP64))
     x, y, dtype = common(x, y)
     return call(function, dtype, x, y)

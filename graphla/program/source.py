@@ -1,12 +1,17 @@
 """Find the source of a function: its syntax tree, and which names are local variables."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import inspect
 import linecache
 import sys
 from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from time import time
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -79,6 +84,9 @@ def _find_source(code: CodeType, names: dict[str, Any]) -> Source:
             break
     if node is None or _parameters(node) != code.co_varnames[: _parameter_count(code)]:
         refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
+    if _has_changed(lines, code):
+        name = f"{code.co_qualname}, whose file has changed since it was imported,"
+        refuse(Reason.NO_SOURCE, None, name=name)
     return Source(
         name=code.co_name,
         node=node,
@@ -137,6 +145,93 @@ def parse(lines: Sequence[str], code: CodeType) -> Any:
     if class_of(code):
         _mangle(node, class_of(code))
     return node
+
+
+def compile_function(node: Any, code: CodeType, *more: str) -> CodeType:
+    """Return the code of a function from its syntax tree, which this changes.
+
+    Args:
+        node: the syntax tree.
+        code: the code of the original function, whose closure variables the new code can use.
+        *more: other names of closure variables.
+    """
+    node.decorator_list = []
+    node.returns = None
+    _drop_values(node)
+    outer = [name for name in code.co_freevars if name != "__class__"]
+    # `super()` needs a class around the function.
+    owner = class_of(code) if "__class__" in code.co_freevars else ""
+    text = f"class {owner}: pass" if owner else "pass"
+    module = ast.parse(f"def factory():\n {text}")
+    factory: Any = module.body[0]
+    factory.args.args = [ast.copy_location(ast.arg(name), factory) for name in (*more, *outer)]
+    (factory.body[0] if owner else factory).body = [node]
+    # The name of the function, or of the class around it, must not become a local variable here.
+    defined = {node.name, owner or node.name}.difference(outer)
+    if defined:
+        factory.body.insert(0, ast.copy_location(ast.Global(sorted(defined)), factory))
+    flags = code.co_flags & _FUTURE
+    compiled = compile(module, code.co_filename, "exec", flags, dont_inherit=True)
+    return next(
+        each
+        for each in _codes(compiled)
+        if each.co_name == code.co_name and each.co_flags & inspect.CO_OPTIMIZED
+    )
+
+
+_FUTURE = reduce(or_, (getattr(__future__, x).compiler_flag for x in __future__.all_feature_names))
+"""The bits of a code object's flags that `from __future__ import ...` sets."""
+
+
+def _drop_values(node: Any) -> None:
+    """Drop the annotations of a function's parameters, and replace their defaults by None."""
+    args = node.args
+    for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
+        if each is not None:
+            each.annotation = None
+    none = ast.copy_location(ast.Constant(None), node)
+    args.defaults = [none for _ in args.defaults]
+    args.kw_defaults = [each and none for each in args.kw_defaults]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """Yield the code objects in a code object, outer ones first."""
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield each
+            yield from _codes(each)
+
+
+def _has_changed(lines: list[str], code: CodeType) -> bool:
+    """Return whether the lines are not those from which a function was compiled.
+
+    They are compared only if the file has been written since this module was imported.
+    """
+    try:
+        if Path(code.co_filename).stat().st_mtime < _START:
+            return False
+    except (OSError, ValueError):  # not a file, such as a cell of a notebook
+        return False
+    return not _is_same(compile_function(parse(lines, code), code), code)
+
+
+_START = time()
+
+
+def _is_same(x: CodeType, y: CodeType) -> bool:
+    """Return whether two code objects do the same, apart from qualified names."""
+    names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
+    if any(getattr(x, name) != getattr(y, name) for name in names):
+        return False
+    if len(x.co_consts) != len(y.co_consts):
+        return False
+    for a, b in zip(x.co_consts, y.co_consts, strict=True):
+        if isinstance(a, CodeType) and isinstance(b, CodeType):
+            if not _is_same(a, b):
+                return False
+        elif repr(a) != repr(b) and not (isinstance(a, str) and "<locals>" in a):
+            return False
+    return True
 
 
 def class_of(code: CodeType) -> str:

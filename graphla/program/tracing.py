@@ -63,7 +63,7 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
     """
     known: dict[int, Any] = {}
     unbound: dict[str, Any] = {}
-    uncertain: dict[str, bool] = {}
+    uncertain = find_defaults(loop)
     while True:
         try:
             return Tracer(loop, names, known, unbound, uncertain).trace()
@@ -218,7 +218,7 @@ class Tracer(Caller):
 
     def implicit(self, step: steps.Step) -> set[str]:
         """Return the names that a step needs in addition to the live names."""
-        return {step.iterator} if isinstance(step, steps.Next) else set()
+        return self.outer | {step.iterator} if isinstance(step, steps.Next) else self.outer
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
         """Continue a statement in two blocks."""
@@ -588,7 +588,8 @@ class Tracer(Caller):
         if isinstance(target, ast.Tuple | ast.List):
             if isinstance(value, Static) and isinstance(value.value, tuple | list):
                 value = self.sequence(value, target)
-            if not isinstance(value, Items):
+            has_star = any(isinstance(each, ast.Starred) for each in target.elts)
+            if has_star or not isinstance(value, Items):
                 refuse(Reason.SYNTAX, target, name="this unpacking")
             if len(value.values) != len(target.elts):
                 text = f"the number of values to unpack is not {len(target.elts)}"
@@ -800,6 +801,32 @@ class Tracer(Caller):
             for instruction in block.instructions:
                 used |= set(parts(instruction, ir.Slot))
         return tuple(slot for slot in self.slots if slot in used)
+
+
+def find_defaults(loop: steps.Loop) -> dict[str, bool]:
+    """Return the variables that a statement such as `x = u.reduce().get(0)` assigns.
+
+    The values tell whether the default is 0. Without this list, the trace of a loop would often
+    begin again when one of these variables turns out to be uncertain.
+    """
+    found: dict[str, bool] = {}
+    for step in loop.steps:
+        node = getattr(step, "node", None)
+        if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+            continue
+        pairs = [(node.targets[0], node.value)]
+        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
+        for target, value in pairs:
+            if not isinstance(target, ast.Name):
+                continue
+            if isinstance(value, ast.Name) and value.id in found:
+                found[target.id] = found[value.id]
+            elif isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+                default = value.args[0] if value.args else None
+                if value.func.attr == "get" and isinstance(default, ast.Constant):
+                    found[target.id] = default.value == 0
+    return found
 
 
 def plain(value: Any) -> Any:

@@ -82,8 +82,26 @@ def test_device_loops_give_the_same_ranks_as_the_definition(graph, alpha, weight
     rank = algebra._first_ranks(A, share, jump, alpha)
     request = PageRank(A, share, rank, jump, fall, alpha, weight, 1e-6 * n, 999)
     told, _ = algebra.definition(request)
-    found = pagerank(A, alpha, max_iter=999, weight=weight)
+    with gl.config.set(deterministic=True):
+        found = pagerank(A, alpha, max_iter=999, weight=weight)
     assert found.isclose(told, abs_tol=1e-12)
+
+
+def exact_ranks(A, alpha):
+    """Return the ranks as the solution of a system of linear equations."""
+    steps = (A.to_dense(fill_value=0) != 0).astype(float)
+    steps[~steps.any(axis=1)] = 1  # from a vertex without out-edges, each vertex is equally likely
+    steps /= steps.sum(axis=1, keepdims=True)
+    return np.linalg.solve(np.eye(A.nrows) - alpha * steps.T, np.full(A.nrows, 1 - alpha) / A.nrows)
+
+
+@settings(max_examples=40)
+@given(graphs(), alphas, st.sampled_from([1e-4, 1e-6]))
+def test_the_error_of_ranks_is_at_most_that_of_the_last_change(graph, alpha, tol):
+    A = graph.matrix()
+    error = abs(pagerank(A, alpha, tol=tol, max_iter=5000).to_dense() - exact_ranks(A, alpha))
+    # Rounds in place scale the ranks to the sum 1, which may double the error.
+    assert error.sum() <= 2 * alpha / (1 - alpha) * graph.n * tol + 1e-12
 
 
 @settings(max_examples=40)

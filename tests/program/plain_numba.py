@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from functools import lru_cache
 from threading import Lock
 from types import FunctionType
 from typing import Any
@@ -53,28 +54,50 @@ def _on_numbers(function: Any) -> Any:
     return call
 
 
+@lru_cache(50)
+def _compiled(text: str) -> Any:
+    return compile(text, "program", "exec")
+
+
 _lock = Lock()  # `config` belongs to the whole process
 
 
 def load(layout: Layout, name: str) -> Any:
-    """Return the entry function of a printed program as a Python function."""
+    """Return the functions of the library and of a printed program, as Python functions.
+
+    Instead of the address of a function, its number is returned.
+    """
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config
     with _lock:
         before, settings.DISABLE_JIT = settings.DISABLE_JIT, True
         try:
-            exec(compile(layout.library, "library", "exec"), names)
-            exec(compile(layout.source, name, "exec"), names)
+            exec(_compiled(layout.library), names)
+            functions = names["FUNCTIONS"]
+            exec(_compiled(layout.source), names)
         finally:
             settings.DISABLE_JIT = before
-    names["view"], names["math"] = view, _Math()
+    functions += names["FUNCTIONS"]
+
+    def call(address: int, *arguments: Any) -> Any:
+        return np.int64(functions[address](*arguments))
+
+    def start(address: int, record: int, w: Any, r: Any) -> Any:
+        return call(address, record, 0, 0, 0, w, r)
+
+    names |= {"view": view, "call": call, "start": start, "math": _Math()}
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):
             names[each] = _on_numbers(names[each])
-    entry = names["run"]
+    functions[:] = [_on_numbers(function) for function in functions]
 
-    def run(*arguments: Any) -> None:
-        with np.errstate(all="ignore"):
-            entry(*arguments)
+    def from_python(number: int) -> Any:
+        def run(a: int, b: int, c: int, d: int, w: int, r: int) -> int:
+            state = view(w, 1 << 20, np.int64), view(r, 1 << 20, np.float64)
+            with np.errstate(all="ignore"):
+                return int(functions[number](a, b, c, d, *state))
 
-    return run
+        return run
+
+    numbers = list(range(len(functions)))
+    return [from_python(number) for number in numbers], numbers

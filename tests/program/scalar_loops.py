@@ -74,10 +74,12 @@ def whole(u: Vector, which: int, x: int, y: int) -> Any:
             z = math.perm(y, x & 15)
         elif which == 27:
             z = round(x, 2)  # noqa: RUF057
+        elif which == 28:
+            z = x / y
     return z
 
 
-WHOLE = 28
+WHOLE = 29
 
 
 def real(u: Vector, which: int, x: float, y: float) -> Any:

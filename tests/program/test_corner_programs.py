@@ -521,3 +521,102 @@ def test_an_entry_may_be_removed_and_added_again_by_statements_that_run_together
 
     check(write, [u, w], [w, u])
     check(write_again, [u, w], [w, u])
+
+
+def test_explain_does_not_change_the_vectors_in_its_arguments():
+    def write(x: Vector, items: list[Vector], both: tuple[Vector, int], names: Any) -> None:
+        first, last = both[0], names["last"]
+        for i in range(2):
+            x[i] = 7
+            first[i] = 8
+            last << items[-1]
+        both[0].clear()
+        names["last"].clear()
+        items.append(x)
+
+    with gl.config.set(device="cpu"), running.use(interpreter):
+        x, y, z = u(), w(), u()
+        items, names = [y, x], {"last": z}
+        jitted: Any = gl.jit(write)
+        jitted.explain(x, items, both=(y, 1), names=names)
+        assert x.isequal(u()) and y.isequal(w()) and z.isequal(u())
+        assert items[0] is y and items[1] is x and len(items) == 2 and names["last"] is z
+
+
+def test_an_unpacking_with_a_star_is_refused():
+    def write(u: Vector) -> Any:
+        for i in range(2):
+            u[i] = i
+            first, *rest = 1, 2, 3
+        return u, first, rest
+
+    check_refusal(Reason.SYNTAX, write, u)
+
+
+# --- globals --------------------------------------------------------------------------------------
+
+shared: Any = None
+kept: Any = None
+selected: Any = None
+
+
+def set_globals() -> Any:
+    global shared, kept, selected
+    shared, kept = u(), [w()]
+    selected = ~shared.S
+    return shared
+
+
+def add_to_shared(x: Vector) -> Vector:
+    shared(binary.plus) << x
+    return shared
+
+
+def write_shared(v: Vector) -> Any:
+    for i in range(3):
+        shared[i] = i
+    return shared is v, v
+
+
+def read_shared(v: Vector) -> Any:
+    x = w()
+    for i in range(3):
+        x << x + shared
+        v[i] = i
+        if x.nvals > 5:
+            kept.append(shared.dup())
+    return x, shared, kept
+
+
+def select_by_global(v: Vector) -> Any:
+    x = w()
+    for i in range(3):
+        x(selected) << i
+        shared[i + 1] = i
+    return x, v
+
+
+def call_helper(v: Vector) -> Any:
+    x = w()
+    for _ in range(3):
+        x << add_to_shared(x)
+    return x, v
+
+
+def read_closure(v: Vector) -> Any:
+    x, count = w(), 0
+
+    def step() -> None:
+        x(binary.plus) << v
+
+    for count in range(3):
+        step()
+        v[count] = count
+    return x, v, count
+
+
+@pytest.mark.parametrize(
+    "function", [write_shared, read_shared, select_by_global, call_helper, read_closure]
+)
+def test_a_loop_reads_and_writes_global_vectors(function: Callable[..., Any]):
+    check(function, [set_globals], [set_globals])

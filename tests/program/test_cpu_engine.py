@@ -30,7 +30,8 @@ plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
 cpu = pytest.importorskip("graphla.program.cpu")
 pytestmark = pytest.mark.cpu
 
-TINY = {"near": 0, "wide": 0, "grain": 1, "listed": 0, "room": 1, "items": 1, "apart": 1}
+TINY = {"near": 0, "wide": 0, "wide_list": 0, "grain": 1, "listed": 0}
+TINY |= {"room": 1, "items": 1, "apart": 1}
 TUNINGS = [
     ProgramTuning(),
     ProgramTuning(sparse=0, **TINY),
@@ -211,6 +212,58 @@ def test_the_parts_of_statements_agree_with_dictionaries(case: Case, tuning: Pro
 def test_a_forced_direction_agrees_with_dictionaries(case: Case, towards: Any):
     with gl.direction(towards):
         assume_outcome(case, run_plainly)
+
+
+# --- the printed module ---------------------------------------------------------------------------
+
+
+def dot(x: Vector, y: Vector) -> float:
+    return binary.times(x & y).reduce(monoid.plus).get(0)
+
+
+def mix(u: Vector, v: Vector, rounds: int) -> Any:
+    """Return two vectors after some rounds that use the same kinds of statements on both."""
+    for _ in range(rounds):
+        along, length = dot(u, v), dot(u, u)
+        u << u - along * v
+        v << v - length * u
+    return u, v
+
+
+def test_statements_that_differ_only_in_their_vectors_share_a_function():
+    layouts: list[Any] = []
+
+    class Watch:
+        @staticmethod
+        def run(program: Any, arguments: Any) -> Any:
+            layouts.append(cpu.print_program(program, []))
+            return run_plainly(program, arguments)
+
+    def vectors() -> list[Vector]:
+        return [Vector.from_dense([1.0, 2.0, 0.5]), Vector.from_coo([0, 2], [0.25, 1.0], size=3)]
+
+    with gl.config.set(device="cpu"), running.use(Watch()):
+        got = gl.jit(mix)(*vectors(), 3)
+    assert same(got, mix(*vectors(), 3))
+    functions = layouts[0].source.rpartition("FUNCTIONS = ")[2].split(", ")
+    assert len(functions) == 4  # the product of two vectors, its fold, the update, and `run`
+
+
+def test_vectors_may_have_the_names_that_the_printed_module_uses(engine: None):
+    def climb(indices: Vector, statement: Vector, rest: Vector, w: Vector, n: int) -> Any:
+        first = last = 0
+        while first < n:
+            indices << statement + rest
+            statement(indices.S) << w
+            rest(binary.plus) << indices
+            first += 1
+            last += 2
+        return indices, statement, rest, w, first, last
+
+    def vectors() -> list[Vector]:
+        return [Vector.from_dense([k, 2, 3]) for k in range(4)]
+
+    assert same(gl.jit(climb)(*vectors(), 3), climb(*vectors(), 3))
 
 
 # --- the engine -----------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from graphla.program.running import Arguments, Outcome  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
 from semirings import binary, semiring, unary  # noqa: E402
 from semirings.dtypes import BOOL, INT64  # noqa: E402
+from semirings.exceptions import DeviceMismatch  # noqa: E402
 
 SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
@@ -171,7 +172,8 @@ def test_a_full_stack_is_enlarged_and_the_loop_continues():
 
 def test_explain_says_that_the_memory_of_a_list_was_enlarged():
     with gl.config.set(device="cuda"):
-        text = gl.jit(grow).explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
+        jitted: Any = gl.jit(grow)
+        text = jitted.explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
     assert re.search(r"left to enlarge the memory of items \d+ times, and went on", text)
 
 
@@ -282,6 +284,22 @@ def test_float_sums_have_the_same_bits_in_each_deterministic_run():
         one, other = (engine.run(handmade.pagerank(), given) for _ in range(2))
     assert entries(one.slots[0]) == entries(other.slots[0])
     assert one.scalars == other.scalars
+
+
+def test_a_vector_made_in_a_loop_is_on_the_same_device_as_in_python():
+    @gl.jit
+    def add(u: gl.Vector) -> gl.Vector:
+        for i in range(2):
+            v = gl.Vector(int, u.size)
+            v[i] = 1
+            u << u + v
+        return u
+
+    u = gl.Vector.from_dense([1, 2, 3])
+    assert add(u).to_dense().tolist() == [2, 3, 3]
+    with gl.config.set(device="cpu"), pytest.raises(DeviceMismatch):
+        add(u)
+    assert add(u).to_dense().tolist() == [3, 4, 3]
 
 
 def climb(u: gl.Vector, rounds: int) -> gl.Vector:

@@ -673,6 +673,35 @@ def test_a_statement_that_fails_in_one_state_only_is_compiled():
     assert len(engine.programs) == 1
 
 
+@pytest.mark.parametrize("size", [3, 6, 7])
+def test_a_new_vector_may_have_the_size_of_an_argument(size: int):
+    def make(u: Vector, m: int, k: int) -> Vector:
+        w = Vector(int, 2)
+        for i in range(2):
+            w = Vector(int, m)
+            w[i] = Vector(int, k).size + u.nvals
+        return w
+
+    check(make, ones, lambda: size, lambda: 7)
+    with compiling() as engine:
+        jitted = gl.jit(make)
+        for m, k in ((size, 7), (7, size), (8, 8), (8, 9)):
+            assert shown(jitted(ones(), m, k)) == shown(make(ones(), m, k))
+    assert len(engine.programs) == 4
+
+
+@pytest.mark.parametrize("size", [-1, 2.0, 1 << 31])
+def test_a_wrong_size_of_a_new_vector_raises_the_error_of_python(size: Any):
+    def make(u: Vector, m: Any) -> Vector:
+        for _ in range(2):
+            u = Vector(int, m)
+        return u
+
+    for function in (make, gl.jit(make)):
+        with running.use(interpreter), pytest.raises((TypeError, gl.exceptions.InvalidValue)):
+            function(ones(), size)
+
+
 # --- numbers that are an int or a float ----------------------------------------------------------
 
 
@@ -1241,6 +1270,25 @@ def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
 
 
+def passes_an_expression(u: Vector, rounds: int) -> Any:
+    for _ in range(rounds):
+        late = u + u
+        u << late
+    try:
+        for _ in range(rounds):
+            late = u * 2
+            u << late
+        late = (u - 1).new()
+        rounds = late.nvals
+    except ValueError as error:
+        return error
+    return rounds
+
+
+def test_a_variable_that_a_try_statement_assigns_first_is_not_live():
+    check(passes_an_expression, ones, lambda: 2, runs=2)
+
+
 # --- sources -------------------------------------------------------------------------------------
 
 ENDINGS = {
@@ -1279,6 +1327,20 @@ def test_the_lines_of_a_function_are_found(
     assert found.first == inspect.getsourcelines(function)[1]
     lines = [x.lineno for x in ast.walk(found.node) if isinstance(x, ast.stmt)]
     assert min(lines) == found.first + beginning.startswith("@")
+
+
+def test_a_function_whose_file_has_changed_is_refused(tmp_path: Path, engine: Counting):
+    text = "def f(u):\n    k = 0\n    for _ in range(2):\n        k += u.nvals + 1\n    return k\n"
+    functions = []
+    for name in ("same.py", "changed.py"):
+        file, names = tmp_path / name, {}
+        file.write_text(text)
+        exec(compile(text, str(file), "exec"), names)
+        functions.append(gl.jit(names["f"]))
+    file.write_text(text.replace("+ 1", "+ 20"))
+    assert functions[0](ones()) == 14
+    with pytest.raises(NotCompilable, match="whose file has changed since it was imported"):
+        functions[1](ones())
 
 
 # --- explanations --------------------------------------------------------------------------------

@@ -56,6 +56,8 @@ def test_the_interpreter_computes_ints_as_python_does(which: int, x: int, y: int
 @example(7, 1, 63)
 @example(9, 2, 63)
 @example(9, -2, 63)
+@example(28, (1 << 60) + 1, 3)
+@example(28, 1, (1 << 60) + 1)
 def test_numba_computes_ints_as_python_does(which: int, x: int, y: int):
     pytest.importorskip("numba")
     check_whole(WHOLE_BY_NUMBA, which, x, y)

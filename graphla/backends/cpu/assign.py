@@ -15,14 +15,9 @@ from graphla.backends.cpu.convert import full, sort, to_bitmap, to_sparse
 from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.ewise import merge
 from graphla.backends.cpu.layout import cast_values
-from graphla.backends.cpu.masks import (
-    flag_allowed,
-    look_up_entries,
-    look_up_indices,
-    presence,
-)
+from graphla.backends.cpu.masks import flag_allowed, look_up_indices, presence
 from graphla.backends.cpu.operands import allowed_by, even_parts, spread, values_of
-from graphla.backends.cpu.select import keep
+from graphla.backends.cpu.select import keep, look_up_entries
 from graphla.backends.values import gather
 from graphla.backends.write_rule import REMAINS, Remains, is_structure_of
 from graphla.compilers import numba_ops

@@ -34,20 +34,22 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
-    rows = (links.indptr, links.indices, values)
-    loop = load(
-        "communities.popular", (numba_ops.nothing,), (*rows, labels, labels, *scratch[0], stop)
-    )
+    rows = Links(links.indptr, links.indices, values, step)
+    active = np.ones((2, n), np.uint8)  # the active vertices of this round and of the next
+    arrays = (rows, labels, labels, *active, *scratch[0], stop)
+    loop = load("communities.popular", (numba_ops.nothing,), arrays)
 
     def propagate() -> Array:
         now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
         for k in range(rounds):
+            if k == 1:  # the first labels were not computed from other labels
+                active[1] = 1
+            flags = active[k % 2], active[1 - k % 2]
             calls = [
-                (now, other, *own, stop, step, *part)
+                (now, other, *flags, *own, stop, *part)
                 for own, part in zip(scratch, parts, strict=True)
             ]
-            differs = run(lambda *each: loop(*rows, *each), calls, threads, stop)
-            if not any(each & 2 for each in differs):
+            if not any(run(lambda *each: loop(*rows, *each), calls, threads, stop)):
                 return other if (rounds - k) % 2 else now
             now, other = other, now
         return now

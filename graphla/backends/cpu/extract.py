@@ -7,9 +7,25 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.convert import sort, to_sparse
+from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.layout import is_increasing, offsets, ranges, sort_order
+from graphla.backends.cpu.loops.extract import Rows
+from graphla.backends.cpu.operands import WORDS, count_parts, cut, spread
 from graphla.backends.values import gather
-from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, SparseVector
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.formats import (
+    AnyVector,
+    Array,
+    BitmapVector,
+    Csr,
+    FullVector,
+    SparseVector,
+    is_iso,
+)
+
+SIMPLE = 8
+"""Factor by which `config.compile_threshold` is multiplied here, because NumPy is fast, too."""
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
@@ -56,9 +72,49 @@ def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
 
 def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
     """C(p, q) = A(rows[p], columns[q]); a row or column may occur several times."""
+    lengths = np.diff(a.indptr) if rows is None else a.indptr[rows + 1] - a.indptr[rows]
+    entries = int(lengths.sum(dtype=np.int64))
+    threads = compiles(entries // SIMPLE) if a.values.itemsize in WORDS else 0
+    # The loop needs an array with an element per column.
+    is_fast = columns is None or (entries >= a.ncols // SIMPLE and is_increasing(columns))
+    if threads and is_fast:
+        return _extract_numba(a, rows, columns, lengths, threads)
     if rows is not None:
         a = _extract_rows(a, rows)
     return a if columns is None else _extract_columns(a, columns)
+
+
+def _extract_numba(
+    a: Csr, rows: Array | None, columns: Array | None, lengths: Array, threads: int
+) -> Csr:
+    """Extract rows, and columns in increasing order, by compiled loops.
+
+    `lengths` has the number of entries of each row to extract.
+    """
+    nrows, ncols = lengths.size, a.ncols if columns is None else columns.size
+    iso, word = is_iso(a.values), WORDS[a.values.itemsize]
+    old = np.empty(0, np.uint8) if iso else np.ascontiguousarray(a.values).view(word)
+    chosen = np.ascontiguousarray([] if rows is None else rows, np.int64)
+    places = np.full(0 if columns is None else a.ncols, -1, np.int32)
+    if columns is not None:
+        places[columns] = np.arange(ncols, dtype=np.int32)
+    has = int(not iso), int(rows is not None), int(columns is not None)
+    given = Rows(a.indptr, a.indices, old, chosen, places, *has)
+    work = int(lengths.sum(dtype=np.int64)) + nrows
+    parts = cut(lengths + 1, count_parts(work, threads))
+    counts = lengths
+    if columns is not None:
+        counts = np.empty(nrows, np.int64)
+        loop = load("extract.count", (numba_ops.nothing,), (given, counts))
+        spread(loop, (*given, counts), (), parts, threads)
+    indptr = offsets(counts)
+    total = int(indptr[-1])
+    indices = np.empty(total, np.int32)
+    values = np.broadcast_to(a.values[:1], total) if iso else np.empty(total, a.values.dtype)
+    new = np.empty(0, np.uint8) if iso else values.view(word)
+    loop = load("extract.copy", (numba_ops.nothing,), (given, indptr, indices, new))
+    spread(loop, (*given, indptr, indices, new), (), parts, threads)
+    return Csr(nrows, ncols, indptr, indices, values)
 
 
 def _extract_rows(a: Csr, rows: Array) -> Csr:

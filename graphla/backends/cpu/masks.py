@@ -1,4 +1,4 @@
-"""Look up indices and entries in a mask."""
+"""Look up indices in a mask."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.layout import keys_of
-from graphla.formats import Array, Csr, MatrixMask, VectorMask
+from graphla.formats import Array, VectorMask
 
 LOOKUPS = 8
 """If at least size / LOOKUPS indices are looked up in a list, the list is first expanded to an
@@ -33,24 +32,13 @@ def look_up_indices(mask: VectorMask, indices: Array) -> Array:
     """Return, for each of `indices`, whether the mask allows it."""
     listed = mask.indices
     if mask.present is None and mask.is_sorted and indices.size * LOOKUPS < mask.size:
-        inside = _is_among(listed, indices)
+        inside = is_among(listed, indices)
     else:
         inside = presence(mask)[indices]
     return ~inside if mask.complement else inside
 
 
-def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
-    """Return, for each entry of a, whether the mask allows it."""
-    pattern = mask.pattern
-    if pattern.indices is a.indices and pattern.indptr is a.indptr:
-        return np.full(a.nvals, not mask.complement)
-    if not a.nvals or not pattern.nvals:
-        return np.full(a.nvals, mask.complement)
-    inside = _is_among(keys_of(pattern), keys_of(a))
-    return ~inside if mask.complement else inside
-
-
-def _is_among(listed: Any, keys: Array) -> Array:
+def is_among(listed: Any, keys: Array) -> Array:
     """Return, for each key, whether the increasing list contains it."""
     if not listed.size:
         return np.zeros(keys.size, bool)

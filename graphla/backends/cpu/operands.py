@@ -32,6 +32,9 @@ TUNING = PartsTuning()
 
 Parts = list[tuple[int, int]]
 
+WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+"""The dtypes as which loops copy values that they do not compute with, by size in bytes."""
+
 UNREAD = np.zeros(1, np.bool_)
 """The argument passed to a loop in place of an array that the loop does not read."""
 UNREAD.flags.writeable = False

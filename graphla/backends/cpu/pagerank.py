@@ -15,7 +15,12 @@ from graphla.settings import config
 
 
 def pagerank(request: PageRank) -> Ranks | None:
-    """Return the ranks after the last round, or None if no compiled loop is used."""
+    """Return the ranks after the last round, or None if no compiled loop is used.
+
+    Unless `config.deterministic` is set, the rounds are in place: they read ranks that have already
+    been written in the same round, and fewer rounds are needed. Without random jumps (if alpha is
+    1), rounds in place may not converge.
+    """
     into, dtype = request.into, request.share.dtype
     if not compiles(into.nvals, size=into.nrows):
         return None
@@ -24,22 +29,27 @@ def pagerank(request: PageRank) -> Ranks | None:
         values, step = values_of(into.values)
         weights = np.ascontiguousarray(values, dtype)
     share, rank = np.ascontiguousarray(request.share), np.array(request.rank, dtype)
-    carried, ahead = rank * share, np.empty_like(share)
+    carried = rank * share
+    is_in_place = request.alpha < 1 and not config.deterministic
+    ahead = carried if is_in_place else np.empty_like(share)
     (jump, jump_step), (fall, fall_step) = values_of(request.jump), values_of(request.fall)
     parts = [(k, *part) for k, part in enumerate(row_parts(into.indptr, config.threads))]
-    sums, odds = np.zeros((max(len(parts), 1), 2)), np.array((1 - request.alpha, 0.0))
+    sums, odds = np.zeros((max(len(parts), 1), 3)), np.zeros(2)
     walk = Walk(
         *(into.indptr, into.indices, weights, step, share, jump, jump_step),
         *(fall, fall_step, odds),
     )
     loop = load("pagerank.gather", (numba_ops.nothing,), (walk, carried, rank, ahead, sums))
-    dangling, change = float(rank.sum(where=share == 0, dtype=np.float64)), 0.0
-    for done in range(1, request.rounds + 1):
-        odds[1] = request.alpha * dangling
+    dangling, total = (float(x.sum(dtype=np.float64)) for x in (rank[share == 0], rank))
+    change, done = np.inf, 0
+    while done < request.rounds and not change < request.least:
+        done += 1
+        odds[:] = (1 - request.alpha) * total, request.alpha * dangling
         arrays = (*walk, carried, rank, ahead, sums)
         run(lambda *part, arrays=arrays: loop(*arrays, *part), parts, config.threads)
-        change, dangling = sums.sum(axis=0).tolist()
+        change, dangling, total = sums.sum(axis=0).tolist()
+        change /= total
         carried, ahead = ahead, carried
-        if change < request.least:
-            return Ranks(rank, done, change)
-    return Ranks(rank, request.rounds, change)
+    if is_in_place:
+        rank /= total
+    return Ranks(rank, done, change)

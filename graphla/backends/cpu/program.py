@@ -28,23 +28,6 @@ from graphla.formats import AnyVector, Array, BitmapVector, Csr, FullVector, Spa
 from semirings.dtypes import ALL, DataType
 
 
-@dataclass(slots=True)
-class Region:
-    """What the caller needs in order to divide a region into parts.
-
-    Attributes:
-        kind: "rows" if the parts should have as many entries of a form of a matrix, "outputs" if
-            they should receive as many products of a push, "stretches" if they must begin at a
-            stretch, or "indices".
-        form: the place of the form of the matrix.
-        u: the place of the slot that a push reads.
-    """
-
-    kind: str
-    form: int = -1
-    u: int = -1
-
-
 @dataclass(frozen=True, slots=True)
 class Phase:
     """A loop of a printed program. Threads that divide a phase join after it.
@@ -72,9 +55,11 @@ class Layout:
 
     source: str = ""
     library: str = ""  # the module whose names the source needs
-    size: int = 0  # number of integers
+    initial: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The integers of a new state."""
     floats: int = 0  # number of floats
-    constants: dict[int, int] = field(default_factory=dict)  # the values of constant words
+    codes: list[tuple[int, int]] = field(default_factory=list)
+    """(place, number of the region) of each word that contains the address of a region."""
     dims: int = 0  # place of the first dimension
     slots: dict[int, int] = field(default_factory=dict)  # by the index of the slot
     temporaries: list[tuple[int, DataType, int]] = field(default_factory=list)
@@ -84,13 +69,16 @@ class Layout:
     matrices: list[int] = field(default_factory=list)
     arrays: list[int] = field(default_factory=list)
     stacks: dict[int, int] = field(default_factory=dict)
-    regions: dict[int, Region] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
     firsts: set[tuple[int, int]] = field(default_factory=set)
     """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
     faults: list[tuple[str, str]] = field(default_factory=list)
     """The kind and the text of each `ir.Fault`, in order of their numbers."""
+
+
+Code = tuple[list[Loop], list[int]]
+"""The functions of the library and of a program, and their addresses. The last one is `run`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +89,7 @@ class ProgramTuning:
     sparse: int = 8
     near: int = 1 << 18  # or if there are lists of at most this many entries
     wide: int = 1 << 17  # work of more indices and entries than this is divided among threads
+    wide_list: int = 1 << 17  # the same for a statement that visits a list of entries
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
@@ -178,24 +167,30 @@ _pool = _Pool()
 class Machine:
     """The memory of one run of a program."""
 
-    def __init__(self, layout: Layout, given: Input, loop: Loop) -> None:
-        self.layout, self.given, self.loop = layout, given, loop
-        self.w, self.r = np.zeros(layout.size, np.int64), np.zeros(layout.floats)
+    def __init__(self, layout: Layout, given: Input, code: Code) -> None:
+        self.layout, self.given = layout, given
+        functions, addresses = code
+        own = len(words.ENTRIES)
+        self.regions, self.loop = functions[own:-1], functions[-1]
+        self.w, self.r = layout.initial.copy(), np.zeros(layout.floats)
         self.alive: dict[int, Array] = {}  # all arrays, by address
+        self.addresses = self.keep(self.w), self.keep(self.r)
         self.own: set[int] = set()  # the addresses of arrays that the next program may use
         self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
         self.trace: list[Level] = []
         self.enlarged: list[int] = []  # the place of a stack for each time that it was enlarged
         w, tuning = self.w, current(TUNING)
-        w[words.SPARSE], w[words.WIDE] = tuning.sparse, tuning.wide
+        w[words.SPARSE] = tuning.sparse
+        w[words.WIDE], w[words.WIDE_LIST] = tuning.wide, tuning.wide_list
         if given.threads == 1:
-            w[words.WIDE] = tuning.grain
+            w[words.WIDE] = w[words.WIDE_LIST] = tuning.grain
         w[words.NEAR] = tuning.near
         w[words.FIXED], w[words.FORCED] = given.is_fixed, given.forced
         w[words.TRACED] = given.is_traced
         w[layout.dims : layout.dims + len(given.dims)] = given.dims
-        for place, value in layout.constants.items():
-            w[place] = value
+        w[words.CODE_OF : words.CODE_OF + own] = addresses[:own]
+        for place, number in layout.codes:
+            w[place] = addresses[own + number]
         self.make_room(1)
         stretches = max(given.dims, default=0) // int(words.STRETCH) + 2
         w[words.PARTIALS] = self.keep(np.zeros(stretches, np.int64))
@@ -208,7 +203,7 @@ class Machine:
         for place, dtype, dim in layout.temporaries:
             self.make_slot(place, dtype, given.dims[dim], None, False)
         for number, matrix in enumerate(given.matrices):
-            w[layout.matrices[number] + words.ENTRIES] = matrix.nvals
+            w[layout.matrices[number] + words.ENTRIES_OF] = matrix.nvals
             self.work += matrix.nvals
             for which, form in enumerate(matrix.held):
                 if form is not None:
@@ -321,7 +316,7 @@ class Machine:
 
     def enlarge_stack(self) -> None:
         """Enlarge the arrays of the stack that has too little room for another vector."""
-        place, needed = int(self.w[words.REGION]), int(self.w[words.NEEDED])
+        place, needed = int(self.w[words.STATEMENT]), int(self.w[words.NEEDED])
         old = self.stack_arrays(place)
         count = int(self.w[place + words.STACK_COUNT])
         used = int(old[2][count])
@@ -348,7 +343,7 @@ class Machine:
     def run_here(self) -> None:
         w, began = self.w, perf_counter()
         while True:
-            self.loop(-1, 0, 0, 0, w, self.r)
+            self.loop(0, 0, 0, 0, *self.addresses)
             status = int(w[words.STATUS])
             if status == words.SPREAD:
                 self.run_region()
@@ -358,22 +353,24 @@ class Machine:
                 self.enlarge_stack()
             elif status == words.RECORDS:
                 began = self.record(began)
-            elif status == words.STOPPED:
+            elif status == words.GOES_ON:
                 raise KeyboardInterrupt
             else:
                 return
 
     def run_region(self) -> None:
         """Run a region in parts, by several threads if there are any."""
-        w, threads, number = self.w, self.given.threads, int(self.w[words.REGION])
-        region, size = self.layout.regions[number], int(w[words.SIZE])
-        if region.kind == "rows":
-            parts = row_parts(self.forms[region.form].indptr, threads)
-        elif region.kind == "outputs":
-            length = int(w[region.u + words.LENGTH])
-            listed = self.alive[int(w[region.u + words.LIST])][:length]
-            parts = output_parts(self.forms[region.form], listed, threads)
-        elif region.kind == "stretches":
+        w, threads, statement = self.w, self.given.threads, int(self.w[words.STATEMENT])
+        division, size = w[statement + words.DIVISION], int(w[words.SIZE])
+        is_listed = w[words.DOMAIN] == words.IN_LISTS
+        if division == words.BY_ROWS and not is_listed:
+            parts = row_parts(self.forms[int(w[statement + words.FORM])].indptr, threads)
+        elif division == words.BY_OUTPUTS:
+            u = int(w[statement + words.SPARE])
+            parts = output_parts(
+                self.forms[int(w[statement + words.FORM])], self.listed(u), threads
+            )
+        elif division == words.BY_STRETCHES:
             stretch = int(words.STRETCH)
             cuts = even_parts(-(-size // stretch), size, threads)
             parts = [(first * stretch, min(last * stretch, size)) for first, last in cuts]
@@ -383,11 +380,16 @@ class Machine:
         parts = parts or between([0, size]) or [(0, 0)]
         self.make_room(len(parts))
         w[words.PARTS] = len(parts)
+        region = self.regions[int(w[statement + words.NUMBER])]
 
         def call(part: int, first: int, last: int) -> None:
-            self.loop(number, first, last, part, w, self.r)
+            region(first, last, part, statement, *self.addresses)
 
         run(call, [(k, *part) for k, part in enumerate(parts)], threads, w)
+
+    def listed(self, place: int) -> Array:
+        """Return the list of a slot."""
+        return self.alive[int(self.w[place + words.LIST])][: int(self.w[place + words.LENGTH])]
 
     def make_room(self, parts: int) -> None:
         """Make room for the counts and the lists of the parts of a region."""
@@ -479,7 +481,7 @@ def _entries(vector: AnyVector) -> tuple[Array, Array]:
     return indices, vector.values[indices]
 
 
-def load(layout: Layout, name: str) -> Loop:
+def load(layout: Layout, name: str) -> Code:
     """Compile a program, or take it from the cache."""
     return load_program(name, layout.source, layout.library)
 

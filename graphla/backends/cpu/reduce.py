@@ -16,6 +16,11 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from graphla.settings import config
 from semirings.structures import TypedMonoid
 
+FAST = 64
+"""Factor by which `config.compile_threshold` is multiplied if NumPy has a ufunc for the monoid.
+
+NumPy then takes about twice as long as a compiled loop in one thread.
+"""
 STRETCH = 1 << 14
 """Number of consecutive values that `_reduce_numba` combines first.
 
@@ -25,9 +30,9 @@ It is constant, so that the result does not depend on the number of threads.
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = ⊕ over j of A(i, j); rows without entries have no result."""
-    if monoid.ufunc is None and compiles(a.nvals, monoid):
-        return _reduce_rows_numba(a, monoid, config.threads)
-    return _reduce_rows_numpy(a, monoid)
+    price = 1 if monoid.ufunc is None else FAST
+    threads = compiles(a.nvals // price, monoid)
+    return _reduce_rows_numba(a, monoid, threads) if threads else _reduce_rows_numpy(a, monoid)
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:

@@ -9,7 +9,6 @@ is built once this exceeds the cost of building it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from graphla.backends import backend, requests
 from graphla.backends.requests import FOREVER, BfsResult, Level, Meanwhile
-from graphla.formats import Array, BitmapVector, Csr, VectorMask
+from graphla.formats import Array, BitmapVector, Csr, VectorMask, quick_dataclass
 from graphla.operations.accelerate.request import lift
 from graphla.operations.operation import perform
 from graphla.settings import Event, config, forced_direction, record, recorders
@@ -35,7 +34,7 @@ SPARED = 0.75
 unread."""
 
 
-@dataclass(frozen=True, slots=True)
+@quick_dataclass
 class Search:
     """The request for a breadth-first search: f⟨¬p, r⟩ = f any.secondi A, until f is empty.
 

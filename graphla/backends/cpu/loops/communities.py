@@ -35,30 +35,36 @@ class Moves(NamedTuple):
 
 
 def popular(
-    indptr,
-    indices,
-    values,
+    links: Links,
     labels,
     out_labels,
+    kept_active,
+    kept_next,
     kept_sums,
     kept_met,
     kept_stop,
-    step,
     start,
     stop,
 ):
-    """Write, for each vertex in start..stop, the label with the largest sum among its neighbors.
+    """Write, for each active vertex in start..stop, the most frequent label among its neighbors.
 
-    Among labels with equal sums, the smallest is chosen. The new labels overwrite `out_labels`. Bit
-    0 of the returned value is set if any new label differs from the old one in `labels`. Bit 1 is
-    set if any new label differs from the one that it overwrites. All elements of `sums` are 0
-    before and after the call; `met` is at least as long as the longest row.
+    The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
+    Of the labels with the largest sum, the smallest is chosen. The new labels overwrite
+    `out_labels`, which holds the labels of the round before last. Return whether any new label
+    differs from the one that it overwrites. The neighbors of such a vertex become active for the
+    next round. Other vertices need no work: the labels of their neighbors are those of two rounds
+    ago, so their new label is that of two rounds ago, too. All elements of `sums` are 0 before and
+    after the call; `met` is at least as long as the longest row.
     """
+    indptr, indices, values, step = links
     step = np.uint64(step)
     differs = 0
     for v in range(np.uint64(start), np.uint64(stop)):
         if v & np.uint64(BATCH) == np.uint64(0) and kept_stop[0]:
             break
+        if not kept_active[v]:
+            continue
+        kept_active[v] = 0
         count = 0
         for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
             label = labels[np.uint64(indices[p])]
@@ -73,11 +79,11 @@ def popular(
             kept_sums[label] = 0
             if total > most or (total == most and label < best):
                 best, most = label, total
-        if best != labels[v]:
-            differs |= 1
         if best != out_labels[v]:
-            differs |= 2
-        out_labels[v] = best
+            differs = 1
+            out_labels[v] = best
+            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                kept_next[np.uint64(indices[p])] = 1
     return differs
 
 

@@ -7,6 +7,11 @@ The new rank of v is the sum of three terms:
 - (1 - alpha)·jump(v), where jump(v) is the probability that a random jump leads to v;
 - fallen·fall(v), where `fallen` is alpha times the sum of the ranks of all dangling vertices, and
   fall(v) is the probability that v is the next vertex after a dangling one.
+
+If `carried` and `out_carried` are the same array, a round uses the new ranks of the vertices before
+v. Such rounds converge in fewer rounds, but they change the sum of the ranks, which then takes many
+rounds to return to 1. So ranks are relative: their sum is arbitrary, and the probabilities of jumps
+are multiplied by the sum of the ranks before the round.
 """
 
 from typing import Any, NamedTuple
@@ -32,27 +37,36 @@ class Walk(NamedTuple):
     jump_step: Any
     fall: Any
     fall_step: Any
-    odds: Any  # 1 - alpha, and `fallen`
+    odds: Any  # 1 - alpha, times the sum of the ranks before the round; and `fallen`
 
 
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
     """Compute the ranks of vertices first..last - 1.
 
-    sums[part] receives the total change of these ranks, and the total rank of dangling vertices.
+    sums[part] receives the total change of these ranks, the total rank of dangling vertices, and
+    the total rank of all vertices.
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
     step = np.uint64(walk.step)
     jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
-    change, dangling = 0.0, 0.0
+    change, dangling, every = 0.0, 0.0, 0.0
     for v in range(np.uint64(first), np.uint64(last)):
         total = 0.0
-        for p in range(np.uint64(walk.indptr[v]), np.uint64(walk.indptr[v + ONE])):
-            total += carried[np.uint64(walk.indices[p])] * walk.weights[p * step]
+        begin, end = np.uint64(walk.indptr[v]), np.uint64(walk.indptr[v + ONE])
+        if step:
+            for p in range(begin, end):
+                total += carried[np.uint64(walk.indices[p])] * walk.weights[p]
+        else:
+            for p in range(begin, end):
+                total += carried[np.uint64(walk.indices[p])]
+            total *= walk.weights[0]
         total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
         change += abs(total - out_rank[v])
+        every += total
         out_rank[v] = total
         out_carried[v] = total * walk.share[v]
         if walk.share[v] == 0:
             dangling += total
     out_sums[part, 0] = change
     out_sums[part, 1] = dangling
+    out_sums[part, 2] = every

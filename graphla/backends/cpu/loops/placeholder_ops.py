@@ -104,3 +104,8 @@ def narrower(delta):
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)
+
+
+def call(address, a, b, c, d, w, r):
+    """Return the value of the function at an address."""
+    return 0

@@ -1,17 +1,23 @@
-"""Functions that every compiled program calls: they keep vectors in memory and choose how to run.
+"""Functions of all compiled programs: they keep vectors in memory and run statements.
 
 A program keeps its whole state in an array of integers `w` and an array of floats `r`. The first
-words of `w` are the fields named here. Then come the records of slots, matrices and stacks, whose
-fields are named here too. A field that holds an array contains its address.
+words of `w` are the fields named here. Then come the records of slots, matrices, stacks, statements
+and products, whose fields are named here too. A field that holds an array, or a function, contains
+its address.
 
 A slot stores an array of values, an array of flags (`PRESENT`) and, if `LISTED` is not 0, a list of
 indices. If `LISTED` is EXACT, the list contains each index with an entry once. If it is LOOSE, it
 may contain indices without an entry as well.
+
+Numba compiles each function in `ENTRIES` by itself and caches it for all programs. Compiled code
+calls such a function by its address in `w`, so that it need not contain a copy of the function.
+Each of them, and each function that is printed for a program, has four integers, `w` and `r` as
+parameters, and returns an integer.
 """
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import view
+from graphla.backends.cpu.loops.placeholder_ops import call, view
 
 ONE = np.uint64(1)
 
@@ -19,15 +25,18 @@ ONE = np.uint64(1)
 # np.int64, and so are the constants that are passed to functions.
 
 # The fields of the program. The caller sets those of the first line.
-STOP, WIDE, WIDE_EDGES, SPARSE, FIXED, FORCED, TRACED = range(7)
-AT, STATUS, REGION, NEEDED, LINE = range(7, 12)  # why and where the program has left
-FAULT, FAULT_A, FAULT_B = range(12, 15)
-DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1 = range(15, 20)  # the indices that a loop visits
-PARTS, COUNTS, PARTIALS, HAS_PARTIAL = range(20, 24)  # the results of the parts of a loop
-PUSHES, FRONTIER, EDGES = range(24, 27)  # the last product
-REST = 27  # an array of ROW indices for each part
-NEAR = 28  # a statement visits this many indices in lists, if there are lists
-FIRST_RECORD = 32
+STOP, WIDE, WIDE_LIST, SPARSE, FIXED, FORCED, TRACED, NEAR = range(8)
+AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(8, 14)  # where and why the program has left
+FAULT, FAULT_A, FAULT_B = range(14, 17)
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(17, 23)  # what a statement visits
+PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(23, 29)  # the results of its parts
+PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(29, 34)  # the current product
+REST = 34  # an array of ROW indices for each part
+ITEM = 35  # the number of an item of a stack
+CODE_OF = 36  # the addresses of the functions in ENTRIES
+FIRST_RECORD = 42
+REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
+FIRST_REAL = 3
 
 # The fields of a slot.
 VALUES, PRESENT, LIST, NVALS, LISTED, LENGTH = range(6)
@@ -40,11 +49,38 @@ BLOCK = np.uint64(1024)  # number of indices that are listed at a time
 WIDTH = 16  # length of the counts of a part
 ROW = np.int64(1032)  # length of the list of a part
 
+# The fields of a statement. REGION is the address of its region, the function that does the work
+# for a range of indices, and DIM the place of the number of indices. DIVISION tells how threads
+# divide the region, and WORK is the place of the amount of work, or -1 if it is the number of
+# indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0, OUT is cleared
+# before. FINISH tells what follows the region. It writes OUT, which is then exchanged with TARGET.
+# SPARE is a second result, or the vector that a push reads. FOLD is the address of the function
+# that folds partial results. TARGETS and OPTIONS are places of lists, which begin with their
+# lengths: of the slots that the region changes in place, and of the pairs of slots from which
+# `choose_domain` chooses. IN_ORDER is not 0 if the order of the indices matters. REALS is the place
+# of the operands that are floats. NUMBER is the number of the region. PLACES is the first of the
+# places that the region reads, and of its operands that are integers. -1 stands for no place.
+REGION, DIM, DIVISION, WORK, FORM, CLEARS, FINISH, OUT, SPARE, TARGET, FOLD = range(11)
+TARGETS, OPTIONS, IN_ORDER, SOURCE_LINE, REALS, NUMBER, PLACES = range(11, 18)
+
+# How threads divide a region: not at all; by indices; by stretches; by the entries of the rows of
+# a matrix; or by the number of products that the outputs of a push receive.
+WHOLE, BY_INDICES, BY_STRETCHES, BY_ROWS, BY_OUTPUTS = range(5)
+# What follows a region: nothing; counts of the entries of its targets or of a result; the same and
+# a list of the result; the result of a scatter; a fold of partial results; or a count.
+DONE, UPDATE, RESULT, LISTED_RESULT, SCATTER, REDUCTION, COUNT = range(7)
+
+# The fields of a product: the vector, the place of its size and of the size of the result, the
+# matrix and its two forms, and the statements that push and pull.
+U, U_DIM, OUT_DIM, MATRIX, PUSH_FORM, PULL_FORM, PUSHING, PULLING = range(8)
+STOPS, IS_FLOAT, IS_WIDE = range(8, 11)
+PRODUCT_FIELDS = 11
+
 # The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each
 # row, or -1 for an empty row.
 INDPTR, INDICES, WEIGHTS, FIRSTS, HELD = range(5)
 FORM_FIELDS = 5
-ENTRIES, LOSS = 10, 11
+ENTRIES_OF, LOSS = 10, 11
 MATRIX_FIELDS = 12
 
 # The fields of a stack. Item k has the entries STARTS[k] to STARTS[k + 1] - 1.
@@ -52,8 +88,9 @@ MATRIX_FIELDS = 12
 STACK_INDICES, STACK_VALUES, STACK_STARTS, STACK_COUNT, ROOM, STACK_ROOM, LOWEST = range(7)
 STACK_FIELDS = 7
 
-# Why the program has left.
-FINISHED, STOPPED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
+# Why the program has left, or 0 if it goes on. It also leaves with 0 if STOP is set.
+GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
+AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the step of a statement that comes next
 
 STRETCH = np.uint64(1 << 14)  # number of indices whose values are folded first
 NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
@@ -63,31 +100,36 @@ FIRST_FAULT = -100  # the number of the program's first own fault; the next ones
 PUSH, PULL = 1, 2
 PUSHED, STOPPING, MISSING = 2.0, 0.6, 5.0  # costs; the unit is an entry that a pull reads
 
+ENTRIES = ("clear", "list_entries", "list_block", "launch", "multiply")
+CLEAR, LIST_ENTRIES, LIST_BLOCK, LAUNCH, MULTIPLY = range(CODE_OF, CODE_OF + 5)
+
 
 # --- entries ------------------------------------------------------------------------------------
 
 
-def clear(w, slot, n):
+def clear(slot, n, _a, _b, w, _r):
     """Delete all entries of a slot."""
     if w[slot + NVALS] > 0:
         present = view(w[slot + PRESENT], n, np.bool_)
-        if w[slot + LISTED] and w[slot + LENGTH] * 16 < n:
+        if w[slot + LISTED] != 0 and w[slot + LENGTH] * 16 < n:
             listed = view(w[slot + LIST], n, np.int32)
             for t in range(np.uint64(w[slot + LENGTH])):
                 present[np.uint64(listed[t])] = False
         else:
-            present[:] = False
+            for i in range(np.uint64(n)):
+                present[i] = False
     w[slot + NVALS], w[slot + LISTED], w[slot + LENGTH] = 0, EXACT, 0
+    return 0
 
 
-def list_entries(w, slot, n):
-    """Make the list of a slot exact."""
-    if w[slot + LISTED] == EXACT:
-        return
+def list_entries(slot, n, in_order, _b, w, _r):
+    """Make the list of a slot exact. If `in_order` is not 0, sort it as well."""
+    if w[slot + LISTED] == EXACT and in_order == 0:
+        return 0
     listed = view(w[slot + LIST], n + 1, np.int32)
     present = view(w[slot + PRESENT], n, np.bool_)
     end = np.uint64(0)
-    if w[slot + LISTED] == LOOSE:
+    if w[slot + LISTED] == LOOSE and in_order == 0:
         for t in range(np.uint64(w[slot + LENGTH])):
             i = listed[t]
             listed[end] = i
@@ -103,6 +145,7 @@ def list_entries(w, slot, n):
             listed[end] = np.int32(i)
             end += np.uint64(present[i])
     w[slot + LISTED], w[slot + LENGTH] = EXACT, np.int64(end)
+    return 0
 
 
 def exchange(w, slot, other):
@@ -140,36 +183,40 @@ def remove(w, slot, i, n):
     if present[i]:
         present[i] = False
         w[slot + NVALS] -= 1
-        if w[slot + LISTED]:
+        if w[slot + LISTED] != 0:
             w[slot + LISTED] = LOOSE
 
 
-def settle(w, slot, is_listed, adds, removes):
+def settle(w, slot, adds, removes):
     """Update what is known of a slot's list after entries were added or removed.
 
-    If `is_listed` is true, the indices of the new entries have been appended to an exact list.
+    If APPENDS is set, the indices of the new entries have been appended to an exact list.
     """
     if w[slot + NVALS] == 0:
         w[slot + LISTED], w[slot + LENGTH] = EXACT, 0
         return
-    if adds and not is_listed:
+    if adds and w[APPENDS] == 0:
         w[slot + LISTED] = 0
-    if removes and w[slot + LISTED]:
+    if removes and w[slot + LISTED] != 0:
         w[slot + LISTED] = LOOSE
 
 
 # --- the indices that a statement visits ----------------------------------------------------------
 
 
-def choose_domain(w, n, options, count):
+def choose_domain(statement, n, w, r):
     """Choose the indices that a statement visits, and store them in the fields of the program.
 
     Each option is a pair of slots, or -1 in place of a slot, such that the statement changes
-    nothing at an index where neither slot has an entry. If no option has few entries, the
-    statement visits all indices.
+    nothing at an index where neither slot has an entry. If no option has few entries, or if there
+    is no option, the statement visits all indices.
     """
+    w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
+    options = w[statement + OPTIONS]
+    if w[options] == 0:
+        return
     best, least = np.int64(-1), np.int64(0)
-    for option in range(options, options + 2 * count, 2):
+    for option in range(options + 1, options + 1 + 2 * w[options], 2):
         total = np.int64(0)
         for k in range(2):
             if w[option + k] >= 0:
@@ -182,55 +229,35 @@ def choose_domain(w, n, options, count):
     has_lists = has_lists and (two < 0 or w[two + LISTED] == EXACT)
     most = w[NEAR] if has_lists else 0
     if least * w[SPARSE] > n and least > most:
-        w[SIZE] = n
-        w[DOMAIN] = ALL if least * 4 > n * 3 or w[best] < 0 else WITH_ENTRY
+        w[DOMAIN] = ALL if least * 4 > n * 3 or one < 0 else WITH_ENTRY
         return
-    w[DOMAIN], w[SIZE], w[LENGTH_0] = IN_LISTS, 0, 0
+    if w[FIXED] != 0 and w[statement + IN_ORDER] != 0:
+        # The sums must be the same at each run, so the statement visits the indices in order.
+        w[DOMAIN] = WITH_ENTRY if one >= 0 else ALL
+        return
+    w[DOMAIN], w[SIZE], w[LENGTH_0], w[APPENDS] = IN_LISTS, 0, 0, 1
     for k in range(2):
         slot = w[best + k]
         if slot >= 0:
-            list_entries(w, slot, n)
+            call(w[LIST_ENTRIES], slot, n, 0, 0, w, r)
             w[SIZE] += w[slot + LENGTH]
             if k == 0:
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
-def divides(w, number, size, work):
-    """Store what the program needs to run a region. Return whether the caller should divide it."""
-    w[SIZE], w[REGION], w[PARTS] = size, number, 1
-    return w[DOMAIN] != IN_LISTS and work > w[WIDE]
-
-
-def visit_in_order(w, n):
-    """Visit the indices in order if sums must be the same at each run."""
-    if w[FIXED] and w[DOMAIN] == IN_LISTS:
-        w[DOMAIN], w[SIZE] = WITH_ENTRY if w[DOMAIN_0] >= 0 else ALL, n
-
-
-def list_in_order(w, slot, n):
-    """Make the list of a slot exact, and sort it if sums must be the same at each run."""
-    if w[FIXED]:
-        w[slot + LISTED] = 0
-    list_entries(w, slot, n)
-
-
-def rest_of(w, part):
-    """Return the array in which a part of a statement lists indices."""
-    return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
-
-
-def list_block(w, rest, first, last, n):
-    """Store indices that a statement visits in `rest`, and return their number.
+def list_block(first, last, part, n, w, _r):
+    """Store indices that a statement visits in the list of a part, and return their number.
 
     These are the indices first..last - 1, or those at these positions in the lists. An index that
     is in both lists is visited with the first list only: a statement changes no flags of this slot.
     """
+    rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
     size = np.uint64(0)
     begin, end = np.uint64(first), np.uint64(last)
     if w[DOMAIN] == ALL:
         for i in range(begin, end):
             rest[i - begin] = np.int32(i)
-        return end - begin
+        return last - first
     one, two = w[DOMAIN_0], w[DOMAIN_1]
     has_one = view(w[one + PRESENT], n, np.bool_)
     if w[DOMAIN] == WITH_ENTRY:
@@ -243,7 +270,7 @@ def list_block(w, rest, first, last, n):
             for i in range(begin, end):
                 rest[size] = np.int32(i)
                 size += np.uint64(has_one[i] | has_two[i])
-        return size
+        return np.int64(size)
     length = np.uint64(w[LENGTH_0])
     middle = length if length < end else end
     if begin < middle:
@@ -258,58 +285,106 @@ def list_block(w, rest, first, last, n):
             i = listed[t - length]
             rest[size] = i
             size += np.uint64(not has_one[np.uint64(i)])
-    return size
+    return np.int64(size)
 
 
-def prepare(w, target, n):
-    """Make the list of the target exact, if a statement that visits a list can append to it."""
+def prepare(target, n, w, r):
+    """Make the list of a target exact, if a statement that visits a list can append to it."""
     if w[DOMAIN] == IN_LISTS and w[target + LISTED] == LOOSE:
         if w[target + NVALS] * 8 > n:
             w[target + LISTED] = 0
         else:
-            list_entries(w, target, n)
+            call(w[LIST_ENTRIES], target, n, 0, 0, w, r)
 
 
-def finish_update(w, target, column):
-    """Count the entries of a slot after a statement has changed it in place."""
-    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
-    adds, removes = np.int64(0), np.int64(0)
-    for part in range(w[PARTS]):
-        adds += counts[WIDTH * part + column]
-        removes += counts[WIDTH * part + column + 1]
-    w[target + NVALS] += adds - removes
-    settle(w, target, w[DOMAIN] == IN_LISTS, adds > 0, removes > 0)
+# --- statements -----------------------------------------------------------------------------------
 
 
-def finish_result(w, out):
-    """Count the entries of a slot after a statement has written all of it."""
+def launch(statement, _a, _b, _c, w, r):
+    """Run a statement. Return GOES_ON, or why the program must leave.
+
+    If the program leaves, it calls this function again after the caller has done what is needed.
+    """
+    n = w[w[statement + DIM]]
+    if w[PHASE] == 0:
+        form = w[statement + FORM]
+        if form >= 0 and w[form + HELD] == 0:
+            w[NEEDED] = form
+            return NEEDS_FORM
+        choose_domain(statement, n, w, r)
+        targets = w[statement + TARGETS]
+        for k in range(w[targets]):
+            prepare(w[targets + 1 + k], n, w, r)
+        if w[statement + CLEARS] != 0:
+            call(w[CLEAR], w[statement + OUT], n, 0, 0, w, r)
+        if divides(statement, w):
+            w[STATEMENT], w[PHASE], w[APPENDS] = statement, AFTER_REGION, 0
+            return SPREAD
+        w[PARTS] = 1
+        status = call(w[statement + REGION], 0, w[SIZE], 0, statement, w, r)
+        if status != GOES_ON:
+            return status
+    w[PHASE] = 0
+    finish(statement, n, w, r)
+    if w[FAULT] != 0:
+        w[LINE] = w[statement + SOURCE_LINE]
+        return FAULTED
+    return GOES_ON
+
+
+def divides(statement, w):
+    """Return whether the caller should divide the region of a statement into parts."""
+    if w[statement + DIVISION] == WHOLE:
+        return False
+    if w[DOMAIN] == IN_LISTS:
+        return w[SIZE] > w[WIDE_LIST]
+    work = w[statement + WORK]
+    return (w[work] if work >= 0 else w[SIZE]) > w[WIDE]
+
+
+def finish(statement, n, w, r):
+    """Count the entries that the parts of a statement have added and removed."""
+    way, out = w[statement + FINISH], w[statement + OUT]
+    if way == UPDATE:
+        targets = w[statement + TARGETS]
+        for k in range(w[targets]):
+            target = w[targets + 1 + k]
+            adds, removes = sum_counts(2 * k, w), sum_counts(2 * k + 1, w)
+            w[target + NVALS] += adds - removes
+            settle(w, target, adds > 0, removes > 0)
+    elif way == REDUCTION:
+        call(w[statement + FOLD], 0, 0, 0, statement, w, r)
+    elif way == COUNT:
+        w[TOTAL] = sum_counts(np.int64(0), w)
+    elif way == SCATTER:
+        counts = view(w[COUNTS], 2, np.int64)
+        spare = w[statement + SPARE]
+        w[out + NVALS], w[out + LENGTH], w[out + LISTED] = counts[0], counts[0], EXACT
+        if spare >= 0:
+            w[spare + NVALS], w[spare + LENGTH], w[spare + LISTED] = counts[1], counts[1], EXACT
+    elif way == LISTED_RESULT or (way == RESULT and w[DOMAIN] == IN_LISTS):
+        join_parts(out, n, w)
+    elif way == RESULT:
+        total = sum_counts(np.int64(0), w)
+        w[out + NVALS], w[out + LENGTH] = total, total
+        w[out + LISTED] = EXACT if total == 0 else 0
+    if w[statement + TARGET] >= 0:
+        exchange(w, w[statement + TARGET], out)
+
+
+def sum_counts(column, w):
+    """Return the sum over all parts of a statement of one of their counts."""
     counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     total = np.int64(0)
     for part in range(w[PARTS]):
-        total += counts[WIDTH * part]
-    w[out + NVALS], w[out + LENGTH] = total, total
-    w[out + LISTED] = EXACT if total == 0 or w[DOMAIN] == IN_LISTS else 0
-
-
-def finish_scatter(w, out, which):
-    """Count the entries of a slot whose indices a scatter has listed."""
-    counts = view(w[COUNTS], 2, np.int64)
-    w[out + NVALS], w[out + LENGTH], w[out + LISTED] = counts[which], counts[which], EXACT
-
-
-def count_parts(w):
-    """Return the sum of the first counts of all parts."""
-    counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
-    total = np.int64(0)
-    for part in range(w[PARTS]):
-        total += counts[WIDTH * part]
+        total += counts[WIDTH * part + column]
     return total
 
 
-def finish_push(w, out, n):
-    """Join the lists that the parts of a push have made.
+def join_parts(out, n, w):
+    """Join the lists that the parts of a statement have made of the entries of a slot.
 
-    Part k has written its list from position counts[WIDTH * k + 1], its first output.
+    Part k has written its list from position counts[WIDTH * k + 1], its first index.
     """
     counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     listed = view(w[out + LIST], n + 1, np.int32)
@@ -339,29 +414,81 @@ def bisect(indices, begin, end, least):
     return begin
 
 
-def choose_direction(
-    w, u, n, outputs, allowed, matrix, push_form, pull_form, indptr, stops, is_fixed
-):
+def multiply(product, _a, _b, _c, w, r):
+    """Run a product: choose push or pull, and launch this statement. Return as `launch` does."""
+    if w[PHASE] == AFTER_RECORD:
+        w[PHASE] = 0
+        return GOES_ON
+    if w[PHASE] == 0:
+        wanted = choose_direction(product, w, r)
+        if wanted == 0:
+            return NEEDS_FORM
+        w[PUSHES] = wanted
+        if wanted == PUSH:
+            in_order = np.int64(w[FIXED] != 0 and w[product + IS_FLOAT] != 0)
+            call(w[LIST_ENTRIES], w[product + U], w[w[product + U_DIM]], in_order, 0, w, r)
+        else:
+            w[COVERS] = np.int64(covers_rows(product, w))
+    statement = w[product + (PUSHING if w[PUSHES] == PUSH else PULLING)]
+    status = call(w[LAUNCH], statement, 0, 0, 0, w, r)
+    if status == GOES_ON and w[TRACED] != 0:
+        w[PHASE] = AFTER_RECORD
+        return RECORDS
+    return status
+
+
+def covers_rows(product, w):
+    """Return whether a pull finds an entry of u for each matrix entry, so that it need not look.
+
+    This is so if u is full, or if the matrix has no entry where u has none. Sums that may stop
+    early read so few entries of u that this test would take longer.
+    """
+    u, n, form = w[product + U], w[w[product + U_DIM]], w[product + PUSH_FORM]
+    if w[u + NVALS] == n:
+        return True
+    if w[product + STOPS] != 0 or w[form + HELD] == 0 or w[u + NVALS] * 4 < n:
+        return False
+    present = view(w[u + PRESENT], n, np.bool_)
+    # Two int64 that differ by a degree have different low halves.
+    step = np.uint64(2 if w[product + IS_WIDE] != 0 else 1)
+    halves = view(w[form + INDPTR], (n + 1) * np.int64(step), np.int32)
+    for k in range(np.uint64(n)):
+        if not present[k] and halves[k * step] != halves[(k + ONE) * step]:
+            return False
+    return True
+
+
+def choose_direction(product, w, r):
     """Choose push or pull for a product, by the costs of `operations.direction`.
 
-    `allowed` is the number of outputs that the mask allows, and `stops` is true if a sum may stop
-    early. Return PUSH, PULL, or 0 if the caller must make a form of the matrix first.
+    ALLOWED is the number of outputs that the mask allows. STOPS is not 0 if a sum may stop early.
+    Return PUSH, PULL, or 0 if the caller must make a form of the matrix first.
     """
-    entries, total = w[u + NVALS], w[matrix + ENTRIES]
-    has_push, has_pull = w[matrix + push_form + HELD], w[matrix + pull_form + HELD]
+    u, matrix, allowed = w[product + U], w[product + MATRIX], w[ALLOWED]
+    n, outputs = w[w[product + U_DIM]], w[w[product + OUT_DIM]]
+    push_form, pull_form = w[product + PUSH_FORM], w[product + PULL_FORM]
+    entries, total = w[u + NVALS], w[matrix + ENTRIES_OF]
+    has_push, has_pull = w[push_form + HELD], w[pull_form + HELD]
     reached = total
-    if entries * 8 <= n and has_push:
-        list_entries(w, u, n)
+    if entries * 8 <= n and has_push != 0:
+        call(w[LIST_ENTRIES], u, n, 0, 0, w, r)
         listed = view(w[u + LIST], n + 1, np.int32)
         reached = np.int64(0)
-        for t in range(np.uint64(entries)):
-            k = np.uint64(listed[t])
-            reached += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+        if w[product + IS_WIDE] != 0:
+            long = view(w[push_form + INDPTR], n + 1, np.int64)
+            for t in range(np.uint64(entries)):
+                k = np.uint64(listed[t])
+                reached += long[k + ONE] - long[k]
+        else:
+            short = view(w[push_form + INDPTR], n + 1, np.int32)
+            for t in range(np.uint64(entries)):
+                k = np.uint64(listed[t])
+                reached += np.int64(short[k + ONE] - short[k])
     elif entries < n:
         reached = np.int64(np.float64(total) * entries / n)
     push = PUSHED * reached
     read = np.float64(allowed) * total / (outputs + 1)
-    if stops:
+    if w[product + STOPS] != 0:
         stopped = np.float64(allowed) * total / (reached + 1)
         read = STOPPING * (stopped if stopped < read else read)
     pull = outputs + read
@@ -369,17 +496,16 @@ def choose_direction(
     must = w[FORCED] != 0
     if must:
         wanted = w[FORCED]
-    elif is_fixed and w[FIXED]:
+    elif w[product + IS_FLOAT] != 0 and w[FIXED] != 0:
         wanted = PUSH if 2 * entries <= n else PULL
         must = True
     w[FRONTIER], w[EDGES] = entries, reached
     if (has_push if wanted == PUSH else has_pull) == 0:
         w[matrix + LOSS] += np.int64(abs(push - pull))
         if must or w[matrix + LOSS] >= MISSING * (total + n + outputs):
-            w[NEEDED] = matrix + (push_form if wanted == PUSH else pull_form)
+            w[NEEDED] = push_form if wanted == PUSH else pull_form
             return 0
         wanted = PUSH + PULL - wanted
-    w[PUSHES] = wanted
     return wanted
 
 
@@ -408,16 +534,16 @@ def wrap(index, size):
 # --- stacks ---------------------------------------------------------------------------------------
 
 
-def append_item(w, stack, slot, n, values, stack_values):
-    """Append the entries of a slot to a stack. Return whether the stack had room for them."""
+def append_item(stack, slot, n, values, stack_values, w, r):
+    """Append the entries of a slot to a stack. Return NEEDS_ROOM if the stack has no room."""
     count, nvals = w[stack + STACK_COUNT], w[slot + NVALS]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     end = starts[count]
     if count >= w[stack + STACK_ROOM] or end + nvals > w[stack + ROOM]:
-        w[NEEDED] = end + nvals
-        return False
+        w[STATEMENT], w[NEEDED] = stack, end + nvals
+        return NEEDS_ROOM
     indices = view(w[stack + STACK_INDICES], w[stack + ROOM], np.int32)
-    list_entries(w, slot, n)
+    call(w[LIST_ENTRIES], slot, n, 0, 0, w, r)
     listed = view(w[slot + LIST], n + 1, np.int32)
     for t in range(np.uint64(nvals)):
         i = listed[t]
@@ -425,7 +551,7 @@ def append_item(w, stack, slot, n, values, stack_values):
         stack_values[np.uint64(end) + t] = values[np.uint64(i)]
     starts[count + 1] = end + nvals
     w[stack + STACK_COUNT] = count + 1
-    return True
+    return GOES_ON
 
 
 def find_item(w, stack, index):
@@ -443,11 +569,12 @@ def remove_item(w, stack, item):
     w[stack + LOWEST] = item if item < w[stack + LOWEST] else w[stack + LOWEST]
 
 
-def read_item(w, stack, item, slot, n, values, stack_values):
-    """Store a copy of an item of a stack in a slot."""
+def read_item(stack, slot, n, values, stack_values, w, r):
+    """Store a copy of the item ITEM of a stack in a slot."""
+    item = w[ITEM]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     begin, end = starts[item], starts[item + 1]
-    clear(w, slot, n)
+    call(w[CLEAR], slot, n, 0, 0, w, r)
     indices = view(w[stack + STACK_INDICES], w[stack + ROOM], np.int32)
     listed = view(w[slot + LIST], n + 1, np.int32)
     present = view(w[slot + PRESENT], n, np.bool_)
@@ -457,6 +584,7 @@ def read_item(w, stack, item, slot, n, values, stack_values):
         present[np.uint64(i)] = True
         values[np.uint64(i)] = stack_values[np.uint64(begin) + t]
     w[slot + NVALS], w[slot + LENGTH], w[slot + LISTED] = end - begin, end - begin, EXACT
+    return GOES_ON
 
 
 # --- scalars, by the rules of Python --------------------------------------------------------------

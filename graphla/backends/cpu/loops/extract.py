@@ -1,0 +1,52 @@
+"""Extract rows and columns of a matrix.
+
+Row k of the result is row rows[k] of the matrix, or row k if `has_rows` is 0. Column j of the
+matrix becomes column places[j], which is -1 if the result does not have it. Columns keep their
+order. If `has_places` is 0, the result has all columns.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+ONE = np.uint64(1)
+
+
+class Rows(NamedTuple):
+    """A matrix in CSR, and the parameters above."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    rows: Any
+    places: Any
+    has_values: Any
+    has_rows: Any
+    has_places: Any
+
+
+def count(a: Rows, out_counts, start, stop):
+    """Count the entries in rows start..stop of the result."""
+    for k in range(np.uint64(start), np.uint64(stop)):
+        row = np.uint64(a.rows[k]) if a.has_rows else k
+        found = 0
+        for p in range(np.uint64(a.indptr[row]), np.uint64(a.indptr[row + ONE])):
+            found += a.places[np.uint64(a.indices[p])] >= 0
+        out_counts[k] = found
+
+
+def copy(a: Rows, indptr, out_indices, out_values, start, stop):
+    """Write rows start..stop of the result. If `has_values` is 0, the values are not copied."""
+    for k in range(np.uint64(start), np.uint64(stop)):
+        row = np.uint64(a.rows[k]) if a.has_rows else k
+        to = np.uint64(indptr[k])
+        for p in range(np.uint64(a.indptr[row]), np.uint64(a.indptr[row + ONE])):
+            j = a.indices[p]
+            if a.has_places:
+                j = a.places[np.uint64(j)]
+                if j < 0:
+                    continue
+            out_indices[to] = j
+            if a.has_values:
+                out_values[to] = a.values[p]
+            to += ONE

@@ -1,0 +1,66 @@
+"""Select the entries of a matrix by a mask or by flags."""
+
+import numpy as np
+
+ONE = np.uint64(1)
+
+
+def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
+    """Flag the entries in rows start..stop of a matrix that the matrix M has, too.
+
+    Where a row of M is much longer, each index is searched instead of merging the two rows.
+    """
+    for i in range(np.uint64(start), np.uint64(stop)):
+        p, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
+        q, m_end = np.uint64(m_indptr[i]), np.uint64(m_indptr[i + ONE])
+        if m_end - q > (end - p) << np.uint64(4):
+            while p < end:
+                j = indices[p]
+                low, high = q, m_end
+                while low < high:
+                    middle = low + ((high - low) >> ONE)
+                    if m_indices[middle] < j:
+                        low = middle + ONE
+                    else:
+                        high = middle
+                q = low
+                out_flags[p] = q < m_end and m_indices[q] == j
+                p += ONE
+            continue
+        while p < end and q < m_end:
+            x, y = indices[p], m_indices[q]
+            out_flags[p] = x == y
+            p += np.uint64(x <= y)
+            q += np.uint64(y <= x)
+        while p < end:
+            out_flags[p] = False
+            p += ONE
+
+
+def keep(
+    indptr,
+    indices,
+    values,
+    flags,
+    out_indptr,
+    out_indices,
+    out_values,
+    part_ends,
+    has_values,
+    part,
+    start,
+    stop,
+):
+    """Copy the flagged entries in rows start..stop. `part_ends` has their number up to each part.
+
+    If `has_values` is 0, the values are not copied.
+    """
+    to = np.uint64(part_ends[part])
+    for i in range(np.uint64(start), np.uint64(stop)):
+        out_indptr[i] = to
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):
+            if flags[p]:
+                out_indices[to] = indices[p]
+                if has_values:
+                    out_values[to] = values[p]
+                to += ONE

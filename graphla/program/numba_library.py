@@ -1,0 +1,85 @@
+"""The module of functions that all printed programs import, as text."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from graphla.backends.cpu.loops import program as words
+from graphla.compilers import numba_ops
+
+LIBRARY = Path(words.__file__)
+FIRST_LINE = "ONE = np.uint64(1)"
+"""The first line of the file after its imports, which the module replaces."""
+
+HEAD = '''\
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def view(context, address, size, dtype):
+    """Return the array of a dtype that begins at an address. A flag is a byte."""
+    kind = dtype.instance_type
+    array = types.CPointer(types.uint8 if kind is types.boolean else kind)
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(array))
+
+    return array(types.int64, types.int64, dtype), generate
+
+
+@intrinsic
+def call(context, address, a, b, c, d, w, r):
+    """Return the value of the function at an address."""
+    def generate(context, builder, signature, arguments):
+        number = context.get_value_type(types.int64)
+        kinds = [context.get_value_type(kind) for kind in signature.args[1:]]
+        pointer = ir.FunctionType(number, kinds).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], pointer), arguments[1:])
+
+    return types.int64(*(types.int64,) * 5, w, r), generate
+
+
+@intrinsic
+def start(context, address, record, w, r):
+    """Return the value of the function at an address for a record."""
+    def generate(context, builder, signature, arguments):
+        number = context.get_value_type(types.int64)
+        kinds = [context.get_value_type(kind) for kind in signature.args[2:]]
+        pointer = ir.FunctionType(number, [number] * 4 + kinds).as_pointer()
+        address, record, w, r = arguments
+        rest = [number(0)] * 3
+        return builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+
+    return types.int64(types.int64, types.int64, w, r), generate
+
+
+def kept(function):
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return njit(function, nogil=True, error_model="numpy", cache=True, **options)
+'''
+
+
+@cache
+def library() -> str:
+    """Return the module.
+
+    Numba stores each compiled function on disk, so that the next program need not compile it.
+    """
+    text = LIBRARY.read_text(encoding="utf-8")
+    text = text[text.index(FIRST_LINE) :]
+    names = [name for name in re.findall(r"^def (\w+)", text, re.M) if name not in words.ENTRIES]
+    return "\n".join(
+        (
+            numba_ops.head,
+            HEAD,
+            text,
+            *(f"{name} = kept({name})" for name in names),
+            f"FUNCTIONS = [{', '.join(words.ENTRIES)}]",
+            '__all__ = [name for name in dir() if not name.startswith("__")]',
+            "",
+        )
+    )
