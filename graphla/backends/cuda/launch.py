@@ -218,7 +218,7 @@ class Answer:
     def __init__(self, words: Any, address: int) -> None:
         self._words = words
         self.address = address  # the value of `pointer` as an int, for use in structs
-        self.pointer = np.uint64(address)
+        self.pointer = Constant(np.uint64(address))
 
     def wait(self) -> int:
         """Wait for the current stream, then return the first word as an integer."""
