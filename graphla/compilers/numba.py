@@ -172,7 +172,7 @@ def _load_functions(
             if addresses is None:
                 if imported[0] and imported[0] not in sys.modules:
                     _module(*imported)
-                addresses = _compile_all(name, sys.modules.get(name) or _module(name, text))
+                addresses = _compile_all(name, text)
             return addresses
 
         addresses = _explain(find, lambda: what)
@@ -181,28 +181,37 @@ def _load_functions(
     return found
 
 
-def _compile_all(name: str, module: Any) -> list[int]:
-    """Return the addresses of the compiled functions in the list FUNCTIONS of a module."""
+_COMPILED = """
+from graphla.compilers.numba import compile_all
+ADDRESSES, KEPT = compile_all(__name__, FUNCTIONS)
+"""
+"""The lines that compile the functions of a program."""
+
+
+def compile_all(name: str, functions: list[Callable]) -> tuple[list[int], list[Any]]:
+    """Return the addresses of the compiled functions of a module, and objects that keep them."""
     from numba import cfunc, types
 
     integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
     signature = types.int64(*(types.int64,) * 4, integers, floats)
+    if not machine_code.is_refused(name):
+        addresses = _store(name, [_compile_native(signature, each) for each in functions])
+        if addresses is not None:
+            return addresses, []
+    compile_cached: Any = cfunc(signature, cache=True, nogil=True, error_model="numpy")
+    kept = [compile_cached(function) for function in functions]
+    return [function.address for function in kept], kept
+
+
+def _compile_all(name: str, text: str) -> list[int]:
     is_enabled = gc.isenabled()
-    gc.disable()  # the many objects of a compilation would be visited again and again
+    gc.disable()  # a compilation makes many objects, which would be visited again and again
     try:
-        if not machine_code.is_refused(name):
-            natives = [_compile_native(signature, function) for function in module.FUNCTIONS]
-            addresses = _store(name, natives)
-            if addresses is not None:
-                return addresses
-        compile_cached = cfunc(signature, cache=True, nogil=True, error_model="numpy")
-        functions = [compile_cached(function) for function in module.FUNCTIONS]
+        module: Any = _module(name, text + _COMPILED)
     finally:
         if is_enabled:
             gc.enable()
-    module.__dict__["COMPILED"] = functions  # keep the machine code
-    places: list[Any] = [function.address for function in functions]
-    return places
+    return module.ADDRESSES
 
 
 def compiled(signature: tuple) -> Callable[[Callable], Loop]:

@@ -154,7 +154,7 @@ def count_pairs(
     start,
     stop,
 ):
-    """Like `dot`, but for the semiring plus_pair: count the columns that two rows have in common.
+    """Compute what `dot` computes for plus_pair: count the columns that two rows have in common.
 
     kept_marks[k] is 1 if the current row of A has an entry in column k. The inner loop has no
     branch, so it is several times as fast as that of `dot`.
