@@ -74,6 +74,7 @@ class _Product:
     u: str
     mask: str
     queueing: str
+    is_preset: str
     forms: tuple[FormType, FormType]
 
 
@@ -255,6 +256,10 @@ class Printer:
             if isinstance(step, Save)
         ]
         out("clear_memory(frame, words[STATE_RESUME] == 0);")
+        for slot, monoid in self.plan.presets.items():
+            identity = f"{self.operators.monoid(monoid)}::identity()"
+            given = f"{self.vector(slot)}.values, {identity}, {self.size(slot.dim)}"
+            out(f"if (words[STATE_RESUME] == 0) fill({given});")
         out("if (machine.meet()) goto stopped;")
         for number in saves:
             out(f"if (words[STATE_RESUME] == {number + 1}) goto resume_{number};")
@@ -573,6 +578,7 @@ class Printer:
             product.u.dtype.c_type,
             self.operators.mask(*self.mask(step.mask)[:2]),
             f"WithQueue<{self.options.forms[key].offset}>" if key else "WithoutQueue",
+            "true" if step.out in self.plan.presets else "false",
             (rows, columns),
         )
 
@@ -585,7 +591,7 @@ class Printer:
         key = self._queue_form(step)
         out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        # A push of a full vector reads all entries, as a pull does, and also needs atomics.
         is_whole = step.mask is None and product.u in step.full
         direction = self.options.direction
         if is_ordered or (is_whole and direction == "auto"):
@@ -598,7 +604,7 @@ class Printer:
         given += ", machine.product_call(room)"
         way = "called_" if kind in self.shared else ""
         how = f"{kind.op}, {kind.kept}"
-        push = f"machine.follow({way}push<{how}, {kind.u}>(&{columns}, {given}));"
+        push = f"machine.follow({way}push<{how}, {kind.is_preset}, {kind.u}>(&{columns}, {given}));"
         pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
