@@ -150,28 +150,29 @@ def _load_functions(name: str, text: str, what: str) -> tuple[list[Loop], list[i
     return found
 
 
-def _compile_all(name: str, text: str) -> Any:
-    from numba import cfunc, types
+_COMPILED = """
+from numba import cfunc
 
-    integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
-    compiled = cfunc(
-        types.int64(*(types.int64,) * 4, integers, floats),
-        cache=True,
-        nogil=True,
-        error_model="numpy",
-    )
+_arrays = types.CPointer(types.int64), types.CPointer(types.float64)
+_kind = types.int64(*(types.int64,) * 4, *_arrays)
+_compile = cfunc(_kind, cache=True, nogil=True, error_model="numpy")
+COMPILED = [_compile(function) for function in FUNCTIONS]
+"""
+"""The lines that compile the functions of a program."""
+
+
+def _compile_all(name: str, text: str) -> tuple[list[Loop], list[int]]:
     prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
-    module = sys.modules.get(name) or _module(name, text)
     is_enabled = gc.isenabled()
-    gc.disable()  # the many objects of a compilation would be visited again and again
+    gc.disable()  # a compilation makes many objects, which would be visited again and again
     try:
-        functions = [compiled(function) for function in module.FUNCTIONS]
+        module: Any = _module(name, text + _COMPILED)
     finally:
         if is_enabled:
             gc.enable()
-    module.__dict__["COMPILED"] = functions  # keep the machine code
-    addresses: list[Any] = [function.address for function in functions]
-    return [prototype(address) for address in addresses], addresses
+    addresses: list[int] = [function.address for function in module.COMPILED]
+    functions: list[Any] = [prototype(address) for address in addresses]
+    return functions, addresses
 
 
 def _digest(text: str) -> str:

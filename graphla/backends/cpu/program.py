@@ -1,8 +1,8 @@
 """Run a program that `graphla.program.numba_text` has printed: memory, threads and faults.
 
-The program's entry runs until it finishes, or until it needs something of this module (see
-`loops/program`). This module then provides it, and calls the entry again, which goes on where it
-left.
+The function `run` of the program runs until it finishes, or until it needs something of this module
+(see `loops/program`). This module then provides it and calls `run` again, which goes on where it
+left off.
 """
 
 from __future__ import annotations
@@ -359,7 +359,7 @@ class Machine:
                 return
 
     def run_region(self) -> None:
-        """Run a region in parts, by several threads if there are any."""
+        """Run the region of a statement in parts, by several threads if there are any."""
         w, threads, statement = self.w, self.given.threads, int(self.w[words.STATEMENT])
         division, size = w[statement + words.DIVISION], int(w[words.SIZE])
         is_listed = w[words.DOMAIN] == words.IN_LISTS

@@ -109,3 +109,7 @@ def view(address, size, dtype):
 def call(address, a, b, c, d, w, r):
     """Return the value of the function at an address."""
     return 0
+
+
+def prefetch(address):
+    """Load the memory at an address into the cache, without waiting for it."""

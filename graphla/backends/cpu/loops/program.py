@@ -17,7 +17,7 @@ parameters, and returns an integer.
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import call, view
+from graphla.backends.cpu.loops.placeholder_ops import call, prefetch, view
 
 ONE = np.uint64(1)
 
@@ -245,19 +245,27 @@ def choose_domain(statement, n, w, r):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
+def rest_of(part, w):
+    """Return the array in which a part of a statement lists indices."""
+    return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+
+
 def list_block(first, last, part, n, w, _r):
     """Store indices that a statement visits in the list of a part, and return their number.
 
-    These are the indices first..last - 1, or those at these positions in the lists. An index that
-    is in both lists is visited with the first list only: a statement changes no flags of this slot.
+    These are up to BLOCK of the indices first..last - 1, or those at these positions in the lists.
+    An index that is in both lists is visited with the first list only: a statement changes no flags
+    of this slot.
     """
-    rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+    rest = rest_of(part, w)
     size = np.uint64(0)
     begin, end = np.uint64(first), np.uint64(last)
+    if begin + BLOCK < end:
+        end = begin + BLOCK
     if w[DOMAIN] == ALL:
         for i in range(begin, end):
             rest[i - begin] = np.int32(i)
-        return last - first
+        return np.int64(end - begin)
     one, two = w[DOMAIN_0], w[DOMAIN_1]
     has_one = view(w[one + PRESENT], n, np.bool_)
     if w[DOMAIN] == WITH_ENTRY:
@@ -372,6 +380,13 @@ def finish(statement, n, w, r):
         exchange(w, w[statement + TARGET], out)
 
 
+def store_counts(part, column, one, two, w):
+    """Store two counts of a part of a statement."""
+    counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)
+    counts[WIDTH * part + column] = one
+    counts[WIDTH * part + column + 1] = two
+
+
 def sum_counts(column, w):
     """Return the sum over all parts of a statement of one of their counts."""
     counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
@@ -481,8 +496,10 @@ def choose_direction(product, w, r):
                 reached += long[k + ONE] - long[k]
         else:
             short = view(w[push_form + INDPTR], n + 1, np.int32)
+            indices = w[push_form + INDICES]
             for t in range(np.uint64(entries)):
                 k = np.uint64(listed[t])
+                prefetch(indices + np.int64(4) * np.int64(short[k]))
                 reached += np.int64(short[k + ONE] - short[k])
     elif entries < n:
         reached = np.int64(np.float64(total) * entries / n)
