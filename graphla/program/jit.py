@@ -541,6 +541,11 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
+def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
+    """Return the object at this call."""
+    return x.value if x.path is None else _getter(x.path)(values)
+
+
 def _content(value: Any) -> Any:
     """Return an object that equals only those for the same content with the same types."""
     if isinstance(value, (tuple, list)):
@@ -693,7 +698,7 @@ class _Case:
             if type(each) is ir.Var
             else lists[each.index]
             if type(each) is ir.Stack
-            else each.value
+            else _find_same(each, values)
             if type(each) is ir.Same
             else values.get(each.name)
             if type(each) is _Unchanged
@@ -752,7 +757,7 @@ class _Case:
             elif isinstance(each, ir.Stack):
                 namespace[name] = lists[each.index]
             elif isinstance(each, ir.Same):
-                namespace[name] = each.value
+                namespace[name] = _find_same(each, values)
         assert place.helper is not None
         assert place.statement is not None
         line = place.statement.lineno

@@ -101,6 +101,11 @@ def narrower(delta):
     return delta / 2
 
 
+def local_array(size, dtype):
+    """Return an array of a constant size that only one call of the loop uses."""
+    return np.empty(size, dtype)
+
+
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)
