@@ -30,8 +30,8 @@ plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
 cpu = pytest.importorskip("graphla.program.cpu")
 pytestmark = pytest.mark.cpu
 
-TINY = {"near": 0, "wide": 0, "wide_list": 0, "grain": 1, "listed": 0}
-TINY |= {"room": 1, "items": 1, "apart": 1}
+TINY = {"near": 0, "wide": 0, "wide_list": 0, "wide_product": 0, "grain": 1}
+TINY |= {"listed": 0, "room": 1, "items": 1, "apart": 1}
 TUNINGS = [
     ProgramTuning(),
     ProgramTuning(sparse=0, **TINY),

@@ -25,15 +25,15 @@ ONE = np.uint64(1)
 # np.int64, and so are the constants that are passed to functions.
 
 # The fields of the program. The caller sets those of the first line.
-STOP, WIDE, WIDE_LIST, SPARSE, FIXED, FORCED, TRACED, NEAR = range(8)
-AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(8, 14)  # where and why the program has left
-FAULT, FAULT_A, FAULT_B = range(14, 17)
-DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(17, 23)  # what a statement visits
-PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(23, 29)  # the results of its parts
-PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(29, 34)  # the current product
-REST = 34  # an array of ROW indices for each part
-ITEM = 35  # the number of an item of a stack
-CODE_OF = 36  # the addresses of the functions in ENTRIES
+STOP, WIDE, WIDE_LIST, WIDE_PRODUCT, SPARSE, FIXED, FORCED, TRACED, NEAR = range(9)
+AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)  # where and why the program has left
+FAULT, FAULT_A, FAULT_B = range(15, 18)
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(18, 24)  # what a statement visits
+PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(24, 30)  # the results of its parts
+PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(30, 35)  # the current product
+REST = 35  # an array of ROW indices for each part
+ITEM = 36  # the number of an item of a stack
+CODE_OF = 37  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 42
 REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
@@ -347,7 +347,7 @@ def divides(statement, w):
     if w[DOMAIN] == IN_LISTS:
         return w[SIZE] > w[WIDE_LIST]
     work = w[statement + WORK]
-    return (w[work] if work >= 0 else w[SIZE]) > w[WIDE]
+    return w[work] > w[WIDE_PRODUCT] if work >= 0 else w[SIZE] > w[WIDE]
 
 
 def finish(statement, n, w, r):
