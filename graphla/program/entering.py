@@ -126,7 +126,7 @@ class Entry(Writer):
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
-        self.matrix_stores: list[Any] = []
+        self.matrix_objects: list[Any] = []
         self.arrays: list[ir.ArrayArgument] = []
         self.inputs: list[ir.Slot] = []
         self.arguments: list[ir.Var] = []
@@ -365,8 +365,8 @@ class Entry(Writer):
         if of is not None and of._read() is forms:
             value, path, is_transposed = of, (name, "T"), True
         store = value._read()
-        for matrix, known in zip(self.matrices, self.matrix_stores, strict=True):
-            if known is store:
+        for matrix, known in zip(self.matrices, self.matrix_objects, strict=True):
+            if known is value:
                 return View(matrix, is_transposed)
         rows, columns = (self.dim(size) for size in value.shape)
         csr = store.csr if store.has_csr else store.csc
@@ -380,7 +380,7 @@ class Entry(Writer):
             bool(store.is_symmetric),
         )
         self.matrices.append(matrix)
-        self.matrix_stores.append(store)
+        self.matrix_objects.append(value)
         self.paths["matrices"].append(path)
         return View(matrix, is_transposed)
 

@@ -426,6 +426,8 @@ class Evaluator(Entry):
                     return scalars.negation(other.present)
                 return constant(other == NONE)
         if isinstance(left, Static) and isinstance(right, Static):
+            if any(type(x.value) in (tuple, int) and x.path for x in (left, right)):
+                refuse(Reason.OPERATION, node, name="`is` between tuples or large numbers")
             return constant(left.value is right.value)
         if isinstance(left, Held) and isinstance(right, Held):
             if left == right or not all(

@@ -733,9 +733,13 @@ class Leaving:
 
 @record
 class Same:
-    """The value of a variable that is known before the program runs, such as an operator."""
+    """The value of a variable that is known before the program runs, such as an operator.
+
+    `path` is where each call finds the value (see `running.Path`), or None if it is always `value`.
+    """
 
     value: Any
+    path: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)

@@ -543,6 +543,11 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
+def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
+    """Return the object at this call."""
+    return x.value if x.path is None else _getter(x.path)(values)
+
+
 def _content(value: Any) -> Any:
     """Return a key. Two keys are equal only if the values have the same content and types."""
     if isinstance(value, (tuple, list)):
@@ -696,7 +701,7 @@ class _Case:
             if type(each) is ir.Var
             else lists[each.index]
             if type(each) is ir.Stack
-            else each.value
+            else _find_same(each, values)
             if type(each) is ir.Same
             else values.get(each.name)
             if type(each) is _Unchanged
@@ -755,7 +760,7 @@ class _Case:
             elif isinstance(each, ir.Stack):
                 namespace[name] = lists[each.index]
             elif isinstance(each, ir.Same):
-                namespace[name] = each.value
+                namespace[name] = _find_same(each, values)
         assert place.helper is not None
         assert place.statement is not None
         line = place.statement.lineno

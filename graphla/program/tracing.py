@@ -381,7 +381,7 @@ class Tracer(Caller):
             if isinstance(x, tuple):
                 return tuple(describe(each) for each in x)
             if isinstance(x, Static):
-                return ("static", id(x.value))
+                return ("static", id(x.value), x.path)
             if type(x) in FIELDS:
                 return (type(x), *[describe(getattr(x, name)) for name in FIELDS[type(x)]])
             if x is None or isinstance(x, (str, int, bool, DataType)):
@@ -528,13 +528,13 @@ class Tracer(Caller):
                 return self.result(name, Number(value.scalar))
             return ir.Same(None)
         if isinstance(value, Static):
-            return ir.Same(value.value)
+            return ir.Same(value.value, value.path)
         if isinstance(value, List):
             return self.stack(value)
         if isinstance(value, View):
             for path, matrix in zip(self.paths["matrices"], self.matrices, strict=True):
                 if matrix == value.matrix and not value.is_transposed and len(path) == 1:
-                    return ir.Same(self.given[path[0]])
+                    return ir.Same(self.given[path[0]], path)
         if isinstance(value, (Pending, Infix, *MASKS)):
             kind = "an expression or a mask that is not computed"
             refuse(Reason.PYTHON_OBJECT, node, kind=kind)

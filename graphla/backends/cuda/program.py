@@ -10,6 +10,7 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -174,13 +175,13 @@ class _Words(local):
 _words = _Words()
 
 
-class _Bytes(CPointer):
-    """Bytes that are passed to a kernel as a struct."""
+class _State(CPointer):
+    """Words that are passed to a kernel as a struct."""
 
-    def __init__(self, memory: np.ndarray):
-        super().__init__(memory.ctypes.data)
-        self.memory = memory  # keeps the bytes alive
-        self.size = memory.nbytes
+    def __init__(self, words: list[int]):
+        self.memory = array("Q", words)  # keeps the words alive
+        super().__init__(self.memory.buffer_info()[0])
+        self.size = 8 * len(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +368,7 @@ class Run:
         address, words = _words.take(layout.size)
         frame = self._frame(address)
         while True:
-            state = _Bytes(np.array(self.state, np.uint64))
+            state = _State(self.state)
             (status,) = persistent.run(
                 loop.kernel,
                 loop.blocks,
