@@ -57,7 +57,7 @@ def compile_wrapper(compiled: Any) -> bytes:
 
     If all parameters are numbers and pointers, and one of them is a pointer, the wrapper is a C
     function with these parameters. Otherwise it is a METH_FASTCALL function of CPython. This
-    function refuses arguments that do not have the types of the loop's signature, releases the GIL,
+    function rejects arguments that do not have the types of the loop's signature, releases the GIL,
     calls the loop, and returns its result.
     """
     has_pointers = any(isinstance(kind, types.CPointer) for kind in compiled.signature.args)
@@ -170,7 +170,7 @@ class _PythonFunction(_Wrapper):
         return array._getvalue()
 
     def check_dtype(self, found: Any, wanted: np.dtype[Any]) -> None:
-        """Refuse another dtype. Several numbers may mean one dtype, such as those of C's long and
+        """Reject another dtype. Several numbers may mean one dtype, such as those of C's long and
         long long."""
         builder = self.builder
         order, number = (

@@ -62,10 +62,6 @@ class Reason(Enum):
         "the loop iterates over {kind}",
         "iterate over a range, a list, or a 1-d array of numbers",
     )
-    ALIASING = (
-        "{name} refers to one vector after one branch and to another vector after the other branch",
-        "copy the entries with `<<` instead of assigning the name, or make a copy with dup()",
-    )
     DTYPE = (
         "{name} is {kind} in one round and {other} in another",
         "give it the same dtype in each round",

@@ -91,7 +91,7 @@ def check(function: Callable[..., Any], *calls: list[Callable[[], Any]]) -> None
 
 
 def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callable[[], Any]) -> None:
-    """Check that a loop is refused for a reason, and that it runs as Python with a fallback."""
+    """Check that a loop is rejected for a reason, and that it runs as Python with a fallback."""
     with gl.config.set(device="cpu"), running.use(interpreter):
         with pytest.raises(NotCompilable) as caught:
             gl.jit(function)(*(make() for make in makers))

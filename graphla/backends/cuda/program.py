@@ -239,6 +239,15 @@ class Loop:
             known = self._places[dims] = self._find_places(dims)
         return known
 
+    def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
+        """Return the bytes that a run needs and those that are available, if it needs more."""
+        places = self.places(dims)
+        needed = places.flags + places.size + sum(size for _, size, *_ in places.slots)
+        if needed < LARGE:
+            return None
+        free = xp.cuda.runtime.memGetInfo()[0] + xp.get_default_memory_pool().free_bytes()
+        return (needed, free) if needed > free else None
+
     def _find_places(self, dims: tuple[int, ...]) -> _Places:
         layout, flags, scratch = self.layout, _Parts(), _Parts()
         ring = 8 * COUNT_WORDS * COUNT_RING
@@ -258,6 +267,9 @@ class Loop:
         )
         return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
 
+
+LARGE = 1 << 30
+"""A run that needs fewer bytes than this does not ask the driver how much memory is free."""
 
 MOST_SIZES = 64
 """Number of dimensions for which a loop keeps the places of its memory."""

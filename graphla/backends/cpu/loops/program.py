@@ -208,8 +208,8 @@ def choose_domain(statement, n, w, r):
     """Choose the indices that a statement visits, and store them in the fields of the program.
 
     Each option is a pair of slots, or -1 in place of a slot, such that the statement changes
-    nothing at an index where neither slot has an entry. If no option has few entries, or if there
-    is no option, the statement visits all indices.
+    nothing at an index where neither slot has an entry. If no option has few entries, or if none
+    is given, the statement visits all indices.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
