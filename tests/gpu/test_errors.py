@@ -89,6 +89,7 @@ def test_a_compiled_loop_over_vectors_that_do_not_fit_is_rejected_or_runs_as_pyt
     with pytest.warns(UserWarning, match="are available"):
         assert jitted(u).to_dict() == {5: 1024.0, 7: 2048.0}
 
+
 @simulated
 def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
     from simulator import machine
