@@ -24,8 +24,8 @@ from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.spgemm import SpgemmTuning
 from graphla.backends.cpu.spmspv import SpmspvTuning
 from graphla.backends.tuning import using
+from graphla.compilers import machine_code, scratch, threads
 from graphla.compilers import numba as compiled
-from graphla.compilers import scratch, threads
 from graphla.formats import BitmapVector, Csr, FullVector, MatrixMask, SparseVector, VectorMask
 from graphla.settings import config
 from semirings import binary, semiring, trace
@@ -557,11 +557,12 @@ PROGRAM = """
         w = backend("cpu").pull(a, u, plus_times["FP64"], "mxv", None)
     assert w.values.tolist() == [1.5, 3.5]
     print(cache_folder())
+    print("numba" in sys.modules)
 """
 
 
-def start(folder: Path | str, program: str = PROGRAM) -> subprocess.Popen:
-    environment = {**os.environ, "GRAPHLA_CACHE_DIR": str(folder)}
+def start(folder: Path | str, program: str = PROGRAM, **variables: str) -> subprocess.Popen:
+    environment = {**os.environ, "GRAPHLA_CACHE_DIR": str(folder), **variables}
     environment.pop("NUMBA_CACHE_DIR", None)
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program)],
@@ -579,23 +580,33 @@ def ended(process: subprocess.Popen) -> str:
     return out.strip()
 
 
-def test_two_processes_share_the_cache_and_a_damaged_cache_is_replaced(tmp_path: Path) -> None:
-    assert [ended(each) for each in [start(tmp_path), start(tmp_path)]] == [str(tmp_path)] * 2
-    (source,) = tmp_path.glob("*.py")
-    stored = list((tmp_path / "__pycache__").iterdir())
-    assert {file.suffix for file in stored} == {".nbi", ".nbc"}
-    assert len(list(tmp_path.iterdir())) == 2, "nothing temporary stays"
-
+def test_two_processes_share_the_cache_and_damaged_or_foreign_code_is_replaced(
+    tmp_path: Path,
+) -> None:
+    by_numba = not machine_code.is_supported()
+    compiled, loaded = f"{tmp_path}\nTrue", f"{tmp_path}\n{by_numba}"
+    assert {ended(each) for each in [start(tmp_path), start(tmp_path)]} <= {compiled, loaded}
+    stored = [file for file in tmp_path.rglob("*") if file.is_file()]
+    suffixes = {".py", ".nbi", ".nbc"} if by_numba else {".py", ".code"}
+    assert {file.suffix for file in stored} == suffixes and len(stored) == len(suffixes)
     written = {file: file.stat().st_mtime_ns for file in stored}
-    ended(start(tmp_path))
+    assert ended(start(tmp_path)) == loaded
     assert {file: file.stat().st_mtime_ns for file in stored} == written, "it was only read"
 
-    whole = source.read_bytes()
-    for file in (source, *stored):
-        file.write_bytes(file.read_bytes()[:100])
-        ended(start(tmp_path))
-        assert file.exists()
-    assert source.read_bytes() == whole
+    for file in stored:
+        if by_numba or file.suffix == ".code":
+            whole = file.read_bytes()
+            file.write_bytes(whole[:100])
+            assert ended(start(tmp_path)) == compiled
+            assert len(file.read_bytes()) > 100
+    if by_numba:
+        return
+    (code,) = tmp_path.glob("*.code")
+    other = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "-avx"}
+    assert ended(start(tmp_path, **other)) == compiled
+    (foreign,) = set(tmp_path.glob("*.code")) - {code}
+    code.write_bytes(foreign.read_bytes())
+    assert ended(start(tmp_path)) == compiled
 
 
 INTERRUPTED = """
@@ -626,7 +637,7 @@ def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_one(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").touch()
-    used = ended(start(tmp_path / "file" / "folder"))
+    used, _ = ended(start(tmp_path / "file" / "folder")).split("\n")
     assert used != str(tmp_path) and not Path(used).exists(), "a folder of its own, gone by now"
 
 

@@ -7,6 +7,7 @@ import stat
 import sys
 import tempfile
 import warnings
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -43,16 +44,20 @@ def _danger(folder: Path) -> str | None:
     """Return the reason why another user could change the folder or a file in it, or None."""
     if os.name != "posix":
         return None
-    for path in (folder, *folder.iterdir(), *(folder / "__pycache__").glob("*")):
-        if danger := _why_unsafe(path):
-            return danger
+    if danger := _why_unsafe(folder):
+        return danger
     for path in folder.parents:  # in a sticky folder such as /tmp, only owners can rename entries
         if danger := _why_unsafe(path, but=stat.S_ISVTX):
             return danger
+    for place in (folder, folder / "__pycache__"):
+        with suppress(FileNotFoundError), os.scandir(place) as entries:
+            for entry in entries:  # there may be thousands, and Path objects would be slow
+                if danger := _why_unsafe(entry):
+                    return danger
     return None
 
 
-def _why_unsafe(path: Path, but: int = 0) -> str | None:
+def _why_unsafe(path: Path | os.DirEntry[str], but: int = 0) -> str | None:
     """Return the reason why another user could change the file or folder at `path`, or None if no
     other user could.
 
@@ -64,11 +69,11 @@ def _why_unsafe(path: Path, but: int = 0) -> str | None:
     except FileNotFoundError:  # another process has just removed it
         return None
     if state.st_uid not in (0, os.geteuid()):
-        return f"{path} belongs to another user"
+        return f"{os.fspath(path)} belongs to another user"
     is_open = state.st_mode & 0o002 or (state.st_mode & 0o020 and not _is_own(state.st_gid))
     if not is_open or state.st_mode & but:
         return None
-    return f"{path} is writable by other users"
+    return f"{os.fspath(path)} is writable by other users"
 
 
 def _is_own(gid: int) -> bool:

@@ -3,8 +3,9 @@
 A loop is a function in a file of `graphla.backends.cpu.loops`. The text of its typed operators,
 followed by the text of that file, becomes a module. The module is written into the cache folder,
 under a name that contains a digest of everything it depends on. It is then entered in `sys.modules`
-and compiled for one signature. Numba stores the machine code next to the module, so that a later
-process only has to read it.
+and compiled for one signature. `graphla.compilers.machine_code` stores the machine code next to the
+module, so that a later process needs neither the module nor Numba. Where that is impossible, Numba
+stores it.
 """
 
 from __future__ import annotations
@@ -14,14 +15,11 @@ import ctypes
 import gc
 import hashlib
 import os
-import platform
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import SourceFileLoader
-from importlib.metadata import version
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -31,16 +29,22 @@ from typing import Any
 
 import numpy as np
 
-from graphla.compilers import numba_ops
+from graphla.compilers import machine_code, numba_ops
 from graphla.compilers.cache import cache_folder, private_folder
+from graphla.compilers.machine_code import Loop
 from semirings.exceptions import GraphblasException
 
-Loop = Callable[..., Any]
+_SETTINGS = (
+    *("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO", "DISABLE_INTEL_SVML", "DISABLE_JIT"),
+    *("ENABLE_AVX", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE"),
+)
+"""The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
 
 _loaded: dict[tuple, Any] = {}
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
+_NATIVE = Path(__file__).parent / "native.py"
 
 
 @cache
@@ -108,7 +112,14 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
     """Return a function of the module with this text. `describe` returns what an error names."""
     name = f"graphla_{file}_{_digest(text)}"
-    return _explain(lambda: getattr(_module(name, text), function), describe)
+
+    def find() -> Loop:
+        addresses = machine_code.load(name)
+        if addresses is None:
+            return getattr(_module(name, text), function)
+        return machine_code.make_function(name, *addresses)
+
+    return _explain(find, describe)
 
 
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
@@ -118,7 +129,9 @@ def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
-        message = f"Numba {version('numba')} could not compile {describe()}"
+        from numba import __version__
+
+        message = f"Numba {__version__} could not compile {describe()}"
         raise GraphblasException(message) from error
 
 
@@ -137,41 +150,109 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
         with _lock:
             before = _load_functions(file, library, what)
             text = f"from {file} import *\n{text}"
-            after = _load_functions(f"graphla_program_{_digest(text)}", text, what)
+            program = f"graphla_program_{_digest(text)}"
+            after = _load_functions(program, text, what, (file, library))
             found = _loaded[key] = before[0] + after[0], before[1] + after[1]
     return found
 
 
-def _load_functions(name: str, text: str, what: str) -> tuple[list[Loop], list[int]]:
+def _load_functions(
+    name: str, text: str, what: str, imported: tuple[str, str] = ("", "")
+) -> tuple[list[Loop], list[int]]:
+    """Return the functions of the module with this name and text, and their addresses.
+
+    `imported` are the name and the text of the module that this module imports.
+    """
     key = ("functions", name)
     found = _loaded.get(key)
     if found is None:
-        found = _loaded[key] = _explain(lambda: _compile_all(name, text), lambda: what)
+
+        def find() -> list[int]:
+            addresses = machine_code.load(name)
+            if addresses is None:
+                if imported[0] and imported[0] not in sys.modules:
+                    _module(*imported)
+                addresses = _compile_all(name, text)
+            return addresses
+
+        addresses = _explain(find, lambda: what)
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
+        found = _loaded[key] = [prototype(address) for address in addresses], addresses
     return found
 
 
-def _compile_all(name: str, text: str) -> Any:
+_COMPILED = """
+from graphla.compilers.numba import compile_all
+ADDRESSES, KEPT = compile_all(__name__, FUNCTIONS)
+"""
+"""The lines that compile the functions of a program."""
+
+
+def compile_all(name: str, functions: list[Callable]) -> tuple[list[int], list[Any]]:
+    """Return the addresses of the compiled functions of a module, and objects that keep them."""
     from numba import cfunc, types
 
     integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
-    compiled = cfunc(
-        types.int64(*(types.int64,) * 4, integers, floats),
-        cache=True,
-        nogil=True,
-        error_model="numpy",
-    )
-    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 6)
-    module = sys.modules.get(name) or _module(name, text)
+    signature = types.int64(*(types.int64,) * 4, integers, floats)
+    if not machine_code.is_refused(name):
+        addresses = _store(name, [_compile_native(signature, each) for each in functions])
+        if addresses is not None:
+            return addresses, []
+    compile_cached: Any = cfunc(signature, cache=True, nogil=True, error_model="numpy")
+    kept = [compile_cached(function) for function in functions]
+    return [function.address for function in kept], kept
+
+
+def _compile_all(name: str, text: str) -> list[int]:
     is_enabled = gc.isenabled()
-    gc.disable()  # the many objects of a compilation would be visited again and again
+    gc.disable()  # a compilation makes many objects, which would be visited again and again
     try:
-        functions = [compiled(function) for function in module.FUNCTIONS]
+        module: Any = _module(name, text + _COMPILED)
     finally:
         if is_enabled:
             gc.enable()
-    module.__dict__["COMPILED"] = functions  # keep the machine code
-    addresses: list[Any] = [function.address for function in functions]
-    return [prototype(address) for address in addresses], addresses
+    return module.ADDRESSES
+
+
+def compiled(signature: tuple) -> Callable[[Callable], Loop]:
+    """Return a decorator that compiles a function of a generated module for a signature."""
+    from numba import njit
+    from numba.core import config
+
+    def compile_function(function: Callable) -> Loop:
+        settings: Any = config
+        name = function.__module__
+        if settings.DISABLE_JIT:
+            return function
+        if not machine_code.is_refused(name):
+            addresses = _store(name, [_compile_native(signature, function)])
+            if addresses is not None:
+                return machine_code.make_function(name, *addresses)
+        compile_cached: Any = njit(signature, cache=True, nogil=True, error_model="numpy")
+        return compile_cached(function)
+
+    return compile_function
+
+
+def _compile_native(signature: Any, function: Callable) -> Any:
+    """Compile a function without a wrapper, so that it does not need Numba's runtime."""
+    from numba import njit
+
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    decorate: Any = njit(signature, nogil=True, error_model="numpy", **options)
+    (native,) = decorate(function).overloads.values()
+    return native
+
+
+def _store(name: str, natives: list[Any]) -> list[int] | None:
+    """Store functions that Numba has compiled, and return the addresses of their wrappers.
+
+    Return None if they cannot be loaded without Numba.
+    """
+    from graphla.compilers.native import compile_wrapper
+
+    pairs = [(compile_wrapper(each), each.library._get_compiled_object()) for each in natives]
+    return machine_code.store(name, pairs)
 
 
 def _digest(text: str) -> str:
@@ -251,8 +332,20 @@ def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
     return "(" + ", ".join(kinds) + ",)"
 
 
+@cache
 def _versions() -> str:
-    return " ".join((version("numba"), np.__version__, platform.python_version()))
+    """Return everything except the text of a loop that its machine code depends on.
+
+    We read the files in which Numba and llvmlite record their versions, because importing
+    `importlib.metadata` takes 15 ms.
+    """
+    files = [_NATIVE]
+    for name in ("numba", "llvmlite"):
+        spec = find_spec(name)
+        files += [Path(folder) / "_version.py" for folder in spec.submodule_search_locations or ()]  # pyright: ignore[reportOptionalMemberAccess]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    settings = {name: os.environ.get(f"NUMBA_{name}") for name in _SETTINGS}
+    return "".join((*texts, np.__version__, sys.version, machine_code.processor(), f"{settings}"))
 
 
 # --- write to and import from the cache folder ------------------------------------------------
@@ -300,12 +393,4 @@ def _write(path: Path, text: str) -> None:
     with suppress(OSError):
         if path.read_bytes() == data and path.stat().st_mtime == 0:
             return
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.utime(temporary, (0, 0))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    machine_code.write(path, data, (0, 0))

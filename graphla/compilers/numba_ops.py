@@ -24,6 +24,9 @@ head = f"""\
 import numpy as np
 from numba import from_dtype, njit, types
 
+from graphla.compilers.native import local_array
+from graphla.compilers.numba import compiled
+
 
 def inlined(function):
     return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
@@ -31,10 +34,6 @@ def inlined(function):
 
 def merged(function):
     return njit(function, inline="always")  # a call that passes arrays would count references
-
-
-def compiled(signature):
-    return njit(signature, nogil=True, error_model="numpy", cache=True)
 
 
 {numba_prelude}

@@ -11,6 +11,7 @@ import numpy as np
 from graphla.backends import backend
 from graphla.formats import FullVector
 from semirings.dtypes import BOOL, FP64, INT64, UINT64, DataType, lookup_dtype
+from semirings.primitives import to_integer
 
 DLPACK_CUDA = 2
 """DLPack's code for the memory of an NVIDIA GPU."""
@@ -76,9 +77,14 @@ def _greatest(np_type: np.dtype[Any]) -> float:
 
 
 def as_type(value: Any, dtype: DataType) -> Any:
-    """Cast a NumPy scalar as `astype` does; an integer that does not fit wraps around silently."""
+    """Cast a NumPy scalar.
+
+    An integer that does not fit wraps around. A float that becomes an integer is clipped.
+    """
     if value.dtype == dtype.np_type:
         return value
+    if value.dtype.kind == "f" and dtype.is_integer:
+        return to_integer(value, dtype.np_type.type)[()]
     with np.errstate(all="ignore"):
         return value.astype(dtype.np_type)
 

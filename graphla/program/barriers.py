@@ -66,8 +66,8 @@ class Access:
 
 
 RENEWED = ("counts", "fold", "check")
-"""Resources whose readers need not be awaited. A new value is written to other memory, and this
-memory is reused only after another barrier."""
+"""A write of such a resource need not wait for readers of the old value. The new value is written
+to other memory, and the old memory is reused only after another barrier."""
 
 
 def accesses(step: Step) -> list[Access]:
@@ -298,7 +298,7 @@ def _separate_block(
 
 
 def _rank(before: Access, after: Access) -> tuple[bool, ...]:
-    """Return a key by which the plainest reason comes first: a step reads what another writes."""
+    """Return a sort key. The simplest reason comes first: a step reads what another writes."""
     return not before.writes, after.writes, before.resource[0] != "elements"
 
 

@@ -136,7 +136,7 @@ class Caller(Evaluator):
     def call_static(
         self, function: Any, args: list[Any], options: dict[str, Any], node: Any
     ) -> Any:
-        """Call a function of the library with known objects."""
+        """Call a function of the library now. All arguments must be known objects."""
         for x in (*args, *options.values()):
             if not isinstance(x, Static) and not (
                 isinstance(x, Number) and isinstance(x.scalar, ir.Constant)
@@ -195,9 +195,9 @@ class Caller(Evaluator):
         node: Any,
         keywords: int | None = None,
     ) -> dict[str, Any]:
-        """Return the arguments of a call by name; a missing one, and None, is None.
+        """Return the arguments of a call by name. A missing argument is None, as is a given None.
 
-        The arguments from number `keywords` on must be keywords.
+        At most `keywords` arguments may be positional.
         """
         limit = len(names) if keywords is None else keywords
         if len(args) > limit:
@@ -210,7 +210,7 @@ class Caller(Evaluator):
         return {name: None if found.get(name) == NONE else found.get(name) for name in names}
 
     def optional_static(self, value: Any, node: Any) -> Any:
-        """Return the known object, or None if there is none."""
+        """Return the Python object of an argument, or None if the argument is missing."""
         return None if value is None else self.static(value, node)
 
     # --- methods ----------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ class Caller(Evaluator):
     def vector_method(
         self, value: Any, name: str, args: list[Any], options: dict[str, Any], node: ast.Call
     ) -> Any:
-        """Return a method of a vector or a vector expression."""
+        """Return `value.name(...)` for a vector or a vector expression."""
         bind = self.bind_arguments
         if name == "new" and not isinstance(value, Held):
             found = bind(("dtype", "mask", "input_mask", "name"), args, options, node, 1)
@@ -308,7 +308,7 @@ class Caller(Evaluator):
     def scalar_method(
         self, value: Typed, name: str, args: list[Any], options: dict[str, Any], node: ast.Call
     ) -> Any:
-        """Return a method of a Scalar."""
+        """Return `value.name(...)` for a Scalar or a NumPy number."""
         if value.is_numpy:
             if name == "item" and not args:
                 return Number(value.scalar)
@@ -328,7 +328,7 @@ class Caller(Evaluator):
     def matrix_method(
         self, value: View, name: str, args: list[Any], options: dict[str, Any], node: ast.Call
     ) -> Any:
-        """Return a method of a matrix."""
+        """Return `value.name(...)` for a matrix."""
         if name == "mxv":
             found = self.bind_arguments(("other", "op"), args, options, node)
             if not isinstance(found["other"], VECTORS):
@@ -562,7 +562,7 @@ class Caller(Evaluator):
         return refuse(Reason.ITERABLE, node, kind=f"a {self.kind(value)}")
 
     def sequence(self, value: Static, node: Any) -> Items:
-        """Return the items of a list or a tuple of known objects."""
+        """Return the items of a known list or tuple, as constants of the program."""
         if not all(classify(item) in ("static", "number") for item in value.value):
             refuse(Reason.ITERABLE, node, kind="a list or a tuple with objects of this kind")
         if value.path is not None:
@@ -593,7 +593,7 @@ class Caller(Evaluator):
         return scalars.call("lt", BOOL, iterator.position, self.length(source))
 
     def next_of(self, iterator: Iterator, node: Any) -> tuple[Any, Iterator]:
-        """Return the next item, and the iterator after it."""
+        """Return the next item, and the iterator over the rest."""
         source = iterator.source
         if isinstance(source, Range):
             step = constant(source.step) if isinstance(source.step, int) else source.step
@@ -666,6 +666,6 @@ _CALLS: dict[Any, Callable[..., Any]] = {
     Vector: Caller.call_vector,
     Vector.from_scalar: Caller.call_from_scalar,
 }
-"""The functions that a program has instructions for."""
+"""The method that evaluates the calls of each function."""
 
 _INPUT_OUTPUT = {print, open, input}

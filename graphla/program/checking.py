@@ -1,4 +1,4 @@
-"""Check that a program obeys the rules of the intermediate form.
+"""Check that a program obeys the rules of the intermediate representation.
 
 Only the tests run these checks. The tracer's programs obey the rules by construction.
 """
@@ -29,7 +29,7 @@ ENTRYWISE = (
     ir.Select,
     ir.Restrict,
 )
-"""The expressions with an entry-wise expression `x` as operand."""
+"""The classes of expressions that have an entry-wise expression `x` as operand."""
 
 _NUMBERS = ((INT64, INT64), (FP64, FP64))
 _SAME = (*_NUMBERS, (BOOL, BOOL))
@@ -37,7 +37,7 @@ _EACH = ((BOOL,), (INT64,), (FP64,))
 
 
 def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]:
-    """Return the dtypes of the arguments and the result of each scalar function."""
+    """Return the allowed dtypes of the arguments and the result of each scalar function."""
     found: dict[str, tuple[Any, ...]] = {}
     for name in ("add", "sub", "mul", "floordiv", "mod", "pow", "min", "max"):
         found[name] = tuple((pair, pair[0]) for pair in _NUMBERS)
@@ -68,7 +68,7 @@ def _arguments() -> dict[str, tuple[tuple[tuple[DataType, ...], DataType], ...]]
 
 
 SIGNATURES = _arguments()
-"""The pairs (dtypes of the arguments, dtype of the result) that each scalar function allows."""
+"""For each scalar function, the allowed pairs (dtypes of the arguments, dtype of the result)."""
 
 
 def scalar_dtype(dtype: DataType) -> DataType:
@@ -77,7 +77,7 @@ def scalar_dtype(dtype: DataType) -> DataType:
 
 
 def check(program: ir.Program) -> None:
-    """Raise Panic if the program breaks a rule of the intermediate form."""
+    """Raise Panic if the program breaks a rule of the intermediate representation."""
     _Checker(program).check()
 
 
@@ -227,7 +227,7 @@ class _Checker:
         self.require(x.dtype is x.semiring.return_type, "the dtype is not the semiring's")
 
     def check_vector(self, x: ir.VectorExpression, dim: ir.Dim | None) -> None:
-        """Check an entry-wise expression. If `dim` is None, its size is that of its slots."""
+        """Check an entry-wise expression. If `dim` is None, its size is not checked."""
         if isinstance(x, ir.Entry):
             self.check_slot(x.slot)
             self.require(dim in (None, x.slot.dim), f"{x.slot!r} must have {dim!r}")
@@ -421,7 +421,7 @@ def find_dim(x: ir.VectorExpression) -> ir.Dim | None:
 
 
 def next_blocks(end: ir.End) -> tuple[int, ...]:
-    """Return the numbers of the blocks that may follow."""
+    """Return the numbers of the blocks that may follow a block with this end."""
     if isinstance(end, ir.Jump):
         return (end.target,)
     return (end.then, end.otherwise) if isinstance(end, ir.Branch) else ()

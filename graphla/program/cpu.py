@@ -53,9 +53,11 @@ def explain(program: ir.Program) -> str:
     """Return a text with the loops of the machine code, and how the vectors are stored."""
     layout = print_program(program, [("int32", "int32")] * len(program.matrices))
     names = {slot.index: slot.name for slot in program.slots}
-    wide = machine.TUNING.wide
-    found = [f"loops; threads divide a loop over more than {wide:,} indices and edges, and join"]
-    found[0] += " after it"
+    wide, most = machine.TUNING.wide, machine.TUNING.wide_product
+    found = [
+        f"loops; threads divide a loop over more than {wide:,} indices, and a product that reads "
+        f"more than {most:,} edges, and join after it"
+    ]
     block = -1
     for phase, following in zip(layout.phases, [*layout.phases[1:], None], strict=True):
         if phase.kind == "push" and following is not None and following.kind == "pull":

@@ -34,6 +34,7 @@ from graphla.program.cuda_layout import (
 from graphla.program.cuda_text import KERNEL, SCALAR_FAULTS, print_kernel
 from graphla.program.plan import plan
 from graphla.program.plan_steps import Multiply, Plan, Save
+from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
@@ -71,6 +72,9 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
     )
     planned = _plan(_ById(program), full, settings().deterministic)
     text, loop = planned.specialize(arguments.matrices)
+    if lacking := loop.lacking(arguments.dims):
+        needed, free = lacking
+        refuse(Reason.TOO_LARGE, None, size=f"{needed:,}", limit=f"{free:,}")
     reductions = [_reduce(each, arguments) for each in planned.plan.reductions]
     work = machine.Run(
         loop,

@@ -6,15 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphla.program import ir
-from graphla.program.plan_steps import (
-    Plan,
-)
+from graphla.program.plan_steps import Plan
 
 # --- the state of a program ---------------------------------------------------------------------
 
 HEADER = 8
-"""Number of words at the beginning of the state, of which `StateWord` in program.cuh tells the use.
-"""
+"""Number of words at the beginning of the state. `StateWord` in program.cuh documents them."""
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
 INPUT = ("indices", "present", "values", "step", "count")
@@ -72,7 +69,7 @@ class FormType:
 
 @dataclass(frozen=True)
 class Options:
-    """What a kernel is specialized to, besides its plan.
+    """What a kernel is specialized to, in addition to its plan.
 
     `forms` has the types of the forms of the matrices that products read (see `form_keys`).
     `direction` is "auto", "push" or "pull".

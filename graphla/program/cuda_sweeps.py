@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphla.program import ir
 from graphla.program.barriers import only_adds
-from graphla.program.cuda_code import (
-    Lines,
-    both,
-    choose,
-    convert,
-    either,
-    zero,
-)
+from graphla.program.cuda_code import Lines, both, choose, convert, either, zero
 from graphla.program.patterns import is_replaced, nodes
-from graphla.program.plan_steps import (
-    Check,
-    Compare,
-    Erase,
-    Fold,
-    Part,
-    Store,
-    Sweep,
-)
+from graphla.program.plan_steps import Check, Compare, Erase, Fold, Part, Store, Sweep
 from semirings.dtypes import BOOL, DataType
 
 if TYPE_CHECKING:
@@ -35,7 +20,7 @@ if TYPE_CHECKING:
 AHEAD = 4
 """Number of positions whose elements a thread loads at the same time, if they are not large."""
 LARGE = 32
-"""If the elements that a sweep loads for one position have more bytes than this, AHEAD / 2."""
+"""If the elements for one position have more bytes than this, the number is AHEAD / 2."""
 
 MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
 
@@ -54,7 +39,7 @@ class SweepPrinter:
         self.printer, self.sweep = printer, sweep
         self.known: dict[ir.Slot, tuple[str, str]] = {}
         self.flags: dict[ir.Slot, None] = {}  # the slots whose flags are loaded
-        self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and when
+        self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and the condition
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
         self.before = Lines(printer.out.depth)
@@ -117,6 +102,8 @@ class SweepPrinter:
                 out(f"put_fold({partials}, machine.scratch, fold_{number});")
 
     def _ahead(self, count: int) -> int:
+        if self.printer.options.cluster > 1:
+            return 1  # the vectors are so small that a thread has one position
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
         ahead = AHEAD if size <= LARGE else AHEAD // 2
@@ -382,7 +369,12 @@ class SweepPrinter:
         if isinstance(part, Store):
             self._store(part)
         elif isinstance(part, Erase):
-            self.run(f"{self.printer.name(part.slot)}.present[i] = false;")
+            name, monoid = self.printer.name(part.slot), self.printer.plan.presets.get(part.slot)
+            if monoid is not None:
+                identity = f"{self.printer.operators.monoid(monoid)}::identity()"
+                has = self.has(part.slot, frozenset())
+                self.run(f"if ({has}) {name}.values[i] = {identity};")
+            self.run(f"{name}.present[i] = false;")
             self.known[part.slot] = "false", zero(part.slot.dtype)
         elif isinstance(part, Fold):
             self._fold(part)

@@ -74,6 +74,7 @@ class _Product:
     u: str
     mask: str
     queueing: str
+    is_preset: str
     forms: tuple[FormType, FormType]
 
 
@@ -255,6 +256,10 @@ class Printer:
             if isinstance(step, Save)
         ]
         out("clear_memory(frame, words[STATE_RESUME] == 0);")
+        for slot, monoid in self.plan.presets.items():
+            identity = f"{self.operators.monoid(monoid)}::identity()"
+            given = f"{self.vector(slot)}.values, {identity}, {self.size(slot.dim)}"
+            out(f"if (words[STATE_RESUME] == 0) fill({given});")
         out("if (machine.meet()) goto stopped;")
         for number in saves:
             out(f"if (words[STATE_RESUME] == {number + 1}) goto resume_{number};")
@@ -286,8 +291,9 @@ class Printer:
         out("state[STATE_EXIT] = exit_number;")
         out("state[STATE_NEEDED] = needed;")
         out("state[STATE_PRODUCTS] = machine.finish();")
-        for each, at in words.variables.items():
-            out(f"state[{at}] = as_bits<u64>({self.name(each)});")
+        if words.variables:
+            first, last = min(words.variables.values()), max(words.variables.values())
+            out(f"for (u32 k = {first}; k <= {last}; ++k) state[k] = words[k];")
         for slot, at in words.slots.items():
             out(f"put_vector({self.vector(slot)}, &state[{at}]);")
         for stack, at in words.stacks.items():
@@ -405,10 +411,13 @@ class Printer:
             self._check_fault(x.values, x.line)
             for k, variable in enumerate(x.variables):
                 out(f"{self.name(variable)} = value_{k};")
+            self._record(*x.variables)
         elif isinstance(x, ir.Count):
             out(f"{self.name(x.variable)} = entries_of({self.name(x.slot)});")
+            self._record(x.variable)
         elif isinstance(x, ir.Length):
             out(f"{self.name(x.variable)} = {self.name(x.stack)}.length;")
+            self._record(x.variable)
         elif isinstance(x, ir.ClearStack):
             out(f"{self.name(x.stack)}.clear();")
         elif isinstance(x, ir.Fault):
@@ -418,6 +427,14 @@ class Printer:
             out(f"if (is_wrong) {{ machine.fault = {number}; goto failed; }}")
         else:
             self._read_element(x)
+
+    def _record(self, *variables: ir.Var) -> None:
+        """Print the copy of variables to the state of the program.
+
+        A variable then needs no register until the program ends, unless it is used again.
+        """
+        for each in variables:
+            self.out(f"store_word(&words[{self.words.variables[each]}], {self.name(each)});")
 
     def _position(self, index: ir.Scalar, dim: ir.Dim, line: int) -> None:
         kind = "INDEX_OUT_OF_RANGE"
@@ -435,6 +452,7 @@ class Printer:
         value = choose("has", f"load_relaxed(&{slot}.values[i])", zero(x.slot.dtype))
         out(f"{self.name(x.variable)} = python_number({value}, machine.fault);")
         out(f"if (machine.fault) {{ machine.line = {x.line}; goto failed; }}")
+        self._record(x.is_present, x.variable)
 
     def combine(self, step: Combine) -> None:
         """Print the end of a fold."""
@@ -445,11 +463,14 @@ class Printer:
         out(f"++{turn};")
         if isinstance(source, ir.IsEqual):
             out(f"{self.name(source.variable)} = !all.sum;")
+            self._record(source.variable)
             return
         out(f"{self.name(source.variable)} = python_number(all.sum, machine.fault);")
         out(f"if (machine.fault) {{ machine.line = {source.line}; goto failed; }}")
+        self._record(source.variable)
         if source.is_present is not None:
             out(f"{self.name(source.is_present)} = all.has;")
+            self._record(source.is_present)
 
     def fold_struct(self, source: ir.Reduce | ir.IsEqual) -> str:
         """Return the name of the struct of a fold."""
@@ -573,6 +594,7 @@ class Printer:
             product.u.dtype.c_type,
             self.operators.mask(*self.mask(step.mask)[:2]),
             f"WithQueue<{self.options.forms[key].offset}>" if key else "WithoutQueue",
+            "true" if step.out in self.plan.presets else "false",
             (rows, columns),
         )
 
@@ -585,7 +607,7 @@ class Printer:
         key = self._queue_form(step)
         out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
         is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        # A push of a full vector reads all entries, as a pull does, and needs atomics besides.
+        # A push of a full vector reads all entries, as a pull does, and also needs atomics.
         is_whole = step.mask is None and product.u in step.full
         direction = self.options.direction
         if is_ordered or (is_whole and direction == "auto"):
@@ -598,7 +620,7 @@ class Printer:
         given += ", machine.product_call(room)"
         way = "called_" if kind in self.shared else ""
         how = f"{kind.op}, {kind.kept}"
-        push = f"machine.follow({way}push<{how}, {kind.u}>(&{columns}, {given}));"
+        push = f"machine.follow({way}push<{how}, {kind.is_preset}, {kind.u}>(&{columns}, {given}));"
         pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")

@@ -10,12 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphla.program import ir
-from graphla.program.patterns import (
-    has_pattern_of,
-    is_full,
-    required,
-    within,
-)
+from graphla.program.patterns import has_pattern_of, is_full, required, within
 from graphla.program.plan_steps import (
     Compare,
     Domain,
@@ -36,7 +31,7 @@ from graphla.program.plan_steps import (
 
 
 def group_slots(slots: Iterable[ir.Slot], steps: Iterable[Any]) -> dict[ir.Slot, ir.Slot]:
-    """Return a representative for each slot. Slots that exchange their contents have the same."""
+    """Return a representative for each slot. Slots that exchange their contents share one."""
     parent = {slot: slot for slot in slots}
 
     def find(slot: ir.Slot) -> ir.Slot:
@@ -171,7 +166,7 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
 
 
 def _relevant(write: ir.Write) -> set[ir.Slot]:
-    """Return slots outside of whose entries a write changes nothing."""
+    """Return slots. Where one of them has no entry, a write changes nothing."""
     source, mask = within(write.source), required(write.mask)
     if write.mask is None and write.accum is None:
         is_empty = isinstance(write.source, ir.Empty)

@@ -1,4 +1,4 @@
-"""The state of a trace, and the instructions that it emits."""
+"""Define the state of a trace, and emit the instructions of blocks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Object:
 
     Attributes:
         slot: the slot that stores its entries.
-        survives: whether it exists before the program runs and the loop may change it. Its entries
-            are then needed even if no name refers to it.
-        is_shared: whether a list contains it. It must then not change.
+        survives: whether it exists before the program runs and the loop may change it. If so, its
+            entries are needed even if no name refers to it.
+        is_shared: whether a list may contain it. If so, the loop must not change it.
     """
 
     slot: ir.Slot
@@ -33,7 +33,7 @@ class Object:
 
 @dataclass(slots=True)
 class State:
-    """What the variables refer to, at one place of the program.
+    """What the variables refer to, at one point of the program.
 
     Attributes:
         names: the value of each variable that the loop assigns, and of each vector.
@@ -48,7 +48,7 @@ class State:
         return State(dict(self.names), dict(self.objects))
 
     def keep(self, names: Any) -> None:
-        """Drop all other names, and then the objects to which no name refers."""
+        """Drop all names except these, and the objects that are no longer needed."""
         self.names = {name: value for name, value in self.names.items() if name in names}
         used = {each.number for each in parts(tuple(self.names.values()), Held)}
         self.objects = {
@@ -62,11 +62,11 @@ class State:
 
 
 class Ended(Exception):
-    """The program always ends here with a fault."""
+    """The statement always ends the program with a fault."""
 
 
 class Fork(Exception):
-    """The meaning of a statement depends on a condition, so the tracer makes two blocks."""
+    """The meaning of a statement depends on a condition, so the tracer must add two blocks."""
 
     def __init__(self, condition: ir.Scalar):
         super().__init__()
@@ -76,10 +76,10 @@ class Fork(Exception):
 class Emitter:
     """Emits the instructions for each statement, and makes slots and variables.
 
-    A statement forks if its meaning depends on the type of a value that the program computes:
-    `decide` raises `Fork`, and the caller executes the statement again in each of two blocks, with
-    the decision. The instructions before the fork are not emitted again, so a statement must emit
-    the same instructions each time.
+    A statement forks if its meaning depends on a condition that the program computes, such as the
+    type of a number: `decide` raises `Fork`, and the caller executes the statement again in two
+    blocks, one for each decision. The instructions before the fork are not emitted again, so a
+    statement must emit the same instructions each time.
     """
 
     def __init__(self) -> None:
@@ -97,8 +97,10 @@ class Emitter:
         self.decided = 0
         self.skip = skip
         self.emitted = 0
+        # The slots that this statement must not use for other vectors.
         self.pinned: set[ir.Slot] = self.state.slots()
         self.temporaries: dict[DataType, int] = {}
+        # The name that gets the value of the current expression. New slots get it as name.
         self.hint: str | None = None
 
     def emit(self, instruction: ir.Instruction) -> None:
@@ -157,13 +159,13 @@ class Emitter:
         return name
 
     def temporary(self, dtype: DataType) -> ir.Var:
-        """Return a variable for this statement only."""
+        """Return a variable that only the current statement uses."""
         count = self.temporaries[dtype] = self.temporaries.get(dtype, 0) + 1
         kind = {BOOL: "flag", INT64: "whole", FP64: "real"}[dtype]
         return self.variable(f".{kind}_{count}", dtype)
 
     def leaf(self, scalar: ir.Scalar) -> ir.Scalar:
-        """Return the scalar as a constant, size or variable, which may be read several times."""
+        """Return the scalar as a constant, size or variable, so that it is computed only once."""
         if not isinstance(scalar, ir.Call | ir.Element):
             return scalar
         variable = self.temporary(scalar.dtype)
@@ -180,9 +182,9 @@ class Emitter:
     # --- slots and objects ------------------------------------------------------------------------
 
     def allocate(self, dtype: DataType, dim: ir.Dim, name: str | None = None) -> ir.Slot:
-        """Return a slot whose entries are not needed, or a new slot.
+        """Return a slot whose entries are no longer needed, or a new slot.
 
-        The slot has the given name, or the name "temporary".
+        The slot has the given name. If the name is None or hidden, it is "temporary".
         """
         used = self.state.slots() | self.pinned
         free = [
@@ -227,7 +229,7 @@ class Emitter:
     def prepare_write(self, held: Held, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
-        Expressions and masks that refer to its present entries get a copy of them.
+        Expressions and masks that refer to its current entries get a copy of them.
         """
         known = self.state.objects[held.number]
         if known.is_shared:

@@ -83,7 +83,7 @@ def _has_dtype(value: Any) -> bool:
 
 
 def is_small(value: Any) -> bool:
-    """Return whether a Python number is not an int outside INT64."""
+    """Return whether a Python number is a bool, a float, or an int that fits INT64."""
     return type(value) is not int or LEAST <= value <= MOST
 
 
@@ -93,16 +93,20 @@ class Entry(Writer):
     Attributes:
         loop: the steps.
         given: the value of each variable at the call that is traced.
-        constants: the value of each variable that the loop does not assign, except vectors.
-        stable: the scalar variables of `constants`.
+        constants: the abstract value of each variable that the loop does not assign, except
+            vectors, unevaluated expressions and masks.
+        stable: the scalar variables in `constants`.
         paths: where the arguments are found; see `Binding`.
         element_types: the dtype and the size of the vectors in each list, or None if they are not
             known yet.
+        list_names: the name of each list. The first `input_stacks` lists exist before the loop.
         filled: the lists that contain vectors before the program runs.
-        unbound: for each variable that has a value at only some of the times when a step runs, the
-            dtype of the number and None, or the dtype and the dimension of the vector.
-        uncertain: the variables that are a float at some places and uncertain at others, with
-            their `Uncertain.is_zero`. They are then uncertain at all places.
+        sites: the number of assignments to each name.
+        merges: the merge points; see `find_merges`.
+        unbound: the variables that have a value in only some of the states at a merge point. Each
+            name maps to the dtype of a number and None, or the dtype and the dimension of a vector.
+        uncertain: maps the variables that are floats in some states and uncertain in others to
+            their `Uncertain.is_zero`. The tracer treats them as uncertain in all states.
     """
 
     def __init__(
@@ -122,7 +126,7 @@ class Entry(Writer):
         self.constants: dict[str, Any] = {}
         self.stable: set[ir.Var] = set()
         self.matrices: list[ir.MatrixArgument] = []
-        self.matrix_stores: list[Any] = []
+        self.matrix_objects: list[Any] = []
         self.arrays: list[ir.ArrayArgument] = []
         self.inputs: list[ir.Slot] = []
         self.arguments: list[ir.Var] = []
@@ -142,7 +146,7 @@ class Entry(Writer):
     # --- the steps --------------------------------------------------------------------------------
 
     def count_assignments(self) -> Counter[str]:
-        """Return the number of assignments to each name; a value before the loop counts as one."""
+        """Count the assignments to each name. A value from before the loop counts as one."""
         found: Counter[str] = Counter()
         for step in self.loop.steps:
             if isinstance(step, steps.Begin):
@@ -155,7 +159,7 @@ class Entry(Writer):
         return found
 
     def find_merges(self) -> frozenset[int]:
-        """Return the steps that can follow several steps, and step 0."""
+        """Return the merge points: the steps that can follow several steps, and step 0."""
         counts = [0] * len(self.loop.steps)
         counts[0] = 2
         for step in self.loop.steps:
@@ -164,7 +168,7 @@ class Entry(Writer):
         return frozenset(k for k, count in enumerate(counts) if count > 1)
 
     def find_written(self) -> set[str]:
-        """Return the names of the vectors that the loop may change, by this or another name."""
+        """Return the names of the vectors that the loop may change, under this or another name."""
         flows: dict[str, set[str]] = {}
         written: set[str] = set()
         for step in self.loop.steps:
@@ -188,7 +192,7 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # Go backwards from the names that are written.
+        # A name is also written if its vector may become the vector of a written name.
         size = -1
         while size < len(written):
             size = len(written)
@@ -254,7 +258,7 @@ class Entry(Writer):
             self.paths["dims"].append(path)
 
     def dim_of_argument(self, argument: ir.Var) -> ir.Dim:
-        """Return the dimension whose size is an argument. Another size needs another program."""
+        """Return the dimension whose size is a scalar argument, which becomes a constant."""
         path = self.paths["scalars"][self.arguments.index(argument)]
         size = self.given[path[0]]
         for name in path[1:]:
@@ -264,7 +268,7 @@ class Entry(Writer):
         return self.dim(size)
 
     def on_device(self, value: Any, name: str) -> None:
-        """Reject operands on different devices."""
+        """Record the device of the first operand. Reject operands on another device."""
         if self.device is None:
             self.device = value.device
         elif self.device != value.device:
@@ -356,12 +360,13 @@ class Entry(Writer):
         self.on_device(value, name)
         path: Path = (name,)
         is_transposed = False
+        # If the value is `A.T`, and A has not changed since, the argument is A.
         of, forms = getattr(value, "_origin", (None, None))
         if of is not None and of._read() is forms:
             value, path, is_transposed = of, (name, "T"), True
         store = value._read()
-        for matrix, known in zip(self.matrices, self.matrix_stores, strict=True):
-            if known is store:
+        for matrix, known in zip(self.matrices, self.matrix_objects, strict=True):
+            if known is value:
                 return View(matrix, is_transposed)
         rows, columns = (self.dim(size) for size in value.shape)
         csr = store.csr if store.has_csr else store.csc
@@ -375,7 +380,7 @@ class Entry(Writer):
             bool(store.is_symmetric),
         )
         self.matrices.append(matrix)
-        self.matrix_stores.append(store)
+        self.matrix_objects.append(value)
         self.paths["matrices"].append(path)
         return View(matrix, is_transposed)
 
@@ -401,19 +406,19 @@ class Entry(Writer):
         return isinstance(scalar, ir.Size) or (isinstance(scalar, ir.Var) and scalar in self.stable)
 
     def fix(self, path: Path) -> None:
-        """Record that the program contains the value at a path as a constant."""
+        """Record that the value at a path is a constant of the program; see `Binding.fixed`."""
         if path not in self.paths["fixed"]:
             self.paths["fixed"].append(path)
 
     def known(self, value: Any, path: Path | None = None) -> Any:
-        """Return the abstract value of a Python object that the program contains as a constant."""
+        """Return the abstract value of a Python object that is a constant of the program."""
         return Number(constant(value)) if classify(value) == "number" else Static(value, path)
 
 
 def vector_names(node: ast.AST | None) -> set[str]:
     """Return the names of the vectors to which the value of an expression may refer.
 
-    A call of a method, such as `x.dup()`, gives a new vector, except `pop`.
+    Method calls, such as `x.dup()`, return a new vector, except `pop`.
     """
     if isinstance(node, ast.Name):
         return {node.id}

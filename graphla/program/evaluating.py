@@ -65,12 +65,12 @@ SYMBOLS: dict[type, str] = {
 
 
 class Unknown(Exception):
-    """The tracer needs the unknown dtype of the vectors in a list, or has just found it.
+    """The tracer needs the dtype of the vectors in a list, or has just found it.
 
     Attributes:
         number: the number of the list.
-        node: the expression that needs or gives the dtype.
-        found: the dtype and the size, or None.
+        node: the expression that needs the dtype, or from which it was found.
+        found: the dtype and the dimension, or None if they are still unknown.
     """
 
     def __init__(self, number: int, node: Any, found: Any = None):
@@ -81,10 +81,10 @@ class Unknown(Exception):
 
 
 class Evaluator(Entry):
-    """Evaluates expressions without calls."""
+    """Evaluates all expressions except calls."""
 
     evaluators: ClassVar[dict[type, Callable[[Any, Any], Any]]] = {}
-    """The method that evaluates each class of the syntax tree."""
+    """The method that evaluates the nodes of each class."""
 
     def evaluate(self, node: ast.expr) -> Any:
         """Return the value of an expression, which is never `Uncertain`."""
@@ -269,7 +269,7 @@ class Evaluator(Entry):
         return self.known(found, path)
 
     def content(self, value: Static, node: Any) -> Any:
-        """Return a known object from whose content the program has constants."""
+        """Return a known object. Its content becomes part of the program as constants."""
         found = value.value
         if isinstance(found, (tuple, list, dict, set)):
             if value.path is not None:
@@ -394,7 +394,7 @@ class Evaluator(Entry):
             return Number(scalars.compare(self, symbol, x, y))
 
     def compare_perhaps(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
-        """Return `left == right` or `left != right`, where None may be on either side."""
+        """Return `left == right` or `left != right`, where either side may be None."""
         sides = [x.present if isinstance(x, Perhaps) else TRUE for x in (left, right)]
         values = [x.scalar for x in (left, right)]
         equal = scalars.both(scalars.both(*sides), scalars.compare(self, "==", *values))
@@ -403,7 +403,7 @@ class Evaluator(Entry):
         return Number(found if symbol == "==" else scalars.negation(found))
 
     def compare_static(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
-        """Return the comparison of two known objects, or of a number with one."""
+        """Return the comparison of two known objects, or of a number with a known object."""
         if isinstance(left, Static) and isinstance(right, Static):
             compare = getattr(operator, scalars.COMPARISONS[symbol])
             one, other = self.content(left, node), self.content(right, node)
@@ -426,6 +426,8 @@ class Evaluator(Entry):
                     return scalars.negation(other.present)
                 return constant(other == NONE)
         if isinstance(left, Static) and isinstance(right, Static):
+            if any(type(x.value) in (tuple, int) and x.path for x in (left, right)):
+                refuse(Reason.OPERATION, node, name="`is` between tuples or large numbers")
             return constant(left.value is right.value)
         if isinstance(left, Held) and isinstance(right, Held):
             if left == right or not all(
@@ -507,7 +509,7 @@ class Evaluator(Entry):
         return value
 
     def at(self, target: Target, node: ast.expr) -> Target:
-        """Return `target[node]`; the index of the whole vector is None."""
+        """Return `target[node]`. If the node selects the whole vector, the index is None."""
         if isinstance(node, ast.Slice) and not (node.lower or node.upper or node.step):
             return target
         if isinstance(node, ast.Constant) and node.value is Ellipsis:
@@ -531,12 +533,12 @@ class Evaluator(Entry):
         return variable
 
     def stack(self, value: List) -> ir.Stack:
-        """Return the stack of a list. If its dtype is not known yet, the dtype is arbitrary."""
+        """Return the stack of a list. While its dtype is unknown, FP64 stands in for it."""
         dtype, dim = self.element_types[value.number] or (FP64, ir.Dim(0))
         return ir.Stack(value.number, self.list_names[value.number], dtype, dim)
 
     def new_list(self) -> List:
-        """Return a new list without items."""
+        """Return a new empty list, or an unused list with the same name, emptied."""
         used = lists_of(tuple(self.state.names.values()))
         name = (self.hint or "list").partition("@")[0]
         for number in range(self.input_stacks, len(self.list_names)):
@@ -552,14 +554,14 @@ class Evaluator(Entry):
         return List(number)
 
     def element_type(self, value: List, node: Any) -> tuple[DataType, ir.Dim]:
-        """Return the dtype and the size of the vectors in a list."""
+        """Return the dtype and the dimension of the vectors in a list."""
         found = self.element_types[value.number]
         if found is None:
             raise Unknown(value.number, node)
         return found
 
     def list_method(self, value: List, name: str, node: ast.Call) -> Any:
-        """Return a method of a list of vectors."""
+        """Return `value.name(...)` for a list of vectors."""
         if not node.keywords:
             if name == "pop" and not node.args:
                 return self.pop(value, node)
@@ -601,7 +603,7 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: Held, node: Any) -> None:
-        """Reject an append of an object that has another name, or is in a list, after the loop."""
+        """Reject an append of an object in a list, or with a name that the loop never assigns."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)
@@ -611,7 +613,7 @@ class Evaluator(Entry):
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Pop(self.stack(value), slot, self.line))
-        # A vector that a list contains may be this one.
+        # A vector that a list contains, or contained before the loop, may be this object.
         is_shared = any(each.is_shared for each in self.state.objects.values())
         return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 
@@ -624,5 +626,5 @@ class Evaluator(Entry):
 
 
 def is_known_module(name: Any) -> bool:
-    """Return whether a name is that of a module whose objects do not change."""
+    """Return whether a name is that of a module whose objects are assumed not to change."""
     return str(name).partition(".")[0] in ("math", "numpy", "graphla", "semirings", "builtins")

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphla.program import ir
-from graphla.program.patterns import (
-    gathers,
-    nodes,
-)
+from graphla.program.patterns import gathers, nodes
 from semirings.dtypes import BOOL, FP64, UINT64, DataType
 
 LITTLE = 1 << 20

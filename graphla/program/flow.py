@@ -2,17 +2,18 @@
 
 `flatten` turns a loop into a list of steps. Each step names the steps that may follow it, so the
 tracer needs no stack of loops and conditions. Python helper functions that the loop calls are
-inlined here. The rest of a step is evaluated from left to right without any jump:
+inlined here. One step is evaluated from left to right, without jumps, so `flatten` splits every
+statement that needs jumps:
 
-- A condition with `and`, `or` or `not` is several `Test` steps.
+- A condition with `and`, `or` or `not` becomes several `Test` steps.
 - Elsewhere, `and`, `or`, `x if c else y` and a chained comparison become `Test` steps and
   assignments of a hidden name.
-- A call of a helper function becomes the steps of its body, with other names for its variables,
-  after assignments of the arguments to its parameters. Its result is a hidden name. What Python
-  evaluates before the call is assigned to hidden names first, so a hidden name may also refer to
-  an expression, a mask, or the left side of `<<`.
+- A call of a helper function becomes assignments of the arguments to its parameters, and the steps
+  of its body. Its local variables get new names, and its result gets a hidden name. Values that
+  Python evaluates before the call are assigned to hidden names first. So a hidden name may refer
+  to an expression, a mask, or the left side of `<<`, too.
 - `x := value` becomes an assignment before the rest of the statement.
-- `assert c, text` is a `Test` and a place at which the loop is left.
+- `assert c, text` becomes a `Test`, and a `Leave` for the case that `c` is false.
 - `a = b = value` remains one assignment with two targets.
 
 `graphla.program.steps` describes the names in the steps.
@@ -66,9 +67,9 @@ def flatten(
     Args:
         loop: the loop's syntax tree, a part of `source_of(function).node`.
         function: the user's function.
-        names: the values that local variables have when the loop begins. They decide which calls
+        names: the values that local variables have when the loop begins. They determine which calls
             are inlined.
-        after: the names that are read after the loop.
+        after: the names that Python may read after the loop.
 
     Raises:
         NotCompilable: the loop contains a statement that no compiled loop can contain.
@@ -85,12 +86,12 @@ class _Scope:
         source: its source.
         start: the number of lines before it in `Loop.source`.
         local: the new name of each of its local variables.
-        outside: the suffix of the names of globals and closure variables; "" in the user's
-            function.
+        outside: the suffix that the steps add to the names of its globals and closure variables;
+            "" for the user's function.
         stored: the new names of the local variables that the steps assign.
         owner: the index of the function in `Loop.functions`.
-        static: where the value of a parameter is found, for each parameter whose value is a
-            function or another object that is not data.
+        static: maps each parameter whose argument is a function, or another object that is not
+            data, to the home of the argument.
         result: the hidden name for the result of an inlined call, or None if it is not used.
         end: the label after an inlined call, or None in the user's function.
     """
@@ -115,21 +116,21 @@ _TOO_MANY = 20_000
 """The maximum number of steps of a loop after inlining. A longer loop is not compiled."""
 
 _CONSTANT = ("graphla", "semirings", "math", "builtins", "numpy")
-"""Modules whose attributes do not change."""
+"""Packages whose attributes are assumed not to change."""
 
 _INPUT_OUTPUT = (print, input, open)
 
 _WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.generators")
-"""Packages whose functions run whole algorithms, so a compiled loop cannot call them."""
+"""Packages whose functions run whole algorithms. A compiled loop cannot call them."""
 
 _JUMPS = 1
-"""An expression that needs steps of its own."""
+"""The trait of an expression that needs steps of its own before its evaluation."""
 
 _EFFECTS = 2
-"""An expression that assigns a name, or calls a function that is inlined."""
+"""The trait of an expression that assigns a name, or calls a function that is inlined."""
 
 _MUTATES = 4
-"""An expression that refers to a method of `_MUTATORS`."""
+"""The trait of an expression that refers to a method that `_MUTATORS` names."""
 
 _MUTATORS = {"append", "pop", "clear", "extend", "insert", "update", "build", "resize"}
 
@@ -172,13 +173,13 @@ class _Flattener:
 
     def __init__(self, function: FunctionType, names: Mapping[str, Any]):
         self.names = names
-        # The steps in the order of the source. Their targets are labels, which `link` replaces.
-        # After a `Do` or `Begin`, the next step in the list follows.
+        # The steps in the order of the source. Their targets are labels, which `link` replaces by
+        # indices of steps. A `Do` or `Begin` has no target yet: the next step in the list follows.
         self.code: list[Step] = []
         self.labels: dict[int, int] = {}  # the position in `code` of each label
-        self.hidden = 0
-        self.calls = 0
-        self.active: list[CodeType] = []
+        self.hidden = 0  # the number of hidden names
+        self.calls = 0  # the number of inlined calls
+        self.active: list[CodeType] = []  # the functions that are being inlined
         self.outside: dict[str, Home] = {}
         self.functions: list[FunctionType] = [function]
         self.helpers: list[Helper] = []
@@ -266,7 +267,7 @@ class _Flattener:
         return f".{self.hidden}"
 
     def add_lines(self, source: Source) -> int:
-        """Add the lines of a function to those of the loop, and return where they start."""
+        """Add the lines of a function to `Loop.source`; return the number of lines before them."""
         for part in self.parts:
             if part.source is source:
                 return part.start
@@ -276,7 +277,7 @@ class _Flattener:
         return start
 
     def link(self) -> tuple[Step, ...]:
-        """Replace labels by steps, and drop jumps and the steps that are never reached."""
+        """Replace labels by indices of steps; drop jumps and unreachable steps."""
 
         def target(position: int) -> int:
             passed: set[int] = set()
@@ -324,7 +325,7 @@ class _Flattener:
     # --- names
 
     def name(self, name: str, scope: _Scope) -> str:
-        """Return the name that the steps use for a name in the source."""
+        """Return the name that the steps use for a name in the source, and record its home."""
         known = scope.local.get(name)
         if known is not None:
             return known
@@ -333,6 +334,7 @@ class _Flattener:
         return flat
 
     def target_name(self, node: ast.Name, scope: _Scope) -> str:
+        """Return the name that the steps use for an assigned name. Reject an outer variable."""
         if node.id not in scope.source.local:
             refuse(Reason.OUTER_NAME, node)
         return scope.local[node.id]
@@ -384,7 +386,7 @@ class _Flattener:
     # --- expressions
 
     def traits(self, node: ast.AST, scope: _Scope) -> int:
-        """Return the sum of `_JUMPS`, `_EFFECTS` and `_MUTATES` for what an expression contains."""
+        """Return the sum of the traits that an expression or a part of it has."""
         known = scope.traits.get(id(node))
         if known is not None and known[0] is node:
             return known[1]
@@ -521,14 +523,14 @@ class _Flattener:
         return ast.copy_location(ast.Name(name, ast.Load()), at)
 
     def lambda_(self, node: ast.Lambda, scope: _Scope) -> ast.expr:
-        """Return a lambda whose free names are the names of the steps."""
+        """Return a lambda whose free variables have the names that the steps use."""
         args = node.args
         stars = [each for each in (args.vararg, args.kwarg) if each is not None]
         own = {each.arg for each in (*args.posonlyargs, *args.args, *args.kwonlyargs, *stars)}
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy in which all names, except those in `own`, are the names of the steps."""
+        """Return a copy with the names that the steps use instead of all names except `own`."""
         new = copy.deepcopy(node)
         for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:
@@ -594,7 +596,7 @@ class _Flattener:
         return ast.copy_location(ast.Name(result, ast.Load()), node)
 
     def test(self, node: ast.expr, then: int, otherwise: int, scope: _Scope) -> None:
-        """Add the steps that continue at one of two labels, depending on a condition."""
+        """Add the steps that evaluate a condition and continue at one of two labels."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             self.test(node.operand, otherwise, then, scope)
         elif isinstance(node, ast.BoolOp):
@@ -715,7 +717,7 @@ class _Flattener:
     on_for = on_while
 
     def loop(self, node: Any, scope: _Scope, done: int, end: int) -> None:
-        """Add the steps of a loop. `done` is the label of its `else`, and `end` follows a break."""
+        """Add the steps of a loop, which ends at the label `done`, or at `end` after a `break`."""
         body, head = self.label(), self.label()
         if isinstance(node, ast.While):
             self.mark(head)
@@ -792,7 +794,7 @@ class _Flattener:
             self.attributes[home] = None
 
     def inline(self, call: ast.Call, scope: _Scope, result: str | None) -> None:
-        """Add the steps of a call of a Python function."""
+        """Add the steps of a call that is inlined, and assign its result to the name `result`."""
         found = self.helper(call, scope)
         assert found is not None
         function, home = found
@@ -845,7 +847,7 @@ class _Flattener:
         self.mark(inner.end)
 
     def owner(self, function: FunctionType, home: Home) -> int:
-        """Return the index of a helper in `Loop.functions`; add it if it is new."""
+        """Return the index of a helper in `Loop.functions`. Add the helper if it is new."""
         is_method = isinstance(self.value(home), MethodType)
         helper = Helper(home, function.__code__, is_method)
         if helper not in self.helpers:
@@ -854,14 +856,14 @@ class _Flattener:
         return self.helpers.index(helper) + 1
 
     def shared_cells(self, function: FunctionType) -> list[str]:
-        """Return the closure variables of a function that are variables of the user's function."""
+        """Return the closure variables that a function shares with the user's function."""
         if function.__code__ not in self.user.__code__.co_consts:
             return []
         own = self.user.__code__.co_cellvars
         return [name for name in function.__code__.co_freevars if name in own]
 
     def suffix(self, owner: int) -> str:
-        """Return the suffix of the names of a helper's globals. Each helper has its own."""
+        """Return the suffix of the names of a helper's globals. It differs between helpers."""
         name = self.functions[owner].__name__
         same = sum(each.__name__ == name for each in self.functions[1:owner])
         return f"@{name}.{same}" if same else f"@{name}"
@@ -913,8 +915,8 @@ class _Flattener:
                 self.outside[flat] = home
             else:
                 self.refuse_arguments(call, inner)
-            # Record where a function or an object is found: the loop may call the parameter, or
-            # read its attributes.
+            # The loop may call a parameter or read its attributes, so record where a function or
+            # another object that is not data is found.
             if name not in stored and home is not None and not _is_data(self.value(home)):
                 inner.static[inner.local[name]] = home
             self.assign(inner.local[name], value, call, scope)

@@ -7,11 +7,7 @@ from typing import Any
 from graphla.program import ir
 from graphla.program.barriers import RENEWED, Access, accesses
 from graphla.program.faults import has_fault, has_misfit, may_fault
-from graphla.program.patterns import (
-    nodes,
-    rename,
-    variables,
-)
+from graphla.program.patterns import nodes, rename, variables
 from graphla.program.plan_steps import (
     Check,
     Combine,
@@ -49,7 +45,7 @@ def fuse(steps: list[Step]) -> list[Step]:
 def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
     """Return the sweep that a later sweep of one part can join, and the part, or None.
 
-    Before an exchange of slots, the part has to use the other names.
+    If the part moves before an exchange of slots, it uses the names that its slots have there.
     """
     if _may_end(sweep):
         return None

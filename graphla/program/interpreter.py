@@ -1,7 +1,7 @@
 """Run a program with the library's own operations.
 
-The interpreter defines the meaning of a program. The tests compare the results of the compilers
-with its results. It is slow: it does not fuse statements, and it stores the result of each part of
+The interpreter defines the meaning of a program. The tests compare the results of the engines with
+its results. It is slow, because it does not fuse statements, and stores the result of each part of
 an expression.
 """
 
@@ -24,7 +24,7 @@ from graphla.stores import MatrixStore, VectorStore
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
-"""The range of INT64, outside of which an int raises OverflowError."""
+"""The range of INT64. An int outside of it raises OverflowError."""
 
 
 def run(program: ir.Program, arguments: Arguments) -> Outcome:
@@ -57,8 +57,8 @@ class _Fault(Exception):
 class _State:
     """The values of all slots, variables and stacks.
 
-    Each slot has its own Vector object, so a write may change the object in place. If the object
-    shares arrays with an argument or a copy, `graphla.stores` copies the arrays first.
+    Each slot has its own Vector object, so a write can change the object in place. If the object
+    shares arrays with an argument or a copy, `graphla.stores` copies the arrays before the write.
     """
 
     def __init__(self, program: ir.Program, arguments: Arguments) -> None:
@@ -108,7 +108,7 @@ class _State:
         return _checked(functions[x.function](*values), x.dtype)
 
     def mask(self, mask: ir.Mask) -> Mask:
-        """Return a mask as a `Mask` of the library."""
+        """Return the library's `Mask` for a mask of the program."""
         if isinstance(mask, ir.MaskOf):
             return Mask(self.slots[mask.slot.index], structure=not mask.by_value)
         if isinstance(mask, ir.NotMask):
@@ -131,7 +131,7 @@ class _State:
         return matrix.T if x.is_transposed else matrix
 
     def store(self, x: ir.VectorExpression, dim: ir.Dim) -> VectorStore:
-        """Return the result of an entry-wise expression, which is a vector of size `dim`."""
+        """Return the result of an entry-wise expression: a vector of size `dim`."""
         if isinstance(x, ir.Entry):
             return self.slots[x.slot.index]._read()
         if isinstance(x, ir.Gather):
@@ -148,7 +148,7 @@ class _State:
         return self._entrywise(x, self.store(x.x, dim), dim)._compute()
 
     def _entrywise(self, x: Any, a: VectorStore, dim: ir.Dim) -> Any:
-        """Return the expression for an operation on a vector `a`, the result of `x.x`."""
+        """Return the library's expression for an operation. `a` is the result of `x.x`."""
         if isinstance(x, ir.Apply):
             return expressions.apply(a, x.op, None, None)
         if isinstance(x, ir.ApplyIndex):
@@ -183,7 +183,7 @@ class _State:
         self.set(x.variable, self.slots[x.slot.index].nvals)
 
     def reduce(self, x: ir.Reduce) -> None:
-        """Reduce the entries of an expression; without entries, the result is the identity."""
+        """Reduce the entries of an expression. Without entries, the result is the identity."""
         dim = find_dim(x.source)
         assert dim is not None
         a = self.store(x.source, dim)
@@ -357,7 +357,7 @@ functions |= {
 
 
 def _choose(function: Callable[[int, int], int], most: int, x: int, y: int) -> int:
-    """Return math.comb(x, y) or math.perm(x, y), unless more than `most` factors multiply."""
+    """Return math.comb(x, y) or math.perm(x, y). More than `most` factors exceed INT64."""
     factors = min(y, x - y) if function is math.comb else y
     if x >= 0 and most < factors <= x:
         raise OverflowError("an integer in a compiled loop exceeds 64 bits")

@@ -1,12 +1,13 @@
-"""The intermediate form of a compiled loop: vectors, scalars, statements and control flow.
+"""The intermediate representation of a compiled loop: vectors, scalars, instructions and jumps.
 
 A `Program` is a list of basic blocks. A block is a list of instructions and an `End` that names the
-next block. `tracing` makes a program from the syntax tree of a loop, `interpreter` runs it by the
+next block. `tracing` makes a program from the steps of a loop, `interpreter` runs it with the
 library's own operations, and `printing` shows it as text. The backends compile it.
 
-A *slot* stores one vector. Two slots never store the same vector: if two variables refer to one
-vector, the program has one slot for both. Where variables are exchanged, a `Move` exchanges the
-contents of their slots. So no instruction needs to test whether two slots store the same vector.
+A *slot* stores one vector. Two slots never store the same vector: if two of the user's variables
+refer to one vector, the program has one slot for both. If the loop exchanges two variables, a
+`Move` exchanges the contents of their slots. So no instruction needs to test whether two slots
+store the same vector.
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
 rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
@@ -14,8 +15,8 @@ OverflowError. Where a vector operation needs a scalar in another dtype (a thunk
 that the operator reads, a value that is written), `operations.values.fit` converts it. If the value
 does not fit, the fault is OverflowError.
 
-A fault is the exception that the statement raises in Python. Its kind is the name of the exception.
-A statement with a fault changes nothing.
+A *fault* ends the program. It stands for the exception that the statement raises in Python, and its
+kind is the name of this exception. A statement with a fault changes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from semirings.dtypes import DataType
 
 @record
 class Dim:
-    """A number of rows, columns or elements. It is an argument of the program, not a constant."""
+    """A dimension: a number of rows, columns or elements, which is an argument of the program."""
 
     index: int
 
@@ -40,7 +41,7 @@ class Dim:
 class Slot:
     """A place that stores one vector.
 
-    Two slots of one program have different `index`. `name` is the user's name for the vector.
+    No two slots of a program have the same `index`. `name` is the user's name for the vector.
     """
 
     index: int
@@ -54,7 +55,7 @@ class Slot:
 
 @record
 class Var:
-    """A scalar variable. Two variables of one program have different `name`."""
+    """A scalar variable. No two variables of a program have the same `name`."""
 
     name: str
     dtype: DataType
@@ -75,7 +76,7 @@ class MatrixArgument:
 
 @record
 class ArrayArgument:
-    """A list or a 1-d array of numbers that a `for` iterates over, passed as a 1-d NumPy array."""
+    """A list or a 1-d array of numbers that the loop reads, passed as a 1-d NumPy array."""
 
     index: int
     name: str
@@ -98,7 +99,7 @@ class Stack:
 
 @record
 class Constant:
-    """A Python number that the source contains."""
+    """A Python number that is part of the program."""
 
     value: Any  # a Python bool, int or float
     dtype: DataType
@@ -217,14 +218,14 @@ OF_TWO_FLOATS = {
 """The functions of module math that take two floats."""
 
 OF_INTS = {"math.gcd": 2, "math.isqrt": 1, "math.comb": 2, "math.perm": 2}
-"""The functions of module math that take ints, and how many. They give an int."""
+"""The functions of module math that return an int, with the number of ints that they take."""
 
 # --- masks --------------------------------------------------------------------------------------
 
 
 @record
 class MaskOf:
-    """The positions at which a vector has an entry or, if `by_value`, an entry that is true."""
+    """The positions at which a vector has an entry, which must be true if `by_value` is True."""
 
     slot: Slot
     by_value: bool
@@ -273,7 +274,7 @@ class Entry:
 
 @record
 class Cast:
-    """The entries of `x`, cast by the rule for a write to a vector of another dtype."""
+    """The entries of `x`, cast as in a write to a vector of this dtype."""
 
     x: VectorExpression
     dtype: DataType
@@ -406,8 +407,8 @@ class Gather:
 class Product:
     """A matrix-vector product.
 
-    If `side` is "vxm", T = u ⊕.⊗ M; if it is "mxv", T = M ⊕.⊗ u. M is the matrix or, if
-    `is_transposed`, its transpose. A product occurs only as the source of a `Write`.
+    If `side` is "vxm", T = u ⊕.⊗ M; if it is "mxv", T = M ⊕.⊗ u. M is the matrix, or its transpose
+    if `is_transposed` is True. A product occurs only as the source of a `Write`.
     """
 
     u: Slot
@@ -420,7 +421,11 @@ class Product:
 
 @record
 class MatrixReduction:
-    """T(i) = ⊕ over j of M(i, j). A matrix reduction occurs only as the source of a `Write`."""
+    """T(i) = ⊕ over j of M(i, j).
+
+    M is the matrix, or its transpose if `is_transposed` is True. A matrix reduction occurs only as
+    the source of a `Write`.
+    """
 
     matrix: MatrixArgument
     is_transposed: bool
@@ -474,8 +479,8 @@ class Count:
 class Reduce:
     """Reduce the entries of an expression by a typed monoid.
 
-    `variable` gets the result as a Python number, or the monoid's identity if there are no entries
-    (0 if it has no identity). `is_present`, if it is not None, gets True if there is an entry.
+    `variable` gets the result as a Python number. Without entries, it gets the monoid's identity,
+    or 0 if the monoid has none. If `is_present` is not None, it gets whether there is an entry.
     """
 
     variable: Var
@@ -489,7 +494,7 @@ class Reduce:
 class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
-    `is_present` gets True if the entry exists. A negative index counts from the end. If the index
+    `is_present` gets whether the entry exists. A negative index counts from the end. If the index
     is out of range, the fault is IndexOutOfBound. `SetElement` and `DeleteElement` follow the same
     rules for indices.
     """
@@ -515,8 +520,8 @@ class IsEqual:
 class Write:
     """target⟨mask, replace⟩ = accum(target, source), by the write rule.
 
-    `source` has the target's dim. `accum` is a typed binary operator or None. The source and the
-    mask may read the target. They read the entries from before the statement.
+    `source` has the target's dim. `accum` is a typed binary operator or None. If the source or the
+    mask reads the target, it reads the entries from before the statement.
     """
 
     target: Slot
@@ -532,10 +537,10 @@ class Scatter:
     """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
 
     `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
-    monoid on the target's dtype, the values at equal indices are cast to this dtype and joined by
+    monoid on the target's dtype, values with the same index are cast to this dtype and combined by
     `accum`. Otherwise, if two indices are equal, the fault is DuplicateEntry. If `accum` is None,
-    the source replaces the target at the indices: an entry of the target is deleted where the
-    source has no entry.
+    the source replaces the target at the indices: where the source has no entry, the entry of the
+    target is deleted.
     """
 
     target: Slot
@@ -549,7 +554,7 @@ class Scatter:
 
 @record
 class SetElement:
-    """target[index] = value or, if `accum` is given, target(accum)[index] << value."""
+    """target[index] = value, or target(accum)[index] << value if `accum` is not None."""
 
     target: Slot
     index: Scalar
@@ -643,8 +648,8 @@ class ClearStack:
 class Fault:
     """If `condition` is true, end the program with this fault.
 
-    `kind` is the name of an exception, such as "TypeError", and `text` its message. After a fault
-    of the kind `REPEAT`, Python runs the loop from its start.
+    `kind` is the name of an exception, such as "TypeError", and `text` is its message. After a
+    fault of the kind `REPEAT`, Python runs the loop again from its start.
     """
 
     condition: Scalar
@@ -654,7 +659,7 @@ class Fault:
 
 
 REPEAT = "NotCompilable"
-"""The kind of a fault after which Python runs the loop from its start."""
+"""The kind of a fault after which Python runs the loop again from its start."""
 
 Instruction = (
     Let
@@ -717,9 +722,9 @@ class Block:
 class Leaving:
     """An exit: where Python continues, and what the user's variables refer to.
 
-    `place` is an index into the places at which the loop can be left (the end of the loop, or a
-    `return` or `raise` in it). `names` maps the user's variables to a Slot, a Var, a Stack, or
-    `Same`, if the variable refers to a static object.
+    `place` is an index of `Loop.places`: the end of the loop, or a `break`, `return` or `raise` in
+    it. `names` maps each of the user's variables to a Slot, a Var or a Stack, or to `Same` if the
+    variable refers to an object that is known before the program runs.
     """
 
     place: int
@@ -728,14 +733,18 @@ class Leaving:
 
 @record
 class Same:
-    """The value of a variable that is known before the program runs, such as an operator."""
+    """The value of a variable that is known before the program runs, such as an operator.
+
+    `path` is where each call finds the value (see `running.Path`), or None if it is always `value`.
+    """
 
     value: Any
+    path: tuple[str, ...] | None = None
 
 
 @dataclass(slots=True)
 class Program:
-    """A compiled loop. Block 0 comes first.
+    """A compiled loop. The program starts with block 0.
 
     `inputs` are the slots that store vectors when the program starts, in the order of the vector
     arguments; all other slots are empty. `stacks` start with the vectors of the Python lists.

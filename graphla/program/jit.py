@@ -1,9 +1,9 @@
 """`gl.jit`: run each loop of a function as one program.
 
 The decorator makes a function whose loops first call a `_Loop` (see `rewriting`). At the first call
-with values of certain types, `_Loop` flattens the loop, traces it and lets an engine run the
-program. Later calls with values of the same types only collect the arguments, run the program, and
-write the results back.
+with values of new types, `_Loop` flattens the loop, traces it, and an engine runs the program.
+Later calls with values of the same types only collect the arguments, run the program, and write the
+results back.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def jit(function: F, *, fallback: bool = False) -> F: ...
 @overload
 def jit(function: None = None, *, fallback: bool = False) -> Callable[[F], F]: ...
 def jit(function: Any = None, *, fallback: bool = False) -> Any:
-    """Compile the loops of a function: each runs as one program.
+    """Compile the loops of a function. Each loop runs as one program.
 
     The compiled function returns the same results as the original. On a GPU, each loop with
     statements of graphla becomes one cooperative launch. On the CPU it becomes loops compiled by
@@ -65,8 +65,8 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
 
     A loop without statements of graphla runs as Python, and so does all code outside of loops. If
     loops are nested, the outermost loop that can be compiled is compiled. If an outer loop cannot
-    be compiled, a warning names the statement that prevents it. A loop is compiled at the first
-    call with arguments of certain dtypes. Global variables are read again at each call.
+    be compiled, a warning names the statement that prevents it. The first call with arguments of
+    new dtypes compiles the loop. Global variables are read again at each call.
 
     `f.explain(*args)` runs the function on copies of the vectors, and returns a text that shows
     which loops were compiled and how.
@@ -125,17 +125,17 @@ def jit(function: Any = None, *, fallback: bool = False) -> Any:
 def jit_if_large(function: F) -> F:
     """Compile the loops of a function of the library, whose first argument is a Matrix.
 
-    Like `jit`, but a call with few entries never waits for a compilation: if the matrix has fewer
-    than `config.compile_threshold` entries and rows, the loops run as Python, unless an earlier
-    call has compiled them for the same types. This holds on each device, even if `config.compiled`
-    is True. All compiled functions of the library follow this rule.
+    Like `jit`, but a call with a small matrix never waits for a compilation: if the matrix has
+    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless an
+    earlier call has compiled them for the same types. This holds on each device, even if
+    `config.compiled` is True. All compiled functions of the library follow this rule.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
 
 
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
-    """Return a copy of a decorator's function that calls the compiled function."""
+    """Return a copy of another decorator's wrapper, which calls the compiled function."""
     compiled = jit(inner, fallback=fallback)
     cells = [
         CellType(compiled) if _contents(cell) is inner else cell
@@ -163,7 +163,7 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
 
 
 def _is_small(A: Any) -> bool:
-    """Return whether a matrix is too small for the compilation of a loop to save time."""
+    """Return whether a matrix is so small that the compilation of a loop saves no time."""
     return _is_too_few(max(A.nvals, A.nrows))
 
 
@@ -183,14 +183,14 @@ def _warn(text: str, file: str, line: int) -> None:
 
 
 _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
-"""The texts about the loops that `explain` collects while it runs; otherwise None."""
+"""While `explain` runs, the texts about loops that it collects; otherwise None."""
 
 
 class _Function:
-    """A function under `gl.jit`. It is rewritten at its first call.
+    """A function under `gl.jit`. Its first call rewrites it.
 
-    `loops` are its loops, which the rewritten function calls. `is_patient` means that calls with
-    small operands wait for a compilation, too.
+    The rewritten function calls the items of `loops`. If `is_patient` is True, calls with small
+    operands also wait for a compilation.
     """
 
     locals = staticmethod(locals)
@@ -232,7 +232,7 @@ class _Function:
         return self.rewritten
 
     def explain(self, *args: Any, **options: Any) -> str:
-        """Run the function on copies of its vectors; return which loops compile, and how."""
+        """Run the function on copies of its vectors. Return which loops were compiled, and how."""
         copies: dict[int, Any] = {}
 
         def duplicate(x: Any) -> Any:
@@ -259,8 +259,8 @@ class _Function:
     def refuse(self, loop: _Loop, error: NotCompilable) -> None:
         """Warn that a loop is not compiled, or raise an error if no loop is compiled.
 
-        This raises no error while an inner loop, or a loop that has not run yet, may still be
-        compiled.
+        No error is raised if an inner or later loop has not run yet, because that loop may still
+        be compiled.
         """
         loop.state = State.FAILED
         following = self.loops[self.loops.index(loop) + 1 :]
@@ -289,10 +289,10 @@ class _Unusual:
         return name in self.missing
 
     def pop_error(self) -> BaseException:
-        """Return the exception, and drop our reference to it.
+        """Return the exception, and drop the reference to it.
 
-        The traceback will contain the frame that holds this object, so the reference would make a
-        cycle.
+        The traceback will contain the frame that refers to this object, so keeping the reference
+        would create a reference cycle.
         """
         error, self.error = self.error, None
         assert error is not None
@@ -316,17 +316,18 @@ class _Loop:
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
-        self.errors: dict[Any, NotCompilable] = {}  # why the loop cannot be flattened
+        self.errors: dict[Any, NotCompilable] = {}  # by description: why flattening failed
         self.state = State.NEW
         self.has_warned = False
         read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
         self.outside = tuple(sorted(read - source.local - set(source.free)))
 
     def __call__(self, given: Any) -> tuple[Any, ...] | None:
-        """Run the loop on the values of `site.inputs`, or of all local variables by name.
+        """Run the loop. `given` contains the values of `site.inputs`, or is a dict of all locals.
 
         Return the place at which the loop was left, the values of `site.outputs`, and an `_Unusual`
-        or None. Return None if Python must run the loop.
+        or None. After a fault, return a tuple with only an `_Unusual`. Return None if Python must
+        run the loop.
         """
         inputs = self.site.inputs
         if type(given) is dict:
@@ -344,7 +345,7 @@ class _Loop:
         return self.flatten(names)
 
     def flatten(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Flatten the loop, with the helper functions that it calls now, and run it."""
+        """Flatten the loop with the helper functions to which its names refer now, and run it."""
         try:
             loop = flatten(self.site.node, self.owner.function, names, self.site.after)
         except NotCompilable as error:
@@ -359,7 +360,7 @@ class _Loop:
         return self.shapes[-1](names, functions)
 
     def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
-        """Describe the values that the loop reads, without those that helper functions read."""
+        """Describe the values that the loop reads, except those that only helper functions read."""
         found = self.owner.function.__globals__
         known = {**names, **{name: found[name] for name in self.outside if name in found}}
         values = [*known.values()]
@@ -403,7 +404,7 @@ class _Loop:
 
 
 class _Shape:
-    """A loop with the helper functions that it calls, and its programs for several types."""
+    """A loop that is flattened with certain helper functions, and its programs by types."""
 
     def __init__(self, owner: _Loop, loop: Loop):
         self.owner = owner
@@ -420,6 +421,7 @@ class _Shape:
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
     ) -> tuple[Any, ...] | None:
+        """Run the loop, and return the result of `_Case.run`, or None if Python must run it."""
         values = {name: names[name] for name in self.inputs if name in names}
         for name, find in self.homes:
             try:
@@ -467,14 +469,14 @@ class _Shape:
             return self.owner.fail(error)
 
     def code_of(self, home: Home) -> CodeType:
-        """Return the code of the function that has a name."""
+        """Return the code of the function that owns a home."""
         helpers = self.loop.helpers
         return (
             helpers[home.owner - 1].code if home.owner > 0 else self.owner.owner.function.__code__
         )
 
     def find(self, key: Any, cases: Sequence[_Case], values: dict[str, Any]) -> _Case:
-        """Return the program for these values. Trace the loop if it is new."""
+        """Return the program for these values. Trace the loop if there is none yet."""
         for case in cases:
             if case.fits(values):
                 return case
@@ -501,7 +503,7 @@ class _Shape:
 def _finder(
     home: Home, code: CodeType
 ) -> Callable[[Mapping[str, Any], Sequence[FunctionType]], Any]:
-    """Return a fast form of `home.find`. `code` is the code of the function that has the name."""
+    """Return a faster function than `home.find`. `code` is the code of the home's owner."""
     name, owner = home.name, home.owner
     if home.is_default or home.attributes or owner < 0 or name in code.co_freevars:
         return home.find
@@ -541,8 +543,13 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
+def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
+    """Return the object at this call."""
+    return x.value if x.path is None else _getter(x.path)(values)
+
+
 def _content(value: Any) -> Any:
-    """Return an object that equals only those for the same content with the same types."""
+    """Return a key. Two keys are equal only if the values have the same content and types."""
     if isinstance(value, (tuple, list)):
         return type(value), tuple(map(_content, value))
     if isinstance(value, dict):
@@ -584,7 +591,7 @@ class _Left:
 
 
 class _Case:
-    """The program of a loop for values of certain types."""
+    """The program of a loop for one combination of types."""
 
     def __init__(
         self, shape: _Shape, values: Mapping[str, Any], program: ir.Program, binding: Binding
@@ -609,10 +616,11 @@ class _Case:
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the values agree with the numbers that the program has as constants."""
+        """Return whether the values equal the constants that the program was traced with."""
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
+        """Return what the rewritten function needs to know about an exit."""
         shape = self.shape
         site = shape.owner.site
         place = shape.loop.places[leaving.place]
@@ -654,7 +662,7 @@ class _Case:
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Run the program and write the results back."""
+        """Run the program and write the results back. Return None if Python must run the loop."""
         self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
@@ -693,7 +701,7 @@ class _Case:
             if type(each) is ir.Var
             else lists[each.index]
             if type(each) is ir.Stack
-            else each.value
+            else _find_same(each, values)
             if type(each) is ir.Same
             else values.get(each.name)
             if type(each) is _Unchanged
@@ -706,7 +714,7 @@ class _Case:
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
 
     def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
-        """Return the Vector objects of the slots. Objects from before the loop change in place."""
+        """Return the Vector objects of the slots. Existing objects are changed in place."""
         origins = self.binding.origins
         found: dict[int, Vector] = {}
         for index in slots:
@@ -752,7 +760,7 @@ class _Case:
             elif isinstance(each, ir.Stack):
                 namespace[name] = lists[each.index]
             elif isinstance(each, ir.Same):
-                namespace[name] = each.value
+                namespace[name] = _find_same(each, values)
         assert place.helper is not None
         assert place.statement is not None
         line = place.statement.lineno
@@ -760,9 +768,9 @@ class _Case:
 
 
 def _write_list(items: list[Any], before: tuple[Any, ...], after: list[Any]) -> None:
-    """Write the vectors on a program's stack to the list of the user.
+    """Write the vectors on a program's stack to the user's list.
 
-    The first items that the program has not changed remain the same objects.
+    Items at the start of the list that the program has not changed remain the same objects.
     """
     kept = 0
     while kept < min(len(before), len(after)) and before[kept] is after[kept]:
@@ -778,7 +786,7 @@ def _raise(
     line: int,
     error: BaseException | None,
 ) -> BaseException:
-    """Execute a `raise` statement as if it were in a line of the source; return the exception."""
+    """Execute a `raise` statement as if it were at a line of the source. Return the exception."""
     try:
         exec(_code_at(statement, source, line), names)
     except BaseException as raised:

@@ -1,11 +1,11 @@
-"""Describe the values that a loop reads, so that calls with equal descriptions share a program.
+"""Describe the values that a loop reads. Calls with equal descriptions share a program.
 
 A description is hashable. It contains the dtypes, which sizes are equal, which names refer to one
-object, which matrices are iso, known symmetry and the width of indices, but neither sizes nor
-numbers. An anonymous operator is described by its function. A function is described by its code and
-by the values of its global and closure variables, including numbers. The code is enough for an
-inlined function, because the loop itself reads these values. Any other object is described by its
-identity.
+object, which matrices are iso or known to be symmetric, and the widths of indices. It contains
+neither sizes nor numbers. An anonymous operator is described by its function. A function is
+described by its code and by the values of its global and closure variables, including numbers. For
+an inlined function the code is enough, because the loop itself reads these values. Any other object
+is described by its identity.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from semirings.dtypes import DataType
 from semirings.operators import Operator, Typed
 
 WORD = 1 << 63
-"""An int that is not in [-WORD, WORD) is not an INT64."""
+"""An int outside [-WORD, WORD) does not fit INT64."""
 
 DEEP = 4
-"""Objects to which functions, tuples and operators refer are described up to this depth."""
+"""At this depth, the parts of functions, tuples and operators are described by identity."""
 
 
 class Same:
-    """An object, which equals only itself."""
+    """A wrapper that makes an object hashable and compares it by identity."""
 
     __slots__ = ("value",)
 
@@ -55,9 +55,12 @@ class Description:
     Attributes:
         device: the device of the first vector or matrix, or "".
         is_mixed: whether the values are on two devices.
-        entries: the maximum of a matrix's entries and rows, and a vector's size.
-        has_graphla: whether a vector, a matrix, or the class Vector is among the values.
-        inlined: the code of the functions that are inlined.
+        entries: the maximum over the values of a matrix's entries and rows, and a vector's size.
+        has_graphla: whether the values include a vector, a matrix, a Scalar, or one of their
+            classes.
+        inlined: the code objects of the inlined functions.
+        objects: the number of each vector, matrix and list, by its id.
+        sizes: the number of each different size.
         depth: the number of functions, operators and tuples around the value.
     """
 
@@ -85,8 +88,8 @@ class Description:
     def of_all(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the descriptions of several values.
 
-        Vectors and matrices are described first, because the description of an int says whether it
-        equals one of their sizes, and that of a list whether it contains one of them.
+        Vectors and matrices are described first, because the description of an int contains whether
+        it equals one of their sizes, and the description of a list whether it contains one of them.
         """
         parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
         return tuple(
@@ -102,6 +105,7 @@ class Description:
         return describe(self, value)
 
     def vector(self, value: Any, store: VectorStore) -> Any:
+        """Return the description of a vector."""
         sizes, objects = self.sizes, self.objects
         size, device = store.size, store.device
         if device != self.device:
@@ -116,6 +120,7 @@ class Description:
         )
 
     def matrix(self, value: Any, store: MatrixStore) -> Any:
+        """Return the description of a matrix."""
         self.meet(store.device)
         self.entries = max(self.entries, store.nvals, store.nrows)
         sizes = self.sizes
@@ -135,13 +140,14 @@ class Description:
         )
 
     def meet(self, device: str) -> None:
+        """Record a vector or a matrix on a device."""
         self.has_graphla = True
         if device != self.device:
             self.is_mixed = self.is_mixed or bool(self.device)
             self.device = device
 
     def of_parts(self, values: Any) -> Any:
-        """Return the descriptions of values to which an object refers, including numbers."""
+        """Return the descriptions of the values to which an object refers. Numbers are included."""
         if self.depth >= DEEP:
             return tuple(map(Same, values))
         self.depth += 1
@@ -200,7 +206,7 @@ def _identity(at: Description, value: Any) -> Any:
 
 
 def _itself(at: Description, value: Any) -> Any:
-    """Describe an object that equals only itself."""
+    """Describe an object by itself, because its class compares objects by identity."""
     if value is Vector or value is Matrix or value is Scalar:
         at.has_graphla = True
     return value
@@ -233,7 +239,7 @@ def _list(at: Description, value: Any) -> Any:
 
 
 def _same_list(at: Description, value: Any) -> int | None:
-    """Return the number of a list, which tells whether two names refer to one list."""
+    """Return the number of a list object, which shows whether two names refer to it, or None."""
     return at.objects.setdefault(id(value), len(at.objects)) if type(value) is list else None
 
 
@@ -261,7 +267,7 @@ def _method(at: Description, value: MethodType) -> Any:
 
 
 def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
-    # A method of a list that is itself described by its items; each call may have another list.
+    # Each call may have another list, so a method of a list is described by the list's number.
     number = at.objects.get(id(value.__self__)) if type(value.__self__) is list else None
     return (type(value), value) if number is None else (type(value), number, value.__name__)
 
@@ -321,7 +327,7 @@ _describe = dict(_exact)
 
 
 def _find(kind: type) -> Callable[[Description, Any], Any]:
-    """Return the function that describes values of a type."""
+    """Return the function that describes the values of a type."""
     is_plain = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
     other = _itself if is_plain else _identity
     return next((how for base, how in _by_class if issubclass(kind, base)), other)

@@ -1,4 +1,4 @@
-"""Find the names that are live: a later statement may read their values."""
+"""Find the live names at each point of a function: a later statement may read their values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Uses = Sequence[tuple[Names, Names]]
 
 
 def uses_of(steps: Iterable[Step]) -> Uses:
-    """Return the names that each step reads and writes, except those read at a `Leave`."""
+    """Return the names that each step reads and writes, without the names read after a `Leave`."""
     found: list[tuple[Names, Names]] = []
     for step in steps:
         pairs = [names_in(root) for root in roots(step)]
@@ -35,7 +35,7 @@ def live_names(
         steps: the steps of a loop.
         uses: the result of `uses_of`.
         left: the names that are live at each place where the loop can be left.
-        outside: names to leave out.
+        outside: names to omit from the result.
     """
     ignored = frozenset(outside)
     next_steps = [successors(step) for step in steps]
@@ -63,17 +63,18 @@ def live_names(
 
 
 class Liveness:
-    """Finds the names that are live in a function, by its syntax tree.
+    """Finds the live names of a function by going backward through its syntax tree.
 
-    Each method returns the names that are live before some statements. `live` are the names that
-    are live after the statements, and `exits` the names that are live after a `break` and after a
-    `continue`.
+    Each method takes the names that are live after some statements, as `live`. It returns the names
+    that are live before them. `exits` has two items: the names that are live after a `break`, and
+    those that are live after a `continue`.
 
     Attributes:
-        after: the names that may be read after each loop, by the id of the loop. The value is None
-            for a loop inside a `with` or `match` statement, or a `try` statement with `finally`.
-        at_return: the names that are live after a `return`, in addition to those that it reads.
-        at_raise: the same for `raise` and `assert`.
+        after: maps the id of each loop to the names that may be read after it, or to None if the
+            loop is inside a `with` or `match` statement, or a `try` statement with `finally`.
+        at_return: the names that are live before a `return`, in addition to those that it reads.
+        at_raise: the names that are live before a `raise` or a failed `assert`, in addition to
+            those that it reads.
         caught: the names that are live at the handlers of the `try` statements around the current
             statement.
     """
@@ -139,8 +140,10 @@ class Liveness:
     def rounds(self, node: ast.For | ast.While, live: Names, done: Names) -> Names:
         """Return the names that are live before a loop.
 
-        `live` are the names that are live after a `break`, and `done` those that are live after the
-        last round.
+        Args:
+            node: the loop.
+            live: the names that are live after a `break`.
+            done: the names that are live after the last round: before the loop's `else`.
         """
         head = done
         while True:

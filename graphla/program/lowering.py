@@ -10,13 +10,7 @@ from typing import Any
 from graphla.program import ir
 from graphla.program.domains import group_slots
 from graphla.program.faults import may_fault
-from graphla.program.patterns import (
-    dim_of,
-    gathers,
-    is_replaced,
-    required,
-    variables,
-)
+from graphla.program.patterns import dim_of, gathers, is_replaced, required, variables
 from graphla.program.plan_steps import (
     Check,
     Combine,
@@ -52,6 +46,7 @@ class Lowering:
         self.program = program
         self._rotates = rotates  # whether a product uses two spare slots
         self.spares: list[ir.Slot] = []
+        self.presets: dict[ir.Slot, Any] = {}  # see `Plan.presets`
         self.reductions: dict[ir.MatrixReduction, ir.Slot] = {}
         self.folds = self.products = self.saves = 0
         self._kept: dict[Any, list[ir.Slot]] = defaultdict(list)
@@ -85,7 +80,7 @@ class Lowering:
         self._steps.append(Sweep(Domain(dim), [part]))
 
     def _spare(self, name: str, dtype: DataType, dim: ir.Dim, purpose: Any) -> ir.Slot:
-        """Return a spare slot. The slots of one dtype, dimension and purpose take turns."""
+        """Return a spare slot. The slots of one dtype, dimension and purpose are used in turn."""
         key = dtype, dim, purpose
         kept = self._kept[key]
         turn = self._turns[key]
@@ -116,8 +111,13 @@ class Lowering:
 
     def _product(self, x: ir.Write, product: ir.Product) -> None:
         is_whole = is_replaced(x) and product.dtype is x.target.dtype
-        purpose = self._groups[x.target] if is_whole else "T"
+        monoid = product.semiring.monoid
+        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        is_preset = not is_whole and x.mask is not None and not monoid.is_any
+        purpose = self._groups[x.target] if is_whole else ("T", monoid) if is_preset else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
+        if is_preset:
+            self.presets[out] = monoid
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
         self.products += 1
         if is_whole and self._rotates:

@@ -1,8 +1,9 @@
-"""Translate the notation's vector expressions and masks to terms.
+"""Translate the notation's vector expressions and masks to terms (see `graphla.program.values`).
 
 The functions of `graphla.sparse` choose the typed operators and the dtypes of results, and raise
-the errors for wrong dtypes and shapes. Here they build expressions on stand-ins for the stored
-vectors. The methods here follow `graphla.sparse.arithmetic` and `mask`.
+the errors for wrong dtypes and shapes. This module calls them on stand-ins for the stored vectors,
+and translates the expressions that they build. Its methods mirror `graphla.sparse.arithmetic` and
+`graphla.sparse.mask`.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ INTERSECTIONS = {
 
 
 class Stand:
-    """A stand-in for the storage of a vector or a matrix. The library builds expressions on it."""
+    """A stand-in for the store of a vector or a matrix. The library builds expressions on it."""
 
     __slots__ = ("device", "dtype", "shape", "term")
 
@@ -116,7 +117,7 @@ class Notation(Emitter):
     # --- operands ---------------------------------------------------------------------------------
 
     def term(self, x: Any, node: Any) -> Pending:
-        """Return a vector as a term that refers to its present entries."""
+        """Return a vector as a term that refers to its current entries."""
         if isinstance(x, Held):
             slot = self.slot_of(x)
             return Pending(ir.Entry(slot), slot.dim)
@@ -128,7 +129,7 @@ class Notation(Emitter):
             raise TypeError(f"a Vector is needed, not {self.kind(x)}")
 
     def operand(self, x: Any, node: Any) -> Pending:
-        """Return a vector as a term that can be a part of another term."""
+        """Return a vector as a term that can be a part of another term, unlike a product."""
         found = self.term(x, node)
         if isinstance(found.term, ir.Product | ir.MatrixReduction):
             slot = self.materialize(found.term, found.dim)
@@ -144,7 +145,7 @@ class Notation(Emitter):
         return Stand(found.term.dtype, (self.sizes[found.dim.index],), found.term)
 
     def slot(self, x: Any, node: Any) -> ir.Slot:
-        """Return a slot with the present entries of a vector."""
+        """Return a slot that stores the current entries of a vector."""
         found = self.term(x, node)
         return self.materialize(found.term, found.dim)
 
@@ -163,7 +164,7 @@ class Notation(Emitter):
         return (self.term(x, node).dim,)
 
     def kind(self, x: Any) -> str:
-        """Return the name of the class of a value, as the library's messages name it."""
+        """Return the name of a value's class, for messages like those of the library."""
         if isinstance(x, VECTORS):
             return "Vector"
         if isinstance(x, View):
@@ -177,7 +178,7 @@ class Notation(Emitter):
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:
-        """Return some number with the type of a scalar, or the scalar's value if it is known.
+        """Return an arbitrary number with the type of a scalar, or the scalar's value if it is known.
 
         The library chooses typed operators by the type of a scalar, not by its value.
         """
@@ -246,10 +247,10 @@ class Notation(Emitter):
         self.fault(condition, "OverflowError", text)
 
     def settle(self, value: Any, *others: Any) -> Any:
-        """Return a value; if it is uncertain, decide whether it is an int or a float.
+        """Return a value. If it is uncertain, decide whether it is an int or a float.
 
-        An operation with a vector of FP64, which is one of the others, has the same result for
-        both.
+        If one of `others` is an FP64 vector, no decision is needed: the operation has the same
+        result for an int and a float, so the value becomes a float.
         """
         if not isinstance(value, Uncertain):
             return value
@@ -273,7 +274,7 @@ class Notation(Emitter):
     def lower(self, made: Any, **given: Any) -> Any:
         """Return the term for an expression that the library has built on stand-ins.
 
-        `given` holds the scalar operands: `scalar`, `thunk`, `left` or `right`.
+        `given` contains the scalar operands: `scalar`, `thunk`, `left` or `right`.
         """
         operation, args, dtype = made._operation, made._args, made._dtype
         node = given.pop("node")
@@ -356,7 +357,7 @@ class Notation(Emitter):
         return self.lower(made, node=node)
 
     def ewise_union(self, a: Any, b: Any, op: Any, left: Any, right: Any, node: Any) -> Pending:
-        """C = op(A, B) on the union of the entries, with default values."""
+        """C = op(A, B) on the union of the entries, with defaults for missing entries."""
         self.require_vectors(node, "ewise_union", a, b)
         one, other = self.stand(a, node), self.stand(b, node)
         numbers = self.example(left, node), self.example(right, node)
@@ -378,7 +379,7 @@ class Notation(Emitter):
         return self.lower(made, scalar=scalar, node=node)
 
     def apply_index(self, a: Any, op: Any, thunk: Any, node: Any) -> Pending:
-        """C = op(A(i), i, 0, thunk)."""
+        """C(i) = op(A(i), i, 0, thunk)."""
         self.require_vectors(node, "apply", a)
         store = self.stand(a, node)
         thunk = None if thunk == NONE else thunk
@@ -420,7 +421,7 @@ class Notation(Emitter):
         return op if op in _COMPARISONS else None
 
     def select_by(self, x: Any, what: str, node: Any) -> Pending:
-        """Select by a comparison: `select.value(u > 3)`, `select.index(u < 5)`."""
+        """Select entries by a comparison, as in `select.value(u > 3)` or `select.index(u < 5)`."""
         op = self.comparison_of(x)
         if op is None:
             text = (
@@ -499,7 +500,7 @@ class Notation(Emitter):
         return Typed(result, True if present is None else present, by.return_type, False)
 
     def reduce_lines(self, view: View, op: Any, by_columns: bool, node: Any) -> Pending:
-        """w(i) = ⊕ over j of A(i, j), or over the rows of A if `by_columns` is True."""
+        """w(i) = ⊕ over j of A(i, j), or w(j) = ⊕ over i of A(i, j) if `by_columns` is True."""
         store = self.stand(view, node)
         function = expressions.reduce_columnwise if by_columns else expressions.reduce_rowwise
         with self.checks(node):
@@ -518,7 +519,8 @@ class Notation(Emitter):
     def infix_operand(self, x: Any, symbol: str, node: Any) -> Any:
         """Return an operand of `A @ B`, `u & v` or `u | v`.
 
-        An expression with the same symbol is returned as it is, and waits for the operator.
+        An infix expression with the same symbol is returned unchanged: the operator that is applied
+        later applies to it, too.
         """
         if isinstance(x, View) or (isinstance(x, Infix) and x.symbol == symbol):
             return x
@@ -721,7 +723,7 @@ class Notation(Emitter):
         return MaskView(parent, structure, False)
 
     def as_mask(self, x: Any, node: Any) -> Any:
-        """Return a mask; a BOOL vector becomes its value mask."""
+        """Return a mask. A BOOL vector becomes its value mask."""
         if isinstance(x, MASKS):
             return x
         if isinstance(x, View):
@@ -747,7 +749,7 @@ class Notation(Emitter):
         return parent.dim if isinstance(parent, Pending) else self.slot_of(parent).dim
 
     def lower_mask(self, mask: Any, dim: ir.Dim, node: Any) -> ir.Mask:
-        """Return a mask that is evaluated now; its dimension must be `dim`."""
+        """Translate a mask of the current entries. Reject a mask whose dimension is not `dim`."""
         own = self.mask_dim(mask)
         if own != dim:
             with self.checks(node):

@@ -32,6 +32,20 @@ def view(context, address, size, dtype):
 
 
 @intrinsic
+def array(context, w, record, field, size, dtype):
+    """Return the array of a dtype whose address is in a field of a record."""
+    kind = dtype.instance_type
+    kind = types.CPointer(types.uint8 if kind is types.boolean else kind)
+
+    def generate(context, builder, signature, arguments):
+        place = builder.add(arguments[1], arguments[2])
+        address = builder.load(builder.gep(arguments[0], [place]))
+        return builder.inttoptr(address, context.get_value_type(kind))
+
+    return kind(w, types.int64, types.int64, types.int64, dtype), generate
+
+
+@intrinsic
 def call(context, address, a, b, c, d, w, r):
     """Return the value of the function at an address."""
     def generate(context, builder, signature, arguments):
@@ -44,17 +58,34 @@ def call(context, address, a, b, c, d, w, r):
 
 
 @intrinsic
-def start(context, address, record, w, r):
-    """Return the value of the function at an address for a record."""
+def start(context, function, record, w, r):
+    """Call the function at w[function] with a record. Store its value in w[STATUS]; return it."""
     def generate(context, builder, signature, arguments):
-        number = context.get_value_type(types.int64)
-        kinds = [context.get_value_type(kind) for kind in signature.args[2:]]
-        pointer = ir.FunctionType(number, [number] * 4 + kinds).as_pointer()
-        address, record, w, r = arguments
+        function, record, w, r = arguments
+        number = function.type
+        pointer = ir.FunctionType(number, [number] * 4 + [w.type, r.type]).as_pointer()
+        address = builder.load(builder.gep(w, [function]))
         rest = [number(0)] * 3
-        return builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+        value = builder.call(builder.inttoptr(address, pointer), [record, *rest, w, r])
+        builder.store(value, builder.gep(w, [number(STATUS)]))
+        return value
 
     return types.int64(types.int64, types.int64, w, r), generate
+
+
+@intrinsic
+def prefetch(context, address):
+    """Load the memory at an address into the cache, without waiting for it."""
+    def generate(context, builder, signature, arguments):
+        number = ir.IntType(32)
+        pointer = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        address = builder.inttoptr(arguments[0], pointer)
+        builder.call(function, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), generate
 
 
 def kept(function):

@@ -17,7 +17,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 _TAKEN = frozenset((*dir(words), *keyword.kwlist, *dir(builtins)))
 _LOCAL = re.compile(
-    r"^([a-z]\d*|(has|list|at|op|fold|loop|result|flags|size|is)_.*|.*_new|np|math|view|call|start|types"
+    r"^([a-z]\d*|(has|list|at|op|fold|loop|result|flags|size|is)_.*|.*_new|np|math|view|array|call|start|types"
     r"|njit|from_dtype|inlined|merged|compiled|intrinsic|run|status|statement|first|last|part|full"
     r"|(added|removed|grows|end|listed)\d*|found|totals?|reals|counts?|form|entries|indptr|indices|weights"
     r"|firsts|rest|begin|stop|length|size|left|spare|stack|items|allowed|kept|library|functions)$"

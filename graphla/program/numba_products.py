@@ -134,7 +134,7 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
         lines = guard(allowed, lines)
     region.whole_body = [
         "end = np.uint64(first)",
-        f"for t in range(np.uint64(w[at_{region.slot(u)} + LENGTH])):",
+        f"for t in range(np.uint64(w[at_{region.token(u)} + LENGTH])):",
         f"    k = np.uint64({listed_u}[t])",
         "    begin, stop = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])",
         "    if first > 0:",
@@ -204,9 +204,9 @@ def _pull_any(x: ir.Product, out: ir.Slot, region: Region, term: str, allowed: s
     """
     values, present, has_u = region.values(out), region.present(out), region.present(x.u)
     listed = region.list(out)
-    region.see("firsts", "view(w[form + FIRSTS], n, np.int32)")
+    region.define("firsts", "array(w, form, FIRSTS, n, np.int32)")
     region.whole_body = [
-        "rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)",
+        "rest = rest_of(part, w)",
         "end, spare = np.uint64(first), np.uint64(n)",
         "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
         "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",

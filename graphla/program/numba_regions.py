@@ -43,61 +43,62 @@ class Region:
         self.name, self.line, self.dim = name, line, dim
         self.cover = [c for c in dict.fromkeys(cover) if not any(d < c for d in cover)]
         self.cover = self.cover[:MOST_COVERS]
-        self.head: list[str] = []
+        self.head: list[str] = []  # definitions of local variables
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
-        self.ending: list[str] = []  # what comes last
-        self.read_lines = [line]  # the user's lines
+        self.ending: list[str] = []  # the last lines
+        self.read_lines = [line]  # the numbers of the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
         self.rewritten: set[int] = set()  # the numbers of targets that several updates change
         self.pushed: int | None = None  # the index of the slot of which a push reads the entries
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
-        self.fields = dict.fromkeys(range(words.PLACES), -1)
+        """The dtype of the totals of a reduction, and the total of no entries."""
+        self.fields = dict.fromkeys(range(words.PLACES), -1)  # the record of the statement
         self.fields |= {words.DIVISION: division, words.FINISH: words.DONE, words.CLEARS: 0}
         self.counter = 0
-        # What the region reads from the record of the statement.
-        self.places: list[int] = []
+        self.places: list[int] = []  # the places that the region reads, after the other fields
         self.names: list[str] = []  # the user's names of the vectors
         self.slots: dict[int, int] = {}  # the number of each vector, by the index of its slot
         self.dims = {dim.index: "n"}
         self.operands: list[tuple[str, int, str, bool]] = []
         """(array, position, expression, whether it may be a fault) of each scalar operand."""
         self.reals = 0  # number of operands that are floats
-        self.seen: set[str] = set()
+        self.defined: set[str] = set()
 
     # --- what the lines use ---------------------------------------------------------------------
 
     def place(self, place: int) -> str:
-        """Return an expression for a place; the record of the statement contains the place."""
+        """Add a place to the record of the statement. Return an expression that reads it there."""
         self.places.append(place)
         return f"w[statement + {words.PLACES + len(self.places) - 1}]"
 
-    def see(self, local: str, text: str) -> str:
-        """Return a local variable with the value of an expression."""
-        if local not in self.seen:
-            self.seen.add(local)
+    def define(self, local: str, text: str) -> str:
+        """Define a local variable at the beginning of the function, once. Return its name."""
+        if local not in self.defined:
+            self.defined.add(local)
             self.head.append(f"{local} = {text}")
         return local
 
-    def slot(self, slot: ir.Slot) -> str:
+    def token(self, slot: ir.Slot) -> str:
         """Return the token for the name of a vector."""
         if slot.index not in self.slots:
             number = self.slots[slot.index] = len(self.names)
             self.names.append(self.printer.slots[slot.index])
-            self.see(f"at_«{number}»", self.place(self.printer.text.slots[slot.index]))
+            self.define(f"at_«{number}»", self.place(self.printer.text.slots[slot.index]))
         return f"«{self.slots[slot.index]}»"
 
     def size(self, dim: ir.Dim) -> str:
+        """Return a local variable with the value of a dimension."""
         if dim.index not in self.dims:
             local = self.dims[dim.index] = f"size_{len(self.dims)}"
-            self.see(local, f"w[{self.place(self.printer.text.dims + dim.index)}]")
+            self.define(local, f"w[{self.place(self.printer.text.dims + dim.index)}]")
         return self.dims[dim.index]
 
     def values(self, slot: ir.Slot) -> str:
         """Return the array of a slot's values."""
-        name, size = self.slot(slot), self.size(slot.dim)
-        return self.see(name, f"view(w[at_{name} + VALUES], {size}, {numpy_name(slot.dtype)})")
+        name, size = self.token(slot), self.size(slot.dim)
+        return self.define(name, f"array(w, at_{name}, VALUES, {size}, {numpy_name(slot.dtype)})")
 
     def value(self, slot: ir.Slot, i: str) -> str:
         """Return the value of the entry at index i. A BOOL is stored as a byte."""
@@ -105,12 +106,14 @@ class Region:
         return f"({text} != 0)" if slot.dtype is BOOL else text
 
     def present(self, slot: ir.Slot) -> str:
-        name, size = self.slot(slot), self.size(slot.dim)
-        return self.see(f"has_{name}", f"view(w[at_{name} + PRESENT], {size}, np.bool_)")
+        """Return the array of a slot's flags."""
+        name, size = self.token(slot), self.size(slot.dim)
+        return self.define(f"has_{name}", f"array(w, at_{name}, PRESENT, {size}, np.bool_)")
 
     def list(self, slot: ir.Slot) -> str:
-        name, size = self.slot(slot), self.size(slot.dim)
-        return self.see(f"list_{name}", f"view(w[at_{name} + LIST], {size} + 1, np.int32)")
+        """Return the array for a slot's list."""
+        name, size = self.token(slot), self.size(slot.dim)
+        return self.define(f"list_{name}", f"array(w, at_{name}, LIST, {size} + 1, np.int32)")
 
     def matrix(self, matrix: ir.MatrixArgument, form: int) -> None:
         """Define `indptr` and `indices`. Form 0 is the CSR, form 1 the CSC."""
@@ -118,15 +121,15 @@ class Region:
         place = self.printer.text.matrices[matrix.index] + form * words.FORM_FIELDS
         self.fields[words.FORM] = place
         offsets = self.printer.offsets[matrix.index][form]
-        self.see("form", self.place(place))
-        self.see("indptr", f"view(w[form + INDPTR], {size} + 1, np.{offsets})")
-        self.see("entries", f"np.int64(indptr[{size}])")
-        self.see("indices", "view(w[form + INDICES], entries, np.int32)")
+        self.define("form", self.place(place))
+        self.define("indptr", f"array(w, form, INDPTR, {size} + 1, np.{offsets})")
+        self.define("entries", f"np.int64(indptr[{size}])")
+        self.define("indices", "array(w, form, INDICES, entries, np.int32)")
 
     def weight(self, matrix: ir.MatrixArgument) -> str:
         """Return the value of matrix entry p. An iso-valued matrix stores one value."""
         size, p = (1, "0") if matrix.is_iso else ("entries", "p")
-        self.see("weights", f"view(w[form + WEIGHTS], {size}, {numpy_name(matrix.dtype)})")
+        self.define("weights", f"array(w, form, WEIGHTS, {size}, {numpy_name(matrix.dtype)})")
         return f"(weights[{p}] != 0)" if matrix.dtype is BOOL else f"weights[{p}]"
 
     def operand(self, x: ir.Scalar, dtype: DataType) -> str:
@@ -136,9 +139,9 @@ class Region:
         text = printer.fit(x, dtype)
         if isinstance(x, ir.Constant) and not printer.may_fail:
             return text
-        local = f"s{self.new()}"
+        local = f"s{self.number()}"
         if dtype.is_float:
-            self.see("reals", "w[statement + REALS]")
+            self.define("reals", "w[statement + REALS]")
             text = text if dtype is FP64 else f"np.float64({text})"
             self.operands.append(("r", self.reals, text, printer.may_fail))
             load = f"r[reals + {self.reals}]"
@@ -148,9 +151,12 @@ class Region:
             position = words.PLACES + len(self.places) - 1
             text = text if dtype is INT64 else f"np.int64({text})"
             self.operands.append(("w", position, text, printer.may_fail))
-        return self.see(local, f"{load} != 0" if dtype is BOOL else f"{numpy_name(dtype)}({load})")
+        return self.define(
+            local, f"{load} != 0" if dtype is BOOL else f"{numpy_name(dtype)}({load})"
+        )
 
-    def new(self) -> int:
+    def number(self) -> int:
+        """Return a number that no local variable has yet."""
         self.counter += 1
         return self.counter
 
@@ -222,7 +228,7 @@ class Region:
     def emit_Union(self, x: ir.Union) -> tuple[str, str]:
         cast = self.operators.cast
         (has_x, u), (has_y, v) = self.emit(x.x), self.emit(x.y)
-        k = self.new()
+        k = self.number()
         both = self.operators.binary(x.op, (u, x.x.dtype), (v, x.y.dtype))
         both = cast(both, x.op.return_type, x.dtype)
         self.body += [
@@ -241,7 +247,7 @@ class Region:
         cast, op = self.operators.cast, x.op
         (has_x, u), (has_y, v) = self.emit(x.x), self.emit(x.y)
         left, right = self.operand(x.left, op.type), self.operand(x.right, op.type2)
-        k = self.new()
+        k = self.number()
         self.body += [
             f"p{k}, q{k} = {has_x}, {has_y}",
             f"u{k}, v{k} = {left}, {right}",
@@ -258,7 +264,7 @@ class Region:
 
     def emit_Select(self, x: ir.Select) -> tuple[str, str]:
         has, value = self.emit(x.x)
-        k = self.new()
+        k = self.number()
         self.body += [
             f"p{k} = {has}",
             f"v{k} = {literal(0, x.x.dtype)}",
@@ -273,12 +279,12 @@ class Region:
         return both(self.mask(x.mask, "i"), has), value
 
     def emit_Gather(self, x: ir.Gather) -> tuple[str, str]:
-        k, indices = self.new(), self.values(x.indices)
+        k, indices = self.number(), self.values(x.indices)
         self.body.append(f"j{k} = wrap({indices}[i], {self.size(x.slot.dim)})")
         return f"{self.present(x.slot)}[j{k}]", self.value(x.slot, f"j{k}")
 
     def emit_Choose(self, x: Choose) -> tuple[str, str]:
-        cast, k = self.operators.cast, self.new()
+        cast, k = self.operators.cast, self.number()
         chosen, other = self.value(x.chosen, "i"), self.value(x.other, "i")
         self.body += [
             f"p{k} = {self.present(x.other)}[i]",
@@ -367,11 +373,10 @@ class Region:
         loop = ["for i in range(np.uint64(first), np.uint64(last)):", *indent(self.body)]
         if self.cover:
             head += ["is_listed = w[DOMAIN] == IN_LISTS"]
-            head += ["rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)"]
+            head += ["rest = rest_of(part, w)"]
             loop = [
                 "for begin in range(np.uint64(first), np.uint64(last), BLOCK):",
-                "    stop = begin + BLOCK if begin + BLOCK < np.uint64(last) else np.uint64(last)",
-                "    length = call(w[LIST_BLOCK], np.int64(begin), np.int64(stop), part, n, w, r)",
+                "    length = call(w[LIST_BLOCK], np.int64(begin), last, part, n, w, r)",
                 "    for t in range(np.uint64(length)):",
                 "        i = np.uint64(rest[t])",
                 *indent(indent(self.body)),
@@ -379,7 +384,7 @@ class Region:
         for k, target in enumerate(self.targets):
             head.append(f"added{k}, removed{k} = np.int64(0), np.int64(0)")
             if self.cover:
-                at = f"at_{self.slot(target)}"
+                at = f"at_{self.token(target)}"
                 head.append(f"grows{k} = w[APPENDS] != 0 and w[{at} + LISTED] == EXACT")
                 head.append(f"end{k} = np.uint64(w[{at} + LENGTH])")
                 loop += [f"if grows{k}:", f"    w[{at} + LENGTH] = end{k}"]
@@ -407,10 +412,9 @@ class Region:
         """Return the lines that store the counts of a part."""
         if self.totals is not None:
             return []
-        lines = ["counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)"]
-        for k in range(len(self.targets)):
-            lines.append(f"counts[WIDTH * part + {2 * k}] = added{k}")
-            lines.append(f"counts[WIDTH * part + {2 * k + 1}] = removed{k}")
         if not self.targets:
-            lines += ["counts[WIDTH * part] = added", "counts[WIDTH * part + 1] = first"]
-        return lines
+            return [f"store_counts(part, {self.printer.integer('0')}, added, first, w)"]
+        return [
+            f"store_counts(part, {self.printer.integer(str(2 * k))}, added{k}, removed{k}, w)"
+            for k in range(len(self.targets))
+        ]

@@ -86,7 +86,7 @@ def _check_gathers(printer: Printer, source: Any, line: int) -> None:
 def _check_indices(printer: Printer, indices: ir.Slot, dim: ir.Dim, line: int) -> None:
     region = Region(printer, "check", line, indices.dim, [], words.WHOLE)
     values, size = region.values(indices), region.size(dim)
-    region.whole_body = [f"check_indices(w, at_{region.slot(indices)}, {values}, n, {size})"]
+    region.whole_body = [f"check_indices(w, at_{region.token(indices)}, {values}, n, {size})"]
     region.launch()
 
 
@@ -234,7 +234,8 @@ def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
         lines = ["if True:", *new]
         printer.clear(flags)
     region.body += guard(has, lines)
-    region.ending = ["counts[1] = removed"]
+    zero = printer.integer("0")
+    region.ending = [f"store_counts(part, {zero}, added, removed, w)"]
     printer.clear(out)
     region.launch()
     source: Any = ir.Entry(out)
@@ -380,10 +381,10 @@ def _print_move(printer: Printer, x: ir.Move) -> None:
 def _print_item(printer: Printer, function: str, x: ir.Append | ir.Pop | ir.Peek) -> None:
     """Print a region that copies the entries of a slot to a stack, or an item to a slot."""
     region = Region(printer, function, x.line, x.slot.dim, [], words.WHOLE)
-    stack = region.see("stack", region.place(printer.text.stacks[x.stack.index]))
+    stack = region.define("stack", region.place(printer.text.stacks[x.stack.index]))
     dtype, values = numpy_name(x.stack.dtype), region.values(x.slot)
-    region.see("items", f"view(w[{stack} + STACK_VALUES], w[{stack} + ROOM], {dtype})")
-    call = f"{function}({stack}, at_{region.slot(x.slot)}, n, {values}, items, w, r)"
+    region.define("items", f"array(w, {stack}, STACK_VALUES, w[{stack} + ROOM], {dtype})")
+    call = f"{function}({stack}, at_{region.token(x.slot)}, n, {values}, items, w, r)"
     region.whole_body = [f"return {call}"]
     region.launch()
 

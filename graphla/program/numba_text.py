@@ -155,8 +155,7 @@ class Printer(Scalars):
 
         If the program must leave, it later goes on at the beginning of this segment.
         """
-        self.say(f"w[STATUS] = start(w[{function}], {record}, w, r)")
-        self.say("if w[STATUS] != GOES_ON:", "    break")
+        self.say(f"if start({function}, {record}, w, r) != GOES_ON:", "    break")
 
     def clear(self, slot: ir.Slot) -> None:
         self.say(f"call(w[CLEAR], {self.place(slot)}, {self.dim(slot.dim)}, 0, 0, w, r)")

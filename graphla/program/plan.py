@@ -28,11 +28,7 @@ from graphla.program.barriers import find_barriers, separate
 from graphla.program.domains import Queues, choose_domains, find_full
 from graphla.program.fusion import fuse, only_erases
 from graphla.program.lowering import Lowering
-from graphla.program.plan_steps import (
-    Plan,
-    PlannedBlock,
-    Sweep,
-)
+from graphla.program.plan_steps import Plan, PlannedBlock, Sweep
 
 
 def plan(
@@ -92,6 +88,7 @@ class _Planning:
             queued=self.queues.queued,
             pushing=self.queues.pushing,
             folds=self.lowered.folds,
+            presets=self.lowered.presets,
             growing=frozenset(slot for each in self.separated for slot in each.growing),
         )
 
@@ -104,7 +101,9 @@ class _Planning:
             step
             for block in self.blocks
             for step in block.steps
-            if isinstance(step, Sweep) and only_erases(step)
+            if isinstance(step, Sweep)
+            and only_erases(step)
+            and self.lowered.presets.keys().isdisjoint(part.slot for part in step.parts)  # pyright: ignore[reportAttributeAccessIssue]
         ]
         places = find_barriers(self.separated)
         for some in [sweeps, *([each] for each in sweeps)] if sweeps else []:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from graphla.program import ir
 from graphla.program.records import record
@@ -228,6 +229,9 @@ class Plan:
     pushing: dict[ir.Slot, ir.Product]
     """For each slot that has a queue and is multiplied, a product that multiplies it."""
     folds: int
+    presets: dict[ir.Slot, Any]
+    """The spare slots whose values are the identity of a monoid wherever they have no entry. A push
+    into such a slot claims outputs and folds terms in one pass, without a barrier in between."""
     growing: frozenset[ir.Slot] = frozenset()
     """The slots to which sweeps may still be adding entries while products test them in masks."""
 
@@ -271,6 +275,8 @@ def _representation(plan: Plan, slot: ir.Slot) -> str:
         return "a bitmap, because no step needs a list of its entries"
     if slot in plan.pushing:
         return "a bitmap with a queue, because a product can push its entries"
+    if slot in plan.presets:
+        return "a bitmap with a queue, and values that are the identity where it has no entry"
     return "a bitmap with a queue of the entries that a product or a stack has listed"
 
 

@@ -1,8 +1,9 @@
-"""Print a program as text, with lines such as
+"""Print a program as text. A line looks like this:
 
     frontier⟨¬parent.S, replace⟩ = any_secondi[INT64, FP64](frontier @ A)
 
-Slots and variables have the user's names. The second slot with the name `frontier` is `frontier#2`.
+Slots and variables have the user's names. A second slot with the name `frontier` is printed as
+`frontier#2`.
 """
 
 from __future__ import annotations
@@ -232,7 +233,7 @@ def _operator(op: Any) -> str:
 
 
 def _names(items: Iterable[tuple[int, str]]) -> dict[int, str]:
-    """Return a name for each index. Repeated names get a number."""
+    """Return a name for each index. A repeated name gets a number."""
     seen: Counter[str] = Counter()
     found: dict[int, str] = {}
     for index, name in items:

@@ -1,4 +1,4 @@
-"""All reasons for which a loop is not compiled, and what to write instead."""
+"""Define the reasons why a loop is not compiled, and what to write instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NotCompilable", "Reason", "refuse"]
 class Reason(Enum):
     """Why a loop is not compiled: the reason, and what to write instead.
 
-    In both texts, the arguments of `refuse` replace `{name}` and other words in braces.
+    In both texts, the arguments of `refuse` replace words in braces, such as `{name}`.
     """
 
     MATRIX_RESULT = (
@@ -62,10 +62,6 @@ class Reason(Enum):
         "the loop iterates over {kind}",
         "iterate over a range, a list, or a 1-d array of numbers",
     )
-    ALIASING = (
-        "{name} refers to one vector after one branch and to another vector after the other branch",
-        "copy the entries with `<<` instead of assigning the name, or make a copy with dup()",
-    )
     DTYPE = (
         "{name} is {kind} in one round and {other} in another",
         "give it the same dtype in each round",
@@ -97,7 +93,7 @@ class Reason(Enum):
         "this statement raises {kind} when it runs: {text}",
         "correct the statement",
     )
-    """In this case `jit` runs the loop as Python, so that the statement raises its exception."""
+    """In this case, `jit` runs the loop as Python, and the statement raises its exception there."""
 
     @property
     def text(self) -> str:
@@ -117,7 +113,7 @@ def refuse(reason: Reason, node: ast.AST | None, **words: object) -> NoReturn:
         reason: why the loop is not compiled.
         node: the part of the syntax tree that is responsible. `jit` adds the file, the line and the
             statement that contains it.
-        **words: the words in braces of the reason; `name` is by default the source of the node.
+        **words: values for the words in braces. By default, `name` is the source of the node.
     """
     if "name" not in words and node is not None:
         words["name"] = f"`{ast.unparse(node)}`" if not isinstance(node, ast.stmt) else "this"

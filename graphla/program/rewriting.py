@@ -51,7 +51,7 @@ from graphla.program.steps import After
 from graphla.program.syntax import read_names, stored_names, walk
 
 RUNTIME = ".jit"
-"""The closure variable of the new function that has the attributes `loops` and `locals`."""
+"""The closure variable of the new function whose value has the attributes `loops` and `locals`."""
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -68,8 +68,8 @@ class Site:
         outer: the index of the innermost loop around it, or -1.
         inputs: the local variables that the loop may read.
         outputs: the local variables that it may assign and that Python may read afterwards.
-        statements: the statements in the loop at which it may be left: `return`, `raise`, `assert`.
-        after: what Python may read after the loop.
+        statements: the `return`, `raise` and `assert` statements in the loop, which may leave it.
+        after: the names that Python may read after the loop.
         is_guarded: whether the loop is inside a `try` or `with` statement of the function, which
             may handle its exceptions.
     """
@@ -84,7 +84,7 @@ class Site:
 
 
 def find_sites(function: FunctionType) -> list[Site]:
-    """Return the loops of a function, outer loops first, without those of inner functions."""
+    """Return the loops of a function, outer loops first, except loops of nested functions."""
     source = source_of(function)
     liveness = Liveness(source.node)
     liveness.block(source.node.body, frozenset(), (frozenset(), frozenset()))
@@ -115,7 +115,7 @@ def _site(
     is_guarded: bool,
     outside: frozenset[str] | None,
 ) -> Site:
-    """Return a loop. `outside` are the names that may be read after it, or None for any names."""
+    """Return a loop. `outside` is the names that may be read after it, or None if unknown."""
     local, shared = source.local, source.shared
     stored = stored_names(node) & local
     if outside is None:
@@ -162,14 +162,14 @@ def _names_read_outside(function: ast.AST, loop: ast.For | ast.While) -> frozens
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the statements in a statement, except those in inner functions and classes."""
+    """Yield the statements directly in a statement, unless it defines a function or a class."""
     if not isinstance(node, NESTED):
         for name in BODIES:
             yield from getattr(node, name, ())
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a statement and all statements in it, except those in inner functions and classes."""
+    """Yield a statement and all statements in it, without entering functions and classes."""
     yield node
     for each in _children(node):
         yield from _own_nodes(each)
@@ -186,7 +186,7 @@ class _Rewriter:
         return [new for each in statements for new in self.statement(each)]
 
     def statement(self, node: Any) -> list[Any]:
-        """Return the statements that replace a statement, or the new form of another node."""
+        """Return the statements that replace a statement or a clause such as `except`."""
         if isinstance(node, ast.For | ast.While):
             return self.loop(node)
         if not isinstance(node, NESTED):
@@ -196,6 +196,7 @@ class _Rewriter:
         return [node]
 
     def loop(self, node: Any) -> list[Any]:
+        """Return the statements that replace a loop, as the module's docstring shows."""
         k = self.number[id(node)]
         site = self.sites[k]
         rest = self.body(node.orelse)
@@ -251,7 +252,7 @@ def _encode(name: str) -> str:
 
 
 def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
-    """Parse statements, and give them the position at which a loop begins."""
+    """Parse statements, decode their names, and give them the position of a loop's first line."""
     tree = ast.parse(text)
     for node in walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith(_PREFIX):
@@ -297,7 +298,7 @@ def rewrite(function: FunctionType, sites: list[Site], runtime: Any) -> Function
 
 
 def _qualify(code: CodeType, before: str, after: str) -> CodeType:
-    """Replace the beginning of the qualified names of a function and of all that it defines."""
+    """Replace a prefix in the qualified names of a function and of everything that it defines."""
 
     def change(x: Any) -> Any:
         if isinstance(x, CodeType):

@@ -1,4 +1,4 @@
-"""The arguments and the outcome of a program, and the choice of the engine that runs it."""
+"""Define the arguments and the outcome of a program, and choose the engine that runs it."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Binding:
         dims, matrices, arrays, scalars, vectors, stacks: the path of each argument, in the order of
             `Arguments`. Two vectors are never the same object: if several names refer to one
             vector, only one of the names has a path.
-        origins: maps the index of a slot to the name of an INT64 variable of the program. It has
-            each slot that may store the entries of a Vector object that exists before the program
-            runs. At an exit, and after a fault, the variable is k if the slot stores the entries of
-            the object at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each
-            exit, each object that the loop may change has such a slot. `Leaving.names` has these
-            variables and slots too; their keys are strings that are not identifiers.
-        fixed: the paths of values that the program contains as constants. Another value needs
-            another program.
+        origins: maps indices of slots to the names of INT64 variables of the program. It contains
+            each slot that may store the entries of a Vector object from before the loop. At an
+            exit, and after a fault, the variable is k if the slot stores the entries of the object
+            at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each exit, each
+            object that the loop may change has such a slot. `Leaving.names` also contains these
+            variables and slots, under keys that are not identifiers.
+        fixed: the paths of the values that are constants of the program. If one of these values
+            changes, another program is needed.
     """
 
     dims: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Binding:
     arrays: tuple[Path, ...]
     scalars: tuple[Path, ...]
     vectors: tuple[Path, ...]
-    stacks: tuple[Path, ...]  # () is a list that does not exist before the loop
+    stacks: tuple[Path, ...]  # the path is () if the list does not exist before the loop
     origins: dict[int, str] = field(default_factory=dict)
     fixed: tuple[Path, ...] = ()
 
@@ -80,16 +80,17 @@ class Outcome:
 
     Attributes:
         exit: the index of the exit in `Program.exits`, or -1 after a fault.
-        fault: the name of the exception, its message, and the line, or None.
+        fault: the name of the exception, its message and the line in `Loop.source`, or None.
         scalars: the values of the scalar variables that the exit names, by `Var.name`. After a
             fault, the values of all variables.
         slots: the vectors in the slots that the exit names, by index of the slot. After a fault,
             the vectors in all slots.
-        stacks: the vectors of the stacks, by index of the stack. A vector that was on the stack at
-            the start, and that the program has not removed, is the same store as in `Arguments`.
+        stacks: the vectors of the stacks, by index of the stack. If a vector was on the stack at
+            the start and the program has not removed it, its store is the same object as in
+            `Arguments`.
         trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
             active.
-        enlarged: the name of a stack for each time that its memory was enlarged.
+        enlarged: the names of the stacks whose memory was enlarged, once for each time.
     """
 
     exit: int
@@ -127,7 +128,8 @@ def use(engine: Engine) -> Iterator[None]:
 def engine_for(device: str, entries: int) -> Engine | None:
     """Return the engine for operands on a device, or None if the loop runs as Python.
 
-    `entries` is the maximum over the operands of a matrix's entries and rows, and a vector's size.
+    `entries` is the maximum of the operands' sizes: the entries and the rows of a matrix, and the
+    size of a vector.
     """
     used = _used.get()
     if used is not None:
@@ -163,14 +165,14 @@ def _engine(kind: str) -> Engine:
 def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     """Run a program as the library runs an operation.
 
-    Errors of the device become errors of graphla, and streams wait for each other. If memory runs
-    out and some can be freed, the program runs a second time.
+    Errors of the device are raised as errors of graphla, and streams wait for each other. If memory
+    runs out and graphla can free some, the program runs a second time.
     """
     try:
         return _run_in_scope(engine, program, arguments)
     except MemoryFreed:
-        # The second attempt is made after this handler, because leaving the handler frees the
-        # memory to which the error refers.
+        # The second attempt follows below, because the memory to which the error refers is freed
+        # only when this handler ends.
         pass
     return _run_in_scope(engine, program, arguments)
 

@@ -1,7 +1,7 @@
-"""Arithmetic of scalars by the rules of Python.
+"""Translate arithmetic of scalars, by the rules of Python, to scalar expressions.
 
-A function that needs instructions has a parameter `e`, the emitter. It emits assignments of
-intermediate results to variables, and faults for the exceptions that Python raises.
+A function that needs instructions has a parameter `e`, the emitter. The instructions assign
+intermediate results to variables, and raise faults where Python raises exceptions.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from graphla.program.values import FALSE, MOST, ZERO, Number, Uncertain, constan
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 EXACT = 1 << 53
-"""A float can represent each int whose absolute value is at most this one."""
+"""A float can represent each int whose absolute value is at most this limit."""
 
 SMALL = 1 << 20
-"""The largest int in a sum that is computed before it is known whether the sum is an int."""
+"""The largest absolute value of an int that is added to an uncertain number, as a float."""
 
 ARITHMETIC = {
     "+": "add",
@@ -56,11 +56,11 @@ _known: dict[str, Callable[..., Any]] = {
     "max": max,
     "pow": pow,
 }
-"""The functions that the tracer computes if all arguments are constants."""
+"""The functions that the tracer evaluates if all arguments are constants."""
 
 
 def call(function: str, dtype: DataType, *arguments: ir.Scalar) -> ir.Scalar:
-    """Return function(*arguments), or its value if all arguments are constants."""
+    """Return function(*arguments), simplified: a constant if all arguments are constants."""
     values = [each.value for each in arguments if isinstance(each, ir.Constant)]
     if len(values) == len(arguments) and function in _known:
         return constant(_known[function](*values))
@@ -98,7 +98,7 @@ def convert(x: ir.Scalar, dtype: DataType) -> ir.Scalar:
 
 
 def where(condition: ir.Scalar, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return `x if condition else y`, for scalars of one dtype, both of which are evaluated."""
+    """Return `x if condition else y`. Both x and y are evaluated, and have the same dtype."""
     if isinstance(condition, ir.Constant):
         return x if condition.value else y
     return x if x == y else ir.Call("where", (condition, x, y), x.dtype)
@@ -109,8 +109,9 @@ def value_or(
 ) -> Number | Uncertain:
     """Return `x if present else default`.
 
-    If their dtypes differ, the program forks, except if x is a float and the default is a constant
-    int: otherwise, each reduction with `.get(0)` would fork the program.
+    If their dtypes differ, the program forks. The exception is a float x with a small constant int
+    as default: the result is then uncertain, because otherwise each reduction with `.get(0)` would
+    fork the program.
     """
     if x.dtype is FP64 and isinstance(default, ir.Constant) and is_small(default):
         if isinstance(present, ir.Constant):
@@ -123,17 +124,17 @@ def value_or(
 
 
 def is_small(x: ir.Scalar) -> bool:
-    """Return whether the scalar is a constant int whose sums with others stay far below 2^53."""
+    """Return whether the scalar is a constant int so small that sums stay far below 2^53."""
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= SMALL
 
 
 def is_exact(x: ir.Scalar) -> bool:
-    """Return whether the scalar is a constant int that a float can represent."""
+    """Return whether the scalar is a constant int that a float represents exactly."""
     return isinstance(x, ir.Constant) and x.dtype is INT64 and abs(x.value) <= EXACT
 
 
 def _is_inexact(x: ir.Scalar) -> ir.Scalar:
-    """Return whether a float may be unable to represent an int."""
+    """Return whether an int may be too large for a float to represent it exactly."""
     if isinstance(x, ir.Size) or x.dtype is BOOL or is_exact(x):
         return FALSE
     above = call("gt", BOOL, x, constant(EXACT))
@@ -166,7 +167,8 @@ def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar
         return power(e, x, y)
     if symbol == "/":
         if FP64 not in (x.dtype, y.dtype):
-            # Python rounds the quotient of two ints only once.
+            # Python rounds the quotient of two ints once. If an operand is not exact as a float,
+            # the division of floats would round twice.
             x, y = e.leaf(x), e.leaf(y)
             e.fault(either(_is_inexact(x), _is_inexact(y)), ir.REPEAT, "an int is above 2^53")
         return call(function, FP64, convert(x, FP64), convert(y, FP64))
@@ -177,9 +179,9 @@ def arithmetic(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar
 def uncertain_arithmetic(
     e: Emitter, symbol: str, x: Number | Uncertain, y: Number | Uncertain
 ) -> Number | Uncertain | None:
-    """Return `x symbol y`, where an operand is uncertain.
+    """Return `x symbol y`, where at least one operand is uncertain.
 
-    Return None if the operation depends on whether it is an int or a float.
+    Return None if the result depends on whether an uncertain operand is an int or a float.
     """
     certain = [each for each in (x, y) if isinstance(each, Number)]
     if symbol == "/" or any(each.scalar.dtype is FP64 for each in certain):
@@ -288,7 +290,8 @@ def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.
 def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     """Return min(x, y) or max(x, y), by the name of the function.
 
-    An int and a float fork the program, because the result has the type of the chosen operand.
+    If one operand is an int and the other a float, the program forks, because the result has the
+    type of the chosen operand.
     """
     if x.dtype is y.dtype and x.dtype is not BOOL:
         return call(name, x.dtype, x, y)
@@ -344,7 +347,7 @@ def _logarithm(e: Emitter, x: ir.Scalar, base: ir.Scalar) -> ir.Scalar:
 
 
 def _float_power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return math.pow(x, y), which has a domain error where `**` divides or is complex."""
+    """Return math.pow(x, y). It has a domain error where `**` divides by 0 or is complex."""
     x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
     zero = constant(0.0)
     finite = e.leaf(both(_is_finite(x), _is_finite(y)))
@@ -501,4 +504,7 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("hypot", None): hypotenuse,
     ("ldexp", 2): _scale,
 }
-"""Functions of module math that consist of others; None stands for any number of arguments."""
+"""The functions of module math that are composed of others, by name and number of arguments.
+
+None stands for any number of arguments.
+"""

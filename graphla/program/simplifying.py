@@ -11,21 +11,21 @@ from graphla.program import ir
 from graphla.program.checking import names_assigned, names_read, next_blocks
 
 SAFE = {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "where", "bool", "float"}
-"""Scalar functions that raise no exception, so an unused result need not be computed."""
+"""Scalar functions that raise no exception. If the result is not used, they are not computed."""
 
 
 def simplify(
     blocks: list[ir.Block], exits: list[ir.Leaving], kept: Iterable[str]
 ) -> tuple[list[ir.Block], list[ir.Leaving]]:
-    """Return simpler blocks and exits that compute the same.
+    """Return simpler blocks and exits with the same results.
 
-    Empty blocks, unreachable blocks and unused scalars are dropped. If a result is only copied to
-    another variable, the instruction assigns it to this variable directly.
+    Empty blocks, unreachable blocks and unused scalars are dropped. If an instruction's result is
+    only copied to another variable, the instruction assigns it to that variable directly.
 
     Args:
         blocks: the blocks.
         exits: the exits.
-        kept: the names of the variables that must have their values after each instruction.
+        kept: the names of the variables that are live everywhere.
     """
     blocks, exits = renumber(blocks, exits)
     names = frozenset(kept)
@@ -41,8 +41,10 @@ def simplify(
 def renumber(
     blocks: list[ir.Block], exits: list[ir.Leaving]
 ) -> tuple[list[ir.Block], list[ir.Leaving]]:
-    """Drop empty and unreachable blocks, and join a block with its only successor if it is the
-    only block before it. Number the rest in depth-first order."""
+    """Drop empty and unreachable blocks, and number the others in depth-first order.
+
+    If a block ends with a jump and is the only predecessor of its successor, both become one block.
+    """
 
     def resolve(number: int) -> int:
         passed: set[int] = set()
@@ -99,7 +101,7 @@ def renumber(
 
 
 def _is_continuation(number: int, blocks: list[ir.Block], order: list[int], resolve: Any) -> bool:
-    """Return whether the only block before this one jumps to it."""
+    """Return whether the only predecessor of a block is another block that ends with a jump."""
     for other in order:
         end = blocks[other].end
         if number in (resolve(target) for target in next_blocks(end)):
@@ -110,7 +112,7 @@ def _is_continuation(number: int, blocks: list[ir.Block], order: list[int], reso
 def find_live(
     blocks: list[ir.Block], exits: list[ir.Leaving], kept: frozenset[str]
 ) -> list[frozenset[str]]:
-    """Return the variables that are needed after the instructions of each block.
+    """Return the variables that are live after the instructions of each block.
 
     They include those that the end of the block reads.
     """
@@ -146,12 +148,12 @@ def _names_at_end(end: ir.End, exits: list[ir.Leaving]) -> set[str]:
 
 
 def needed_before(instruction: ir.Instruction, live: frozenset[str]) -> frozenset[str]:
-    """Return the variables that are needed before an instruction."""
+    """Return the variables that are live before an instruction."""
     return (live - names_assigned(instruction)) | names_read(instruction)
 
 
 def _lives(block: ir.Block, live: frozenset[str]) -> list[frozenset[str]]:
-    """Return the variables that are needed after each instruction."""
+    """Return the variables that are live after each instruction."""
     found = []
     for instruction in reversed(block.instructions):
         found.append(live)
@@ -160,7 +162,7 @@ def _lives(block: ir.Block, live: frozenset[str]) -> list[frozenset[str]]:
 
 
 def _without_copies(block: ir.Block, live: frozenset[str]) -> list[ir.Instruction]:
-    """Join instructions with a `Let` after them that copies their result."""
+    """Join each instruction with the next one if that is a `Let` that copies its result."""
     after = _lives(block, live)
     found: list[ir.Instruction] = []
     for k, instruction in enumerate(block.instructions):
@@ -202,7 +204,7 @@ def _join_copy(before: Any, let: ir.Let, live: frozenset[str]) -> list[ir.Instru
 
 
 def _without_unused(block: ir.Block, live: frozenset[str]) -> list[ir.Instruction]:
-    """Drop assignments to variables that no instruction reads later."""
+    """Drop assignments to variables that are not live, unless the value may raise an exception."""
     found: list[ir.Instruction] = []
     for instruction in reversed(block.instructions):
         kept: ir.Instruction | None = instruction

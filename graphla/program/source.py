@@ -1,4 +1,4 @@
-"""Find the source of a function: its syntax tree, and which names are local variables."""
+"""Find the source of a function: its syntax tree, and the names of its local variables."""
 
 from __future__ import annotations
 import __future__
@@ -31,10 +31,10 @@ class Source:
         node: the function's syntax tree, with the line numbers of the file.
         file: the name of the file.
         first: the number of the first line in the file, from 1.
-        lines: the lines of the source, with those of the decorators.
+        lines: the lines of the source, including its decorators.
         local: the names of the local variables and of the parameters.
         free: the names of the closure variables, in the order of the cells.
-        shared: the local variables that functions inside this function read or assign.
+        shared: the local variables that nested functions read or assign.
         captured: whether the function uses the name `locals`, `vars`, `eval`, `exec` or `dir`, so
             that it may read any of its local variables.
     """
@@ -64,7 +64,7 @@ def source_of(function: FunctionType) -> Source:
 
 
 MOST_SOURCES = 1024
-"""The maximum number of sources that are kept."""
+"""The maximum number of cached sources. When the cache is full, it is emptied."""
 
 _sources: dict[tuple[CodeType, str], Source] = {}
 
@@ -101,11 +101,12 @@ def _find_source(code: CodeType, names: dict[str, Any]) -> Source:
 
 
 def _line_counts(lines: list[str], code: CodeType) -> Iterator[int]:
-    """Yield the possible numbers of lines of a function that begins with the first of these lines.
+    """Yield two candidates for the number of lines of the function that begins at `lines[0]`.
 
-    The second number is always right, but `inspect.getblock` is slow, because it splits the lines
-    into tokens. The first number is wrong if the last statement ends to the left of the function's
-    body, as in the case of a bracket or of a string with several lines.
+    The first candidate ends at the last instruction, or after it at the last of the lines that are
+    indented more than the `def`. It is too small if a line of the last statement is indented less:
+    a closing bracket, or a line of a multi-line string. The second candidate is always right, but
+    `inspect.getblock` is slow, because it splits the lines into tokens.
     """
     last = max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
     end = last - code.co_firstlineno + 1
@@ -148,12 +149,12 @@ def parse(lines: Sequence[str], code: CodeType) -> Any:
 
 
 def compile_function(node: Any, code: CodeType, *more: str) -> CodeType:
-    """Return the code of a function from its syntax tree, which this changes.
+    """Compile the syntax tree of a function, and return its code. This modifies the tree.
 
     Args:
         node: the syntax tree.
-        code: the code of the original function, whose closure variables the new code can use.
-        *more: other names of closure variables.
+        code: the code of the original function. The new code can use the same closure variables.
+        *more: the names of additional closure variables.
     """
     node.decorator_list = []
     node.returns = None
@@ -203,9 +204,9 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _has_changed(lines: list[str], code: CodeType) -> bool:
-    """Return whether the lines are not those from which a function was compiled.
+    """Return whether the source of a function has changed since the function was compiled.
 
-    They are compared only if the file has been written since this module was imported.
+    The sources are compared only if the file has been written since this module was imported.
     """
     try:
         if Path(code.co_filename).stat().st_mtime < _START:
@@ -219,7 +220,7 @@ _START = time()
 
 
 def _is_same(x: CodeType, y: CodeType) -> bool:
-    """Return whether two code objects do the same, apart from qualified names."""
+    """Return whether two code objects are equal, except for qualified names."""
     names = ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars")
     if any(getattr(x, name) != getattr(y, name) for name in names):
         return False
@@ -263,7 +264,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]
 
 
 def is_inlined(value: Any) -> bool:
-    """Return whether the steps of this function's body replace a call of it.
+    """Return whether calls of a value are inlined: replaced by the steps of the function's body.
 
     Functions of `LIBRARIES` and of the standard library are not inlined, except the helper
     functions of graphla's own algorithms.
@@ -282,5 +283,5 @@ LIBRARIES = frozenset(("graphla", "semirings", "numpy", "scipy", "cupy", "numba"
 
 
 def original(function: Any) -> Any:
-    """Return the function from which `gl.jit` made this function, or the function itself."""
+    """Return the original of a function under `gl.jit`; return any other function unchanged."""
     return getattr(function, JITTED, function)

@@ -1,4 +1,4 @@
-"""The steps of a loop: simple statements and jumps, into which `flow` turns the syntax tree.
+"""Define the steps of a loop: the simple statements and jumps that `flow` makes of the loop.
 
 The user's local variables keep their names in the steps. All other names contain a character that
 is not allowed in an identifier:
@@ -29,7 +29,7 @@ class Do:
     """Execute a simple statement, and continue with the step `next`.
 
     `node` is an `ast.Assign`, `AugAssign`, `AnnAssign` with a value, `Expr` or `Delete`. A
-    constant in it may be any Python object that the tracer knows as a static value, such as None.
+    constant in it may be any Python object that the tracer can treat as a `Static`, such as None.
     """
 
     node: ast.stmt
@@ -49,7 +49,7 @@ class Test:
 
 @record
 class Begin:
-    """Evaluate `node`, which a `for` iterates over, and assign an iterator to a hidden name."""
+    """Evaluate the iterable of a `for`, and assign an iterator over it to a hidden name."""
 
     node: ast.expr
     iterator: str
@@ -73,7 +73,7 @@ class Next:
 
 @record
 class Jump:
-    """Continue with the step `next`: a `break`, a `continue`, or the end of a round."""
+    """Continue with the step `next`, as at a `break`, a `continue` or the end of the loop body."""
 
     next: int
     line: int
@@ -81,7 +81,7 @@ class Jump:
 
 @record
 class Leave:
-    """Leave the loop at a place: an index of `Loop.places`."""
+    """Leave the loop. `place` is an index of `Loop.places`."""
 
     place: int
     line: int
@@ -94,9 +94,9 @@ Step = Do | Test | Begin | Next | Jump | Leave
 class Place:
     """A place at which the loop can be left, and the statement that Python executes next.
 
-    `statement` is the `return` or `raise` statement that Python then executes. It is None at two
-    places. Place 0 is the end of the loop, after which Python executes the loop's `else`. Place 1
-    is a `break`, after which Python skips the `else`.
+    Place 0 is the end of the loop: Python then executes the loop's `else`. Place 1 is a `break`:
+    Python then skips the `else`. At both places, `statement` is None. At all other places,
+    `statement` is the `return` or `raise` statement that Python then executes.
 
     If the statement is a `raise` in an inlined function, `helper` is the source of this function,
     and the statement uses the names of the steps. `origin` is the statement in the source, which
@@ -113,12 +113,12 @@ class Home:
     """Where a value is found at each call of the user's function.
 
     Attributes:
-        owner: the index in `Loop.functions` of the function that has the name as a closure
-            variable, a global or a builtin, or as a parameter with a default; -1 for a local
+        owner: the index in `Loop.functions` of the function in which the name is a closure
+            variable, a global, a builtin, or a parameter with a default; -1 if the name is a local
             variable of the user's function.
-        name: the name that the owner uses.
-        is_default: whether it is the default of a parameter.
-        attributes: attributes of the value with this name, such as ("A", "x") in `self.A.x`.
+        name: the name in the source of this function.
+        is_default: whether the value is the default of a parameter.
+        attributes: the attributes to look up, such as ("A", "x") for `self.A.x`.
     """
 
     owner: int
@@ -128,7 +128,7 @@ class Home:
 
     @property
     def holder(self) -> Home:
-        """The home of the object whose attribute is found here."""
+        """The home of the object that has the last attribute."""
         return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
@@ -167,8 +167,8 @@ class Helper:
 
     Attributes:
         home: where the function is found.
-        code: its code.
-        is_method: whether it is a method of the object that has it as an attribute.
+        code: the function's code.
+        is_method: whether it is a method, bound to the object at `home.holder`.
     """
 
     home: Home
@@ -194,7 +194,7 @@ class Helper:
 
 @record
 class Part:
-    """The lines of one function in `Loop.source`; `start` is the number of lines before them."""
+    """The lines of one function in `Loop.source`. `start` is the number of lines before them."""
 
     start: int
     source: Source
@@ -207,21 +207,20 @@ class Loop:
     Attributes:
         name: the name of the function and the line of the loop, for messages.
         steps: the steps.
-        live: for each step, the names whose values this step or a later one may read, in the state
-            before the step. A name that Python reads after the loop is live at a `Leave`. Names in
-            `outside` are not listed.
+        live: for each step, the names that are live before it: this step or a later one may read
+            their values. A name that Python may read after the loop is live at a `Leave`. Names in
+            `outside` are omitted.
         places: where the loop can be left.
-        outside: the names that the steps read and never assign and that are not local variables of
-            the user's function: globals, closure variables and builtins, both of the user's
-            function and of the helpers. The argument `names` of `trace` has a value for each of
-            them that exists. A local variable that has no value before the loop is missing from
-            `names`.
+        outside: maps the globals, closure variables and builtins that the steps read to their
+            homes, both for the user's function and for the helpers. The steps never assign these
+            names. The argument `names` of `trace` has their values, except for names that do not
+            exist. It also lacks the local variables that have no value before the loop.
         source: the lines of the user's function, then those of the inlined helpers.
         parts: the functions to which the lines in `source` belong.
         helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for
             `helpers[k - 1]`.
-        attributes: the dotted names that the steps read and whose root is not a vector, a matrix or
-            a module of this library.
+        attributes: the dotted names that the steps read, except those whose root is a vector, a
+            matrix, or a module whose attributes do not change.
     """
 
     name: str
@@ -288,7 +287,7 @@ class After:
         always: the names that may be read after any exit.
         at_return: the names that may be read after a `return` in the loop, in addition to the names
             in the `return` statement.
-        is_repeated: whether an outer loop in Python may run this loop again.
+        is_repeated: whether this loop is inside an outer loop, which may run it again in Python.
     """
 
     always: frozenset[str]

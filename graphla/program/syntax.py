@@ -8,10 +8,10 @@ from typing import Any
 _NO_NODES = frozenset(
     ("arg", "asname", "attr", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment")
 )
-"""The fields without nodes, and those with contexts and operators."""
+"""The fields that `children` skips: they contain no nodes, or only contexts and operators."""
 
 _children: dict[type, tuple[str, ...]] = {ast.Constant: (), ast.Name: ()}
-"""The fields of each class of nodes that may contain nodes."""
+"""For each class of nodes, the fields that may contain other nodes."""
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -42,14 +42,14 @@ def walk(root: ast.AST) -> list[ast.AST]:
 
 
 def copy_node(node: ast.AST) -> Any:
-    """Return a copy of a node that has the same children."""
+    """Return a shallow copy of a node: both have the same children."""
     return type(node)(**vars(node))
 
 
 def names_in(root: ast.AST | None) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that a node reads or deletes, and those that it assigns or deletes.
+    """Return the names that a node reads or deletes, and the names that it assigns or deletes.
 
-    The first names must have a value.
+    The names in the first set must have values when the node runs.
     """
     read: set[str] = set()
     written: set[str] = set()
@@ -77,10 +77,10 @@ def read_names(root: ast.AST | None) -> frozenset[str]:
 
 
 def written_names(*roots: ast.AST) -> frozenset[str]:
-    """Return the names that some nodes assign or delete."""
+    """Return the names that any of these nodes assigns or deletes."""
     return frozenset[str]().union(*(names_in(root)[1] for root in roots))
 
 
 def stored_names(loop: ast.For | ast.While) -> frozenset[str]:
-    """Return the names that a loop, without its `else`, assigns or deletes."""
+    """Return the names that a loop, except its `else`, assigns or deletes."""
     return written_names(loop.target if isinstance(loop, ast.For) else loop.test, *loop.body)

@@ -1,12 +1,13 @@
 """Trace a loop: make a program from its steps and from the values of its variables.
 
 The tracer executes the steps with abstract values (`graphla.program.values`): it knows what each
-variable refers to, but not the numbers and entries. If a step can follow several steps, all states
-with the same *form* share one block for it. The form contains which variables refer to the same
-vector, and the dtypes of numbers and vectors. Instructions at the end of the preceding block
-exchange the contents of slots (`Move`) and assign the scalars (`Let`) that the shared block
-expects. A state with another form gets another block. So if a number is an int in the first round
-and a float afterwards, the program has two copies of the round.
+variable refers to, but not the numbers and entries. A step that can follow several steps is a
+*merge point*. All states that reach a merge point with the same *form* share one basic block. The
+form contains which variables refer to the same vector, and the dtypes of numbers and vectors. At
+the end of each preceding block, a `Move` exchanges the contents of slots, and a `Let` assigns the
+scalars, as the shared block expects them. A state with another form gets another block. For
+example, if a number is an int in the first round and a float afterwards, the program contains the
+loop body twice.
 """
 
 from __future__ import annotations
@@ -101,7 +102,10 @@ class Unsettled(Exception):
 
 @dataclass(slots=True)
 class Variant:
-    """A block that begins with a step, and the state that it begins with."""
+    """A block that begins at a merge point, and the state at its start.
+
+    `slots` and `scalars` are the slots and variables of this state, in the order of the form.
+    """
 
     form: Any
     block: int
@@ -112,7 +116,11 @@ class Variant:
 
 @dataclass(slots=True)
 class Open:
-    """A block whose instructions the tracer has yet to emit."""
+    """A block whose instructions the tracer has yet to emit.
+
+    The block begins with this step in this state. `decisions` and `skip` are the arguments of
+    `Emitter.begin`. After a fork, the preceding block has executed the beginning of the step.
+    """
 
     block: int
     step: int
@@ -126,11 +134,12 @@ class Tracer(Caller):
 
     Attributes:
         blocks, exits: the blocks and exits of the program.
-        variants: for each step that can follow several steps, the blocks that begin with it.
+        variants: for each merge point, the blocks that begin with it.
         waiting: the blocks whose instructions the tracer has yet to emit.
         executed: the steps that were executed in at least one state.
-        failures: the steps that fail in at least one state, with the error.
-        deferred: the list of vectors whose unknown dtype stopped the trace of a block, or None.
+        failures: maps each step that fails in at least one state to the error.
+        deferred: an exception that stopped the trace of a block, because the block needs the dtype
+            of a list before any block appends to the list; otherwise None.
     """
 
     def __init__(
@@ -221,7 +230,7 @@ class Tracer(Caller):
         return self.outer | {step.iterator} if isinstance(step, steps.Next) else self.outer
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
-        """Continue a statement in two blocks."""
+        """Add two blocks that execute a step again, with either decision, and return the branch."""
         blocks = []
         for decision in (True, False):
             blocks.append(self.add_block())
@@ -237,7 +246,7 @@ class Tracer(Caller):
         return len(self.blocks) - 1
 
     def branch(self, condition: ir.Scalar, then: int, otherwise: int) -> int | ir.End:
-        """Return the step that follows a test if it is known, or else a branch to two blocks."""
+        """Return the step that follows a test, or a branch if the condition is not a constant."""
         if isinstance(condition, ir.Constant):
             return then if condition.value else otherwise
         state = self.state
@@ -245,7 +254,7 @@ class Tracer(Caller):
         return ir.Branch(condition, *blocks)
 
     def successor(self, step: int, state: State) -> int:
-        """Return a block that begins with a step, in a state."""
+        """Return the number of a block that begins with this step in this state."""
         if step not in self.merges:
             block = self.add_block()
             self.waiting.append(Open(block, step, state))
@@ -261,10 +270,9 @@ class Tracer(Caller):
     # --- states -----------------------------------------------------------------------------------
 
     def go_to(self, step: int, state: State, instructions: list[ir.Instruction]) -> ir.Jump:
-        """Return a jump to the block for this step and state.
+        """Return a jump to the block that begins with this step and the form of this state.
 
-        Append to `instructions` the instructions that convert the state to the one with which the
-        block begins.
+        Append to `instructions` those that convert the state to the one at the start of the block.
         """
         state = state.copy()
         state.keep(self.loop.live[step] | self.implicit(self.loop.steps[step]))
@@ -302,7 +310,7 @@ class Tracer(Caller):
                 raise Unsettled(found)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
-        """Raise `Unbound` if a state differs from another one only in variables without value."""
+        """Raise `Unbound` if two states differ only in variables that have no value in one of them."""
         for variant in variants:
             names = set(state.names) ^ set(variant.state.names)
             found = {}
@@ -323,7 +331,7 @@ class Tracer(Caller):
                 raise Unbound(found)
 
     def add_variant(self, step: int, state: State, form: Any, slots: list[ir.Slot]) -> Variant:
-        """Add a block for a step, which begins with the given state."""
+        """Add a block for a step. In its state, variables of the program replace other scalars."""
         taken: list[ir.Var] = []
         names = {}
         for name in sorted(state.names):
@@ -373,7 +381,7 @@ class Tracer(Caller):
             if isinstance(x, tuple):
                 return tuple(describe(each) for each in x)
             if isinstance(x, Static):
-                return ("static", id(x.value))
+                return ("static", id(x.value), x.path)
             if type(x) in FIELDS:
                 return (type(x), *[describe(getattr(x, name)) for name in FIELDS[type(x)]])
             if x is None or isinstance(x, (str, int, bool, DataType)):
@@ -396,7 +404,7 @@ class Tracer(Caller):
         variables: list[ir.Var],
         instructions: list[ir.Instruction],
     ) -> None:
-        """Append the exchange of slots and the assignments that precede a jump to a block."""
+        """Append the `Move` and the `Let` that copy the contents of one state to another state."""
         found = [
             (variable, value)
             for variable, value in zip(variables, values, strict=True)
@@ -419,7 +427,7 @@ class Tracer(Caller):
             instructions.append(ir.Let(into_all, out_all, self.line))
 
     def refuse_variants(self, step: int, variants: list[Variant]) -> None:
-        """Reject a loop with too many states, and name a variable that changes its dtype."""
+        """Reject a loop with too many states. Name a variable that changes its dtype, if any."""
         kinds: dict[str, list[str]] = {}
         for variant in variants:
             for name, value in variant.state.names.items():
@@ -478,7 +486,7 @@ class Tracer(Caller):
         self.store([*pairs, (step.iterator, rest)], step.target)
 
     def leave(self, step: steps.Leave, number: int) -> ir.End:
-        """Add an exit, and return the end of the block."""
+        """Add an exit of the program, and return the end of the block."""
         names: dict[str, Any] = {}
         used: set[ir.Slot] = set()
         for name in sorted(self.loop.live[number] & self.assigned):
@@ -520,13 +528,13 @@ class Tracer(Caller):
                 return self.result(name, Number(value.scalar))
             return ir.Same(None)
         if isinstance(value, Static):
-            return ir.Same(value.value)
+            return ir.Same(value.value, value.path)
         if isinstance(value, List):
             return self.stack(value)
         if isinstance(value, View):
             for path, matrix in zip(self.paths["matrices"], self.matrices, strict=True):
                 if matrix == value.matrix and not value.is_transposed and len(path) == 1:
-                    return ir.Same(self.given[path[0]])
+                    return ir.Same(self.given[path[0]], path)
         if isinstance(value, (Pending, Infix, *MASKS)):
             kind = "an expression or a mask that is not computed"
             refuse(Reason.PYTHON_OBJECT, node, kind=kind)
@@ -581,7 +589,7 @@ class Tracer(Caller):
     def unpack(self, target: ast.expr, value: Any) -> list[tuple[str, Any]]:
         """Return the names that a target assigns, with their values.
 
-        A target such as `x[i]` is assigned at once.
+        An assignment to a target such as `x[i]` is executed at once.
         """
         if isinstance(target, ast.Name):
             return [(target.id, value)]
@@ -612,6 +620,8 @@ class Tracer(Caller):
                 value = as_uncertain(value, self.uncertain[name])
             count = [0]
 
+            # A number that is assigned at several places always gets its own variable. Otherwise,
+            # the states after these places would have different forms.
             is_number = isinstance(value, Number | Uncertain) and self.sites.get(name, 0) > 1
 
             def take(
@@ -642,7 +652,7 @@ class Tracer(Caller):
     def exchange(self, stored: dict[str, Any]) -> None:
         """Exchange the contents of slots if an assignment exchanges the vectors of its names.
 
-        Each name then keeps its slot, as in `u, v = v, u`.
+        An example is `u, v = v, u`. Each name then keeps its slot.
         """
         wanted: dict[ir.Slot, ir.Slot] = {}
         moved: dict[int, ir.Slot] = {}
@@ -806,8 +816,8 @@ class Tracer(Caller):
 def find_defaults(loop: steps.Loop) -> dict[str, bool]:
     """Return the variables that a statement such as `x = u.reduce().get(0)` assigns.
 
-    The values tell whether the default is 0. Without this list, the trace of a loop would often
-    begin again when one of these variables turns out to be uncertain.
+    The values of the dict are whether the default is 0. These variables are uncertain from the
+    start. Otherwise, the trace would often have to begin again for one of them.
     """
     found: dict[str, bool] = {}
     for step in loop.steps:
@@ -830,7 +840,7 @@ def find_defaults(loop: steps.Loop) -> dict[str, bool]:
 
 
 def plain(value: Any) -> Any:
-    """Return the value of a variable that may have none."""
+    """Return the value of a variable, without the `Maybe` around it."""
     return value.value if isinstance(value, Maybe) else value
 
 

@@ -1,7 +1,7 @@
-"""The abstract values of the tracer: what a variable of the user's function may refer to.
+"""Define the abstract values of the tracer: what a variable of the user's function may refer to.
 
-A *term* is a vector expression of the intermediate form. It refers to the entries that its slots
-store when the expression is written, as an expression of the library does.
+A *term* is a vector expression of the intermediate representation. Like an expression of the
+library, it refers to the entries that its operands have when the user's function builds it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 @record
 class Number:
-    """A Python bool, int or float, by the dtype of its scalar."""
+    """A Python bool, int or float. The dtype of the scalar determines which."""
 
     scalar: ir.Scalar
 
@@ -24,9 +24,9 @@ class Number:
 class Uncertain:
     """A Python number that is a float or an int, such as the result of `x.reduce().get(0)`.
 
-    `scalar` is an FP64 with its value. `is_float` is a BOOL scalar. `is_zero` is whether the number
-    is 0 if it is an int; otherwise the int is small. A statement whose meaning depends on the class
-    of the number is executed in two blocks; see `Evaluator.settle`.
+    `scalar` is an FP64 scalar with the value. `is_float` is a BOOL scalar. If the number is an int,
+    the int is 0 if `is_zero` is True, and small otherwise. The tracer executes a statement whose
+    meaning depends on the type of the number in two blocks; see `Notation.settle`.
     """
 
     scalar: ir.Scalar
@@ -46,8 +46,8 @@ class Perhaps:
 class Typed:
     """A number with any dtype: a Scalar of graphla, or a NumPy number.
 
-    `presence` is a BOOL scalar that is false if the Scalar is empty. It is the Python value True if
-    the number cannot be empty.
+    `presence` is a BOOL scalar that is false if the Scalar is empty. If the Scalar cannot be empty,
+    `presence` is the Python value True.
     """
 
     scalar: ir.Scalar
@@ -70,7 +70,7 @@ class Held:
 
 @record
 class Pending:
-    """A vector expression: the user's program has no Vector object with its entries.
+    """A vector expression, for which the user's function has no Vector object.
 
     `scalar` is the scalar operand as the user wrote it, if the term is op(x, scalar).
     """
@@ -113,7 +113,7 @@ class View:
 
 @record
 class MaskView:
-    """A mask of a vector. It refers to the entries at the time when a statement uses the mask."""
+    """A mask of a vector. A statement that uses the mask reads the entries of that time."""
 
     parent: Held | Pending
     structure: bool
@@ -141,7 +141,7 @@ class Target:
 
 @record
 class List:
-    """A Python list that is used as a stack of vectors, by its number in `State.stacks`."""
+    """A Python list that is used as a stack of vectors. `number` is its index in `list_names`."""
 
     number: int
 
@@ -165,8 +165,8 @@ class Items:
 class Range:
     """A `range` of numbers.
 
-    `stop` is None if there is no end. `step` is a Python int if it is known before the program
-    runs.
+    `stop` is None if the range is infinite. `step` is a Python int if it is known before the
+    program runs.
     """
 
     start: ir.Scalar
@@ -178,9 +178,10 @@ class Range:
 class Iterator:
     """An iterator of a `for`.
 
-    `source` is what it iterates over. For a Range, `start` is the next item. For an Array, a List
-    or Items, `position` is the index of the next item. For a zip, `source` is Items of Iterators.
-    If `step` is -1, it iterates in reverse.
+    `source` is what it iterates over. For an Array or a List, `position` is the index of the next
+    item; if `step` is -1, the iterator goes backward. For a Range, `source.start` is the next item.
+    For Items, `source` contains the remaining items. For a zip, `source` is Items of Iterators, and
+    `position` is "zip".
     """
 
     source: Any
@@ -203,17 +204,18 @@ def _is_same_object(self: Static, other: object) -> bool:
     return type(other) is Static and self.value is other.value and self.path == other.path
 
 
-# The comparison of an array with another object is not a bool, so the objects are not compared.
+# Comparing an array with another object does not give a bool, so `==` compares identities.
 Static.__eq__ = _is_same_object
 Static.__hash__ = lambda self: id(self.value)
 
 
 @record
 class Maybe:
-    """The value of a variable that has no value before the loop.
+    """The value of a variable that may have no value yet.
 
-    The variable has a value if `bound` is the Python value True, or a scalar that is true. So the
-    first round and later rounds can share a block.
+    `bound` is the Python value True if the variable has a value. Otherwise, `bound` is a BOOL scalar
+    that is true if the variable has a value. So the first round, before which the variable has no
+    value, can share its blocks with later rounds.
     """
 
     value: Any
@@ -222,7 +224,7 @@ class Maybe:
 
 @record
 class Method:
-    """A method of a value, before its call."""
+    """A bound method of a value."""
 
     value: Any
     name: str
@@ -260,7 +262,7 @@ def scalar_kind(dtype: DataType) -> DataType:
 
 
 def as_uncertain(value: Any, is_zero: bool) -> Any:
-    """Return a float as a number that may also be an int; return other values unchanged."""
+    """Return a float as an uncertain number. Return other values unchanged."""
     if isinstance(value, Number) and value.scalar.dtype is FP64:
         return Uncertain(value.scalar, TRUE, is_zero)
     if isinstance(value, Uncertain):

@@ -1,6 +1,6 @@
-"""Translate statements that make or change vectors, and reads of vectors, to instructions.
+"""Translate the statements that make, change or read vectors to instructions.
 
-The methods here follow `graphla.sparse.noun` and `graphla.expression`.
+The methods mirror `graphla.sparse.noun` and `graphla.expression`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Writer(Notation):
         return self.add_object(slot)
 
     def lookup(self, dtype: Any, node: Any) -> DataType:
-        """Return the dtype that a static object denotes, such as `int` or "FP32"."""
+        """Return the dtype that a known object denotes, such as `int` or "FP32"."""
         with self.checks(node):
             return lookup_dtype(dtype)
 
@@ -218,7 +218,7 @@ class Writer(Notation):
         self.emit(ir.Scatter(into, indices, *how, source, self.line))
 
     def indices(self, x: Any, node: Any) -> ir.Slot:
-        """Return a slot with a Vector of indices."""
+        """Return a slot that stores a Vector of indices."""
         dtype = self.dtype_of(x, node)
         if not dtype.is_integer:
             text = f"index must be a Vector of integers, not of {dtype}"

@@ -16,6 +16,7 @@ from devices import has_card
 
 import graphla as gl
 from graphla.compilers import faults
+from graphla.program.reasons import NotCompilable
 from semirings.exceptions import DeviceFault, OutOfMemory
 
 simulated = pytest.mark.skipif(has_card(), reason="shows on a simulated card alone")
@@ -57,6 +58,13 @@ def count_to_10(u: gl.Vector) -> gl.Vector:
     return v
 
 
+def double_10_times(u: gl.Vector) -> gl.Vector:
+    v = u.dup()
+    for _ in range(10):
+        v << gl.binary.times(v, 2)
+    return v
+
+
 def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
     pool = cupy.get_default_memory_pool()
     u = gl.Vector.from_scalar(1.0, 1 << 20)
@@ -70,6 +78,16 @@ def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
     finally:
         pool.set_limit(size=before)
     assert jitted(u).isequal(count_to_10(u))
+
+
+@simulated  # a real GPU has enough memory
+def test_a_compiled_loop_over_vectors_that_do_not_fit_is_rejected_or_runs_as_python():
+    u: Any = gl.Vector.from_coo([5, 7], [1.0, 2.0], size=(1 << 31) - 1)
+    with pytest.raises(NotCompilable, match=r"need 19,[\d,]+ bytes, and [\d,]+ are available"):
+        gl.jit(double_10_times)(u)
+    jitted: Any = gl.jit(double_10_times, fallback=True)
+    with pytest.warns(UserWarning, match="are available"):
+        assert jitted(u).to_dict() == {5: 1024.0, 7: 2048.0}
 
 
 @simulated

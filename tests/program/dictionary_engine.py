@@ -433,7 +433,7 @@ def fit(value: Any, dtype: DataType) -> Any:
 
 
 def call(function: str, values: list[Any]) -> Any:
-    """Return the value of a scalar function, by evaluating its text in the intermediate form."""
+    """Return the value of a scalar function, by evaluating its text in `SCALAR_FUNCTIONS`."""
     is_int = type(values[0]) is int
     if is_int and function in ("pow", "lshift") and values[1] > 64:
         # Python would compute a very large number. A smaller exponent also shows the overflow.

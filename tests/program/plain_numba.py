@@ -82,10 +82,13 @@ def load(layout: Layout, name: str) -> Any:
     def call(address: int, *arguments: Any) -> Any:
         return np.int64(functions[address](*arguments))
 
-    def start(address: int, record: int, w: Any, r: Any) -> Any:
-        return call(address, record, 0, 0, 0, w, r)
+    def start(function: int, record: int, w: Any, r: Any) -> Any:
+        w[words.STATUS] = call(w[function], record, 0, 0, 0, w, r)
+        return w[words.STATUS]
 
     names |= {"view": view, "call": call, "start": start, "math": _Math()}
+    names["array"] = lambda w, record, field, *rest: view(w[record + field], *rest)
+    names["prefetch"] = lambda address: None
     for each in dir(words):
         if each in names and isinstance(names[each], FunctionType):
             names[each] = _on_numbers(names[each])

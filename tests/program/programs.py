@@ -1,4 +1,4 @@
-"""Draw random programs of the intermediate form, with random arguments.
+"""Draw random programs of the intermediate representation, with random arguments.
 
 A test of an engine draws a `Case`, runs its program with `case.arguments()`, and compares the
 outcome with that of `dictionary_engine.run(case)`:
@@ -47,7 +47,7 @@ from semirings.exceptions import DomainMismatch
 FEATURES = frozenset(
     ["any", "arrays", "faults", "float", "gather", "math", "nested", "scatter", "stacks", "wide"]
 )
-"""Parts of the intermediate form that `cases(without=...)` can leave out.
+"""Parts of the intermediate representation that `cases(without=...)` can leave out.
 
 any: the monoid any and loose slots. arrays: loops over an array. faults: statements that are likely
 to fault. float: the dtypes FP32 and FP64 of entries. gather, scatter, stacks: their instructions.

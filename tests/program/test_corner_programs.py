@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import graphla as gl
-from graphla import Vector, binary, monoid, replace
+from graphla import Matrix, Vector, binary, monoid, replace, semiring
 from graphla.backends.cpu.program import ProgramTuning
 from graphla.backends.tuning import using
 from graphla.exceptions import NotCompilable
@@ -91,7 +91,7 @@ def check(function: Callable[..., Any], *calls: list[Callable[[], Any]]) -> None
 
 
 def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callable[[], Any]) -> None:
-    """Check that a loop is refused for a reason, and that it runs as Python with a fallback."""
+    """Check that a loop is rejected for a reason, and that it runs as Python with a fallback."""
     with gl.config.set(device="cpu"), running.use(interpreter):
         with pytest.raises(NotCompilable) as caught:
             gl.jit(function)(*(make() for make in makers))
@@ -360,6 +360,10 @@ def test_a_float_outside_the_range_of_an_integer_dtype_is_clipped(dtype: str):
     expected = [0 if x != x else int(min(max(x, limits.min), limits.max)) for x in values]
     with gl.config.set(device="cpu"):
         assert list(floats().dup(dtype=dtype).to_dict().values()) == expected
+        for value, cast_value in zip(values, expected, strict=True):
+            x = integers()
+            x[2] << gl.Scalar.from_value(value)
+            assert x[2].value == cast_value
 
 
 # --- functions ------------------------------------------------------------------------------------
@@ -620,3 +624,40 @@ def read_closure(v: Vector) -> Any:
 )
 def test_a_loop_reads_and_writes_global_vectors(function: Callable[..., Any]):
     check(function, [set_globals], [set_globals])
+
+
+# --- objects that pass through a loop -------------------------------------------------------------
+
+
+def exchange(A: Any, B: Any, u: Vector) -> Any:
+    for _ in range(3):
+        A, B = B, A
+        u << semiring.plus_times(A @ u)
+    return A, B
+
+
+def test_a_loop_returns_the_matrices_of_its_own_call():
+    for engine in ENGINES:
+        with gl.config.set(device="cpu"), running.use(engine):
+            jitted = gl.jit(exchange)
+            for k in range(3):
+                A = Matrix.from_coo([0, k + 1], [1, 2], [3, 4], nrows=6, ncols=6)
+                for B in (Matrix.from_coo([5], [0], [k], nrows=6, ncols=6), A.dup()):
+                    one, other = jitted(A, B, u())
+                    assert one is B and other is A
+
+
+@pytest.mark.parametrize(
+    "pair", [((1, 2.5), (7, 2.5)), ([1, 2.5], [7, 2.5]), (2**70, 2**71)], ids=str
+)
+def test_a_loop_returns_the_objects_of_its_own_call(pair: Any):
+    def choose(u: Vector, x: Any) -> Any:
+        for i in range(2):
+            y = x
+            u[i] = 1
+        return y
+
+    for engine in ENGINES:
+        with gl.config.set(device="cpu"), running.use(engine):
+            jitted = gl.jit(choose)
+            assert all(jitted(u(), each) is each for each in pair)

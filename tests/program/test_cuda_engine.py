@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import handmade
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from devices import has_card, has_cuda, use_cuda
 from hypothesis import given
+from hypothesis import strategies as st
 
 if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
@@ -35,6 +37,7 @@ from semirings.exceptions import DeviceMismatch  # noqa: E402
 
 SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
+WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 
 @pytest.fixture(autouse=True)
@@ -379,6 +382,17 @@ def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():
     assert "sweep over all positions: line 1 writes y; line 2 clears z" in str(plan(program))
 
 
-@given(cases())
-def test_the_engine_agrees_with_dictionaries(case: Case):
-    assume_outcome(case, engine.run)
+@given(cases(), st.booleans())
+def test_the_engine_agrees_with_dictionaries(case: Case, is_one_cluster: bool):
+    with using(SMALL if is_one_cluster else WITHOUT_CLUSTERS):
+        assume_outcome(case, engine.run)
+
+
+def test_a_product_that_an_accumulator_joins_pushes_in_one_pass():
+    x, y = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xy"))
+    ring = semiring.plus_first["INT64", BOOL]
+    product = ir.Product(x, handmade.square("A", BOOL), False, ring, "vxm", INT64)
+    program = loop_of(
+        ir.Write(y, ir.MaskOf(y, False), binary.plus["INT64"], False, product, 1), slots=(x, y)
+    )
+    assert "values that are the identity where it has no entry" in str(plan(program))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from devices import has_cuda, use_cuda
 from hypothesis import given
+from hypothesis import strategies as st
 
 if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
@@ -21,10 +23,12 @@ from graphla.program import cuda  # noqa: E402
 
 SMALL = cuda.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
+WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 
-@given(sources(statements=8))
-def test_a_function_computes_the_same_plainly_and_as_kernels(source: Source):
+@given(sources(statements=8), st.booleans())
+def test_a_function_computes_the_same_plainly_and_as_kernels(source: Source, is_one_cluster: bool):
     engine: Any = cuda
-    with gl.config.set(device="cuda"), using(SMALL):
+    tuning = SMALL if is_one_cluster else WITHOUT_CLUSTERS
+    with gl.config.set(device="cuda"), using(tuning):
         check_source(source, Checked(engine))

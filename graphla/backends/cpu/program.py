@@ -1,8 +1,8 @@
 """Run a program that `graphla.program.numba_text` has printed: memory, threads and faults.
 
-The program's entry runs until it finishes, or until it needs something of this module (see
-`loops/program`). This module then provides it, and calls the entry again, which goes on where it
-left.
+The function `run` of the program runs until it finishes, or until it needs something of this module
+(see `loops/program`). This module then provides it and calls `run` again, which goes on where it
+left off.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ class ProgramTuning:
     # A statement visits only the listed entries if their number times `sparse` is at most n.
     sparse: int = 8
     near: int = 1 << 18  # or if there are lists of at most this many entries
-    wide: int = 1 << 17  # work of more indices and entries than this is divided among threads
+    wide: int = 1 << 17  # a statement that visits more indices is divided among threads
     wide_list: int = 1 << 17  # the same for a statement that visits a list of entries
+    wide_product: int = 1 << 19  # the same for the entries of the matrix that a product reads
     grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
     listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
     room: int = 1 << 12  # entries of a new stack
@@ -182,8 +183,9 @@ class Machine:
         w, tuning = self.w, current(TUNING)
         w[words.SPARSE] = tuning.sparse
         w[words.WIDE], w[words.WIDE_LIST] = tuning.wide, tuning.wide_list
+        w[words.WIDE_PRODUCT] = tuning.wide_product
         if given.threads == 1:
-            w[words.WIDE] = w[words.WIDE_LIST] = tuning.grain
+            w[words.WIDE] = w[words.WIDE_LIST] = w[words.WIDE_PRODUCT] = tuning.grain
         w[words.NEAR] = tuning.near
         w[words.FIXED], w[words.FORCED] = given.is_fixed, given.forced
         w[words.TRACED] = given.is_traced
@@ -359,7 +361,7 @@ class Machine:
                 return
 
     def run_region(self) -> None:
-        """Run a region in parts, by several threads if there are any."""
+        """Run the region of a statement in parts, by several threads if there are any."""
         w, threads, statement = self.w, self.given.threads, int(self.w[words.STATEMENT])
         division, size = w[statement + words.DIVISION], int(w[words.SIZE])
         is_listed = w[words.DOMAIN] == words.IN_LISTS

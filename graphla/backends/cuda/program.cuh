@@ -75,6 +75,16 @@ template <class To, class From> DEVICE To as_bits(From x) {
   return bits;
 }
 
+/// Stores a variable in a word of shared memory. All threads of the block store equal values in the
+/// same order, so the word has the right value when all of them have arrived at a barrier. A branch
+/// would take longer than the stores.
+template <class T> DEVICE void store_word(u64 *word, T value) {
+#ifdef GRAPHLA_SIMULATOR
+  if (threadIdx.x > 0) return;  // a sanitizer would report equal stores as races
+#endif
+  *word = as_bits<u64>(value);
+}
+
 // --- control ------------------------------------------------------------------------------------
 
 // Functions that are compiled as calls get no reference to `Machine`, `Launch` or `Frame`: a struct
@@ -284,13 +294,13 @@ template <class T> DEVICE bool is_listed(const Vector<T> &v) {
 /// Computes a product by pushes, as `push_product` does. `u` and `out` are places. The form and the
 /// frame are arguments of the kernel, which are constant, so a call passes their addresses. Returns
 /// the number of barriers that the product has gone through.
-template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
-          class Queueing>
+template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
+          class Allowed, class Queueing>
 DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
                 const Allowed &allowed, const Queueing &queueing, const ProductCall &call) {
   Work work(call.grid, call.frame->arrays(), call.room, call.pulls);
   const ProductForm<Offset, A> a = *form;
-  push_product<Op, KEPT_A, KEPT_U, false>(
+  push_product<Op, KEPT_A, KEPT_U, IS_PRESET>(
       a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
   return work.barriers;
 }
@@ -304,11 +314,11 @@ DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32
       a, vector_at<U>(slots, u), vector_at<typename Op::Z>(slots, out), allowed, queueing, work);
   return work.barriers;
 }
-template <class Op, int KEPT_A, int KEPT_U, class U, class Offset, class A, class Allowed,
-          class Queueing>
+template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
+          class Allowed, class Queueing>
 CALL u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
                      Allowed allowed, Queueing queueing, ProductCall call) {
-  return push<Op, KEPT_A, KEPT_U, U>(form, slots, u, out, allowed, queueing, call);
+  return push<Op, KEPT_A, KEPT_U, IS_PRESET, U>(form, slots, u, out, allowed, queueing, call);
 }
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
           class Queueing>
@@ -395,26 +405,35 @@ struct NoList {
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
   constexpr bool LISTS = !is_same<List, NoList>::value;
+#ifdef GRAPHLA_SIMULATOR
+  constexpr bool LOADS_ALL = false;  // a sanitizer would report the loads beyond the end as races
+#else
+  constexpr bool LOADS_ALL = true;
+#endif
   const u32 share = share_of(span), step = warps_in_grid() * share;
   const bool is_idle = u32(lane()) >= share;
 #pragma unroll 1
   for (u32 base = spread_warp() * share; base < span.count; base += AHEAD * step) {
     const u32 mine = base + u32(lane());
+    const auto is_there = [&](int k) { return !is_idle && mine + k * step < span.count; };
     Row rows[AHEAD];
     i32 at[AHEAD];
     // Beyond the end, the loads repeat the last position, so that no branch separates them.
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) at[k] = span.at(least(mine + k * step, span.count - 1));
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) flags(at[k], rows[k]);
+    for (int k = 0; k < AHEAD; ++k)
+      if (LOADS_ALL || is_there(k)) flags(at[k], rows[k]);
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) values(at[k], rows[k]);
+    for (int k = 0; k < AHEAD; ++k)
+      if (LOADS_ALL || is_there(k)) values(at[k], rows[k]);
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k) gather(at[k], rows[k]);
+    for (int k = 0; k < AHEAD; ++k)
+      if (LOADS_ALL || is_there(k)) gather(at[k], rows[k]);
     u32 bits = 0;
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) {
-      if (is_idle || mine + k * step >= span.count) continue;
+      if (!is_there(k)) continue;
       const u32 found = run(at[k], rows[k]);
       if constexpr (LISTS) bits |= found << (k * (32 / AHEAD));
     }
@@ -663,6 +682,11 @@ template <class T> DEVICE Input<T> input_at(const u64 *words) {
 CALL void clear_words(u64 *words, i64 count) {
 #pragma unroll 1
   for (i64 k = thread_in_grid(); k < count; k += threads_in_grid()) words[k] = 0;
+}
+
+template <class T> DEVICE void fill(T *values, T value, i64 n) {
+#pragma unroll 1
+  for (i64 k = thread_in_grid(); k < n; k += threads_in_grid()) values[k] = value;
 }
 
 /// Clears the memory that must be zero when a launch starts or, if `is_first`, when the program

@@ -10,6 +10,7 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -174,13 +175,13 @@ class _Words(local):
 _words = _Words()
 
 
-class _Bytes(CPointer):
-    """Bytes that are passed to a kernel as a struct."""
+class _State(CPointer):
+    """Words that are passed to a kernel as a struct."""
 
-    def __init__(self, memory: np.ndarray):
-        super().__init__(memory.ctypes.data)
-        self.memory = memory  # keeps the bytes alive
-        self.size = memory.nbytes
+    def __init__(self, words: list[int]):
+        self.memory = array("Q", words)  # keeps the words alive
+        super().__init__(self.memory.buffer_info()[0])
+        self.size = 8 * len(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +239,15 @@ class Loop:
             known = self._places[dims] = self._find_places(dims)
         return known
 
+    def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
+        """Return the bytes that a run needs and those that are available, if it needs more."""
+        places = self.places(dims)
+        needed = places.flags + places.size + sum(size for _, size, *_ in places.slots)
+        if needed < LARGE:
+            return None
+        free = xp.cuda.runtime.memGetInfo()[0] + xp.get_default_memory_pool().free_bytes()
+        return (needed, free) if needed > free else None
+
     def _find_places(self, dims: tuple[int, ...]) -> _Places:
         layout, flags, scratch = self.layout, _Parts(), _Parts()
         ring = 8 * COUNT_WORDS * COUNT_RING
@@ -257,6 +267,9 @@ class Loop:
         )
         return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
 
+
+LARGE = 1 << 30
+"""A run that needs fewer bytes than this does not ask the driver how much memory is free."""
 
 MOST_SIZES = 64
 """Number of dimensions for which a loop keeps the places of its memory."""
@@ -367,7 +380,7 @@ class Run:
         address, words = _words.take(layout.size)
         frame = self._frame(address)
         while True:
-            state = _Bytes(np.array(self.state, np.uint64))
+            state = _State(self.state)
             (status,) = persistent.run(
                 loop.kernel,
                 loop.blocks,

@@ -6,6 +6,8 @@ Rules for these files:
 - array parameters come before integer parameters; a loop writes only to arrays named `out_*` or
   `kept_*`; `kept_*` arrays are scratch memory: a loop restores their initial contents before it
   ends;
+- a loop allocates no memory, because then its machine code would need Numba's runtime (see
+  `graphla.compilers.machine_code`); `local_array` returns a small array;
 - if all values are equal, they are passed as one element and a step of 0: element p is `values[p *
   step]`;
 - output o is allowed if `mask[o * mask_step] != forbidden`;

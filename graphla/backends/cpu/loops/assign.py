@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import HAS_ACCUM, accumulate, lift
+from graphla.backends.cpu.loops.placeholder_ops import HAS_ACCUM, accumulate, lift, local_array
 
 ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 BLOCK = 512
+ROOM = BLOCK + 1  # the loops write an index before they decide whether to keep it
 
 
 def write(
@@ -34,8 +35,8 @@ def write(
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
     mask_step = np.uint64(mask_step)
-    places = np.empty(BLOCK + 1, np.int64)
-    there = np.empty(BLOCK + 1, np.bool_)
+    places = local_array(ROOM, np.int64)
+    there = local_array(ROOM, np.bool_)
     for begin in range(start, stop, BLOCK):
         size = np.uint64(0)
         for i in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):
@@ -64,7 +65,7 @@ def fill(words, t_present, t_values, out_values, step, start, stop):
     Each word in `words` consists of eight presence flags of T. A word without flags is skipped.
     """
     step = np.uint64(step)
-    places = np.empty(BLOCK + 1, np.int64)
+    places = local_array(ROOM, np.int64)
     for begin in range(start, stop, BLOCK // 8):
         size = np.uint64(0)
         for w in range(np.uint64(begin), np.uint64(min(begin + BLOCK // 8, stop))):
@@ -107,7 +108,7 @@ def scatter(
 def to_list(present, values, out_indices, out_values, step):
     """List the indices that are present, in order, and their values."""
     step = np.uint64(step)
-    places = np.empty(BLOCK + 1, np.int32)
+    places = local_array(ROOM, np.int32)
     t = np.uint64(0)
     for begin in range(0, present.size, BLOCK):
         size = np.uint64(0)

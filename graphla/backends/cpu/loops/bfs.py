@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import LEAST
+from graphla.backends.cpu.loops.placeholder_ops import LEAST, local_array
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -21,6 +21,7 @@ LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
 WORDS = 16  # number of words of a bit map in one batch of a pull
+BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL = range(5)
@@ -202,7 +203,7 @@ def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
         kept_work.stop,
     )
     level = levels.dtype.type(depth + 1)
-    rest = np.empty(WORDS * 64 + 1, np.int32)
+    rest = local_array(BATCH, np.int32)
     total = 0
     for begin in range(np.uint64(start), np.uint64(stop), np.uint64(WORDS)):
         if stopped[0]:

@@ -101,6 +101,11 @@ def narrower(delta):
     return delta / 2
 
 
+def local_array(size, dtype):
+    """Return an array of a constant size that only one call of the loop uses."""
+    return np.empty(size, dtype)
+
+
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)
@@ -109,3 +114,7 @@ def view(address, size, dtype):
 def call(address, a, b, c, d, w, r):
     """Return the value of the function at an address."""
     return 0
+
+
+def prefetch(address):
+    """Load the memory at an address into the cache, without waiting for it."""

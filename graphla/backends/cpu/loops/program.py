@@ -17,7 +17,7 @@ parameters, and returns an integer.
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import call, view
+from graphla.backends.cpu.loops.placeholder_ops import call, prefetch, view
 
 ONE = np.uint64(1)
 
@@ -25,15 +25,15 @@ ONE = np.uint64(1)
 # np.int64, and so are the constants that are passed to functions.
 
 # The fields of the program. The caller sets those of the first line.
-STOP, WIDE, WIDE_LIST, SPARSE, FIXED, FORCED, TRACED, NEAR = range(8)
-AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(8, 14)  # where and why the program has left
-FAULT, FAULT_A, FAULT_B = range(14, 17)
-DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(17, 23)  # what a statement visits
-PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(23, 29)  # the results of its parts
-PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(29, 34)  # the current product
-REST = 34  # an array of ROW indices for each part
-ITEM = 35  # the number of an item of a stack
-CODE_OF = 36  # the addresses of the functions in ENTRIES
+STOP, WIDE, WIDE_LIST, WIDE_PRODUCT, SPARSE, FIXED, FORCED, TRACED, NEAR = range(9)
+AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)  # where and why the program has left
+FAULT, FAULT_A, FAULT_B = range(15, 18)
+DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(18, 24)  # what a statement visits
+PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(24, 30)  # the results of its parts
+PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(30, 35)  # the current product
+REST = 35  # an array of ROW indices for each part
+ITEM = 36  # the number of an item of a stack
+CODE_OF = 37  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 42
 REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
@@ -208,8 +208,8 @@ def choose_domain(statement, n, w, r):
     """Choose the indices that a statement visits, and store them in the fields of the program.
 
     Each option is a pair of slots, or -1 in place of a slot, such that the statement changes
-    nothing at an index where neither slot has an entry. If no option has few entries, or if there
-    is no option, the statement visits all indices.
+    nothing at an index where neither slot has an entry. If no option has few entries, or if none
+    is given, the statement visits all indices.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
@@ -245,19 +245,27 @@ def choose_domain(statement, n, w, r):
                 w[LENGTH_0] = w[slot + LENGTH]
 
 
+def rest_of(part, w):
+    """Return the array in which a part of a statement lists indices."""
+    return view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+
+
 def list_block(first, last, part, n, w, _r):
     """Store indices that a statement visits in the list of a part, and return their number.
 
-    These are the indices first..last - 1, or those at these positions in the lists. An index that
-    is in both lists is visited with the first list only: a statement changes no flags of this slot.
+    These are up to BLOCK of the indices first..last - 1, or those at these positions in the lists.
+    An index that is in both lists is visited with the first list only: a statement changes no flags
+    of this slot.
     """
-    rest = view(w[REST] + part * (ROW * np.int64(4)), ROW, np.int32)
+    rest = rest_of(part, w)
     size = np.uint64(0)
     begin, end = np.uint64(first), np.uint64(last)
+    if begin + BLOCK < end:
+        end = begin + BLOCK
     if w[DOMAIN] == ALL:
         for i in range(begin, end):
             rest[i - begin] = np.int32(i)
-        return last - first
+        return np.int64(end - begin)
     one, two = w[DOMAIN_0], w[DOMAIN_1]
     has_one = view(w[one + PRESENT], n, np.bool_)
     if w[DOMAIN] == WITH_ENTRY:
@@ -339,7 +347,7 @@ def divides(statement, w):
     if w[DOMAIN] == IN_LISTS:
         return w[SIZE] > w[WIDE_LIST]
     work = w[statement + WORK]
-    return (w[work] if work >= 0 else w[SIZE]) > w[WIDE]
+    return w[work] > w[WIDE_PRODUCT] if work >= 0 else w[SIZE] > w[WIDE]
 
 
 def finish(statement, n, w, r):
@@ -370,6 +378,13 @@ def finish(statement, n, w, r):
         w[out + LISTED] = EXACT if total == 0 else 0
     if w[statement + TARGET] >= 0:
         exchange(w, w[statement + TARGET], out)
+
+
+def store_counts(part, column, one, two, w):
+    """Store two counts of a part of a statement."""
+    counts = view(w[COUNTS], WIDTH * (part + 1), np.int64)
+    counts[WIDTH * part + column] = one
+    counts[WIDTH * part + column + 1] = two
 
 
 def sum_counts(column, w):
@@ -481,8 +496,10 @@ def choose_direction(product, w, r):
                 reached += long[k + ONE] - long[k]
         else:
             short = view(w[push_form + INDPTR], n + 1, np.int32)
+            indices = w[push_form + INDICES]
             for t in range(np.uint64(entries)):
                 k = np.uint64(listed[t])
+                prefetch(indices + np.int64(4) * np.int64(short[k]))
                 reached += np.int64(short[k + ONE] - short[k])
     elif entries < n:
         reached = np.int64(np.float64(total) * entries / n)

@@ -16,11 +16,13 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     TERMINAL,
     U_FULL,
     add,
+    local_array,
     term,
 )
 
 ONE = np.uint64(1)
 BLOCK = 512
+ROOM = BLOCK + 1  # the loops write an index before they decide whether to keep it
 
 
 class Rows(NamedTuple):
@@ -116,7 +118,7 @@ def pull_any(
     u_present, u_values = u
     count = 0
     step, u_step, mask_step = np.uint64(step), np.uint64(u_step), np.uint64(mask_step)
-    outputs = np.empty(BLOCK + 1, np.int64)
+    outputs = local_array(ROOM, np.int64)
     for begin in range(start, stop, BLOCK):
         size = np.uint64(0)
         for o in range(np.uint64(begin), np.uint64(min(begin + BLOCK, stop))):

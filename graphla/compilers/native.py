@@ -1,0 +1,203 @@
+"""Generate code that does not need Numba's runtime: local arrays of a loop, and its wrapper.
+
+The *wrapper* of a loop is the function that Python or other compiled code calls. Numba's own
+wrappers need Numba's runtime. These need only functions of Python. They are also faster: a call
+with three arguments takes 0.1 us instead of 0.6.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+from numba.np.numpy_support import as_dtype
+
+from graphla.compilers.machine_code import ENTRY
+
+_WORD = ir.IntType(64)
+_POINTER = ir.IntType(8).as_pointer()
+
+# The fields of a Python object that follow its reference count, in bytes. Each begins with a field
+# for its type. NumPy's ABI defines the fields of arrays (PyArrayObject_fields) and dtypes.
+_HEAD = object.__basicsize__
+_TYPE = _HEAD - 8
+_DATA, _NDIM, _SHAPE, _STRIDES = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24
+_DTYPE, _FLAGS = _HEAD + 40, _HEAD + 48
+_BYTE_ORDER, _NUMBER = _HEAD + 10, _HEAD + 12
+
+_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x001, 0x100, 0x400
+
+
+@intrinsic(prefer_literal=True)
+def local_array(context: Any, size: Any, dtype: Any) -> Any:
+    """Return an array of a constant size, at most a few KB, in the stack frame of the loop.
+
+    `np.empty` would allocate memory by Numba's runtime.
+    """
+    kind = types.Array(dtype.dtype, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        width = as_dtype(kind.dtype).itemsize
+        array = context.make_array(kind)(context, builder)
+        words = cgutils.alloca_once(builder, _WORD, size.literal_value * width // 8 + 1)
+        data = builder.bitcast(words, array.data.type)
+        populate_array(array, data, [_WORD(size.literal_value)], [_WORD(width)], width, None)
+        return array._getvalue()
+
+    return kind(size, dtype), generate
+
+
+def compile_wrapper(compiled: Any) -> bytes:
+    """Return an object with the wrapper of a loop that Numba has compiled.
+
+    If all parameters are numbers and pointers, and one of them is a pointer, the wrapper is a C
+    function with these parameters. Otherwise it is a METH_FASTCALL function of CPython. This
+    function rejects arguments that do not have the types of the loop's signature, releases the GIL,
+    calls the loop, and returns its result.
+    """
+    has_pointers = any(isinstance(kind, types.CPointer) for kind in compiled.signature.args)
+    wrapper = _CFunction(compiled) if has_pointers else _PythonFunction(compiled)
+    return wrapper.compile()
+
+
+class _Wrapper:
+    def __init__(self, compiled: Any, returned: ir.Type, parameters: list[ir.Type]) -> None:
+        self.compiled, self.context = compiled, compiled.target_context
+        self.module = self.context.create_module(ENTRY)
+        head = ir.FunctionType(returned, parameters)
+        self.function = ir.Function(self.module, head, ENTRY)
+        self.builder = ir.IRBuilder(self.function.append_basic_block())
+
+    def compile(self) -> bytes:
+        self.generate()
+        self.define_destructor()
+        module = binding.parse_assembly(str(self.module))
+        module.verify()
+        return self.compiled.library.codegen._tm.emit_object(module)
+
+    def generate(self) -> None:
+        """Generate the instructions of the function."""
+        raise NotImplementedError
+
+    def call_loop(self, values: list[Any]) -> tuple[Any, Any]:
+        """Return the status of the loop, and its result."""
+        signature = self.compiled.signature
+        loop = self.context.declare_function(self.module, self.compiled.fndesc)
+        return self.context.call_conv.call_function(
+            self.builder, loop, signature.return_type, signature.args, values
+        )
+
+    def define_destructor(self) -> None:
+        """Define the function of Numba's runtime that frees the memory of an array.
+
+        Loops refer to it, but never call it, because none of their arrays owns memory: arguments
+        belong to the caller, and a loop that allocates memory cannot be linked.
+        """
+        kind = ir.FunctionType(ir.VoidType(), [_POINTER])
+        destructor = ir.Function(self.module, kind, "NRT_MemInfo_call_dtor")
+        ir.IRBuilder(destructor.append_basic_block()).ret_void()
+
+
+class _CFunction(_Wrapper):
+    def __init__(self, compiled: Any) -> None:
+        find_type = compiled.target_context.get_value_type
+        signature = compiled.signature
+        parameters = [find_type(kind) for kind in signature.args]
+        super().__init__(compiled, find_type(signature.return_type), parameters)
+
+    def generate(self) -> None:
+        """Return the loop's result. The loop raises no exception."""
+        _, result = self.call_loop(list(self.function.args))
+        self.builder.ret(result)
+
+
+class _PythonFunction(_Wrapper):
+    def __init__(self, compiled: Any) -> None:
+        super().__init__(compiled, _POINTER, [_POINTER, _POINTER.as_pointer(), _WORD])
+        self.python = self.context.get_python_api(self.builder)
+        self.ndarray = ir.GlobalVariable(self.module, ir.IntType(8), "ndarray")
+
+    def generate(self) -> None:
+        signature, builder, python = self.compiled.signature, self.builder, self.python
+        _, arguments, count = self.function.args
+        self.require(builder.icmp_signed("==", count, _WORD(len(signature.args))))
+        values = []
+        for k, kind in enumerate(signature.args):
+            argument = builder.load(builder.gep(arguments, [_WORD(k)]))
+            is_array = isinstance(kind, types.Array)
+            values.append(self.array(argument, kind) if is_array else self.integer(argument))
+        error = python.err_occurred()
+        self.require(builder.icmp_unsigned("==", error, error.type(None)), "")
+        thread = python.save_thread()
+        status, result = self.call_loop(values)
+        python.restore_thread(thread)
+        self.require(status.is_ok, "PyErr_BadInternalCall")
+        builder.ret(python.from_native_value(signature.return_type, result))
+
+    def integer(self, argument: Any) -> Any:
+        """Return the value of a Python integer. If there is none, Python's error is set."""
+        return self.python.long_as_longlong(argument)
+
+    def array(self, argument: Any, kind: types.Array) -> Any:
+        """Return the value of an array, as Numba represents it, without a reference to it."""
+        builder = self.builder
+        is_array = self.call(
+            "PyType_IsSubtype", ir.IntType(32), self.read(argument, _TYPE, _POINTER), self.ndarray
+        )
+        self.require(builder.icmp_signed("!=", is_array, is_array.type(0)))
+        needed = ir.IntType(32)(_CONTIGUOUS | _ALIGNED | (_WRITEABLE if kind.mutable else 0))
+        flags = builder.and_(self.read(argument, _FLAGS, needed.type), needed)
+        self.require(builder.icmp_signed("==", flags, needed))
+        ndim = self.read(argument, _NDIM, needed.type)
+        self.require(builder.icmp_signed("==", ndim, ndim.type(kind.ndim)))
+        self.check_dtype(self.read(argument, _DTYPE, _POINTER), as_dtype(kind.dtype))
+
+        array = self.context.make_array(kind)(self.context, builder)
+        shape, strides = (
+            [
+                self.read(self.read(argument, field, _POINTER), 8 * k, _WORD)
+                for k in range(kind.ndim)
+            ]
+            for field in (_SHAPE, _STRIDES)
+        )
+        data = builder.bitcast(self.read(argument, _DATA, _POINTER), array.data.type)
+        populate_array(array, data, shape, strides, as_dtype(kind.dtype).itemsize, None)
+        return array._getvalue()
+
+    def check_dtype(self, found: Any, wanted: np.dtype[Any]) -> None:
+        """Reject another dtype. Several numbers may mean one dtype, such as those of C's long and
+        long long."""
+        builder = self.builder
+        order, number = (
+            self.read(found, field, ir.IntType(bits))
+            for field, bits in ((_BYTE_ORDER, 8), (_NUMBER, 32))
+        )
+        self.require(builder.icmp_signed("!=", order, order.type(ord(">"))))
+        is_equal = ir.IntType(1)(0)
+        for same in {dtype.num for dtype in map(np.dtype, np.typecodes["All"]) if dtype == wanted}:
+            is_same = builder.icmp_signed("==", number, number.type(same))
+            is_equal = builder.or_(is_equal, is_same)
+        self.require(is_equal)
+
+    def read(self, address: Any, offset: int, kind: ir.Type) -> Any:
+        """Return the value of a type that is stored at an offset from an address, in bytes."""
+        place = self.builder.gep(address, [_WORD(offset)])
+        return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
+
+    def require(self, condition: Any, report: str = "PyErr_BadArgument") -> None:
+        """Unless the condition holds, let a function of Python report an error, and return."""
+        builder = self.builder
+        with builder.if_then(builder.not_(condition), likely=False):
+            if report:
+                self.call(report, ir.VoidType())
+            builder.ret(_POINTER(None))
+
+    def call(self, name: str, returned: ir.Type, *arguments: Any) -> Any:
+        kind = ir.FunctionType(returned, [argument.type for argument in arguments])
+        function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
+        return self.builder.call(function, arguments)
