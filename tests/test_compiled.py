@@ -227,6 +227,18 @@ def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
             assert cpu.reduce(some, m) == (some.min() if some.size else greatest)
 
 
+def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() -> None:
+    size = 1 << 16
+    values = np.full(size, 2.0**-10, np.float32)
+    values[0] = 1 << 14  # this plus 2^-10 is rounded to this
+    indptr = np.full(size + 1, size, np.int32)  # the other rows are empty
+    indptr[0] = 0
+    a = Csr(size, size, indptr, np.arange(size, dtype=np.int32), values)
+    with config.set(compiled=True):
+        total = cpu.reduce_rows(a, semirings.monoid.plus["FP32"]).values
+    assert np.allclose(total, (1 << 14) + 64, rtol=1e-4)
+
+
 @pytest.mark.parametrize("accum", [None, "plus", "first"])
 @pytest.mark.parametrize("replace", [False, True])
 def test_writing_into_a_bitmap_agrees_with_numpy(accum: str | None, replace: bool) -> None:

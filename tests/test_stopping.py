@@ -166,7 +166,9 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
-    with gl.config.set(compiled=True, threads=THREADS), using(*parts, *searches, no_plan):
+    # `deterministic`, so that PageRank gives the same ranks in every run
+    settings = gl.config.set(compiled=True, threads=THREADS, deterministic=True)
+    with settings, using(*parts, *searches, no_plan):
         yield observer
 
 

@@ -62,7 +62,7 @@ def k_truss(A: Matrix, k: int) -> Matrix:
         J. Cohen, *Trusses: Cohesive Subgraphs for Social Network Analysis*, 2005.
         T. Davis, *Graph Algorithms via SuiteSparse:GraphBLAS: Triangle Counting and K-Truss*, 2018.
     """
-    k = validation.count("k", k, least=0)
+    k = min(validation.count("k", k, least=0), A.nrows + 1)  # for any k > n, the k-truss is empty
     A = common_neighbors.drop_loops(A)
     if k <= 2:
         return A.dup()

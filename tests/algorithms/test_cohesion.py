@@ -204,3 +204,17 @@ def test_k_truss_removes_a_triangle_that_shares_an_edge_with_a_clique():
     i, j = np.array(edges).T
     A = gl.Matrix.from_coo(np.append(i, j), np.append(j, i), 1, nrows=6, ncols=6)
     assert k_truss(A, 5).nvals == 20  # only the clique of 5 vertices remains
+
+
+def test_the_k_truss_is_empty_for_any_huge_k():
+    A = gl.Matrix.from_csr([0, 2, 4, 6], [1, 2, 0, 2, 0, 1], True, ncols=3)
+    assert [k_truss(A, k).nvals for k in (3, 4, 2**31, 2**70)] == [6, 0, 0, 0]
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("ends", [([0, 0, 1], [1, 2, 2]), ([1, 2, 2], [0, 0, 1])])
+def test_a_false_assertion_of_symmetry_is_refused_by_the_loop_for_trusses(ends):
+    pytest.importorskip("numba")
+    A = gl.Matrix.from_coo(*ends, True, nrows=3, ncols=3, symmetric=True)
+    with gl.config.set(compiled=True), pytest.raises(gl.exceptions.InvalidValue, match="symmetric"):
+        truss_numbers(A)

@@ -195,3 +195,15 @@ def test_weights_too_small_or_too_large_for_the_dtype_are_rejected(weight, dtype
     assert pagerank(A, weight=None, dtype=dtype).nvals == 2
     with pytest.raises(ValueError, match=r"A has weights out of vertex 1 that add up to .*, but"):
         pagerank(A, dtype=dtype)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_ranks_in_single_precision_that_no_longer_change_have_converged(compiled, deterministic):
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=3, ncols=3)
+    if compiled:
+        pytest.importorskip("numba")
+    with gl.config.set(compiled=compiled, deterministic=deterministic):
+        rank = pagerank(A, 0.1, tol=1e-20, dtype="FP32", nstart={0: 1})
+    assert np.allclose(rank.to_dense(), 1 / 3)

@@ -35,15 +35,15 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
     rows = Links(links.indptr, links.indices, values, step)
-    active = np.ones((2, n), np.uint8)  # the active vertices of this round and of the next
+    # The active vertices of this round and of the next. All are active in the first two rounds,
+    # because the labels before the first round were not computed from other labels.
+    active = np.ones((2, n), np.uint8)
     arrays = (rows, labels, labels, *active, *scratch[0], stop)
     loop = load("communities.popular", (numba_ops.nothing,), arrays)
 
     def propagate() -> Array:
         now, other = labels.copy(), labels.copy()  # `other` holds the labels of the previous round
         for k in range(rounds):
-            if k == 1:  # the first labels were not computed from other labels
-                active[1] = 1
             flags = active[k % 2], active[1 - k % 2]
             calls = [
                 (now, other, *flags, *own, stop, *part)

@@ -44,12 +44,11 @@ def pagerank(request: PageRank) -> Ranks | None:
     change, done = np.inf, 0
     while done < request.rounds and not change < request.least:
         done += 1
-        odds[:] = (1 - request.alpha) * total, request.alpha * dangling
+        odds[:] = (1 - request.alpha) * (total if is_in_place else 1), request.alpha * dangling
         arrays = (*walk, carried, rank, ahead, sums)
         run(lambda *part, arrays=arrays: loop(*arrays, *part), parts, config.threads)
         change, dangling, total = sums.sum(axis=0).tolist()
         change /= total
         carried, ahead = ahead, carried
-    if is_in_place:
-        rank /= total
+    rank /= total
     return Ranks(rank, done, change)

@@ -19,8 +19,10 @@ from semirings.structures import TypedMonoid
 FAST = 64
 """Factor by which `config.compile_threshold` is multiplied if NumPy has a ufunc for the monoid.
 
-NumPy then takes about twice as long as a compiled loop in one thread.
+If rows are short, NumPy then takes up to twice as long as a compiled loop in one thread.
 """
+SHORT = 32
+"""Maximum average length of rows for which a compiled loop is faster than such a ufunc."""
 STRETCH = 1 << 14
 """Number of consecutive values that `_reduce_numba` combines first.
 
@@ -30,8 +32,12 @@ It is constant, so that the result does not depend on the number of threads.
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
     """w(i) = ⊕ over j of A(i, j); rows without entries have no result."""
-    price = 1 if monoid.ufunc is None else FAST
-    threads = compiles(a.nvals // price, monoid)
+    if monoid.ufunc is None:
+        threads = compiles(a.nvals, monoid)
+    elif a.nvals > SHORT * a.nrows or (monoid.is_idempotent and is_iso(a.values)):
+        threads = 0
+    else:
+        threads = compiles(a.nvals // FAST, monoid)
     return _reduce_rows_numba(a, monoid, threads) if threads else _reduce_rows_numpy(a, monoid)
 
 

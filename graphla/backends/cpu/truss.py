@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles
-from graphla.backends.cpu.loops.truss import STOPPED, Rows
+from graphla.backends.cpu.loops.truss import ASYMMETRIC, STOPPED, Rows
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
+from semirings.exceptions import InvalidValue
 
 INT32_END = 1 << 31
 
@@ -31,8 +32,11 @@ def _decompose(a: Csr, k: int | None, stop: Array) -> Array:
     def call(name: str, *arrays: Any, integers: tuple[int, ...] = ()) -> None:
         loop = load(f"truss.{name}", (numba_ops.nothing,), (*arrays, stop))
         flat = [x for each in arrays for x in (each if isinstance(each, tuple) else (each,))]
-        if loop(*flat, stop, *integers) == STOPPED:
+        status = loop(*flat, stop, *integers)
+        if status == STOPPED:
             raise KeyboardInterrupt
+        if status == ASYMMETRIC:
+            raise InvalidValue("A was made with symmetric=True, but is not symmetric")
 
     edges = a.nvals // 2
     ids = np.empty(a.nvals, np.int32)

@@ -53,8 +53,8 @@ def popular(
     `out_labels`, which holds the labels of the round before last. Return whether any new label
     differs from the one that it overwrites. The neighbors of such a vertex become active for the
     next round. Other vertices need no work: the labels of their neighbors are those of two rounds
-    ago, so their new label is that of two rounds ago, too. All elements of `sums` are 0 before and
-    after the call; `met` is at least as long as the longest row.
+    ago, so their new label is that of two rounds ago, too. All elements of `kept_sums` are 0 before
+    and after the call; `kept_met` is at least as long as the longest row.
     """
     indptr, indices, values, step = links
     step = np.uint64(step)

@@ -10,8 +10,8 @@ The new rank of v is the sum of three terms:
 
 If `carried` and `out_carried` are the same array, a round uses the new ranks of the vertices before
 v. Such rounds converge in fewer rounds, but they change the sum of the ranks, which then takes many
-rounds to return to 1. So ranks are relative: their sum is arbitrary, and the probabilities of jumps
-are multiplied by the sum of the ranks before the round.
+rounds to return to 1. So ranks are then relative: their sum is arbitrary, and the probabilities of
+jumps are multiplied by the sum of the ranks before the round.
 """
 
 from typing import Any, NamedTuple
@@ -37,7 +37,8 @@ class Walk(NamedTuple):
     jump_step: Any
     fall: Any
     fall_step: Any
-    odds: Any  # 1 - alpha, times the sum of the ranks before the round; and `fallen`
+    # `fallen`, after 1 - alpha (in place: times the sum of the ranks before the round)
+    odds: Any
 
 
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
@@ -61,9 +62,10 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
                 total += carried[np.uint64(walk.indices[p])]
             total *= walk.weights[0]
         total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
-        change += abs(total - out_rank[v])
-        every += total
+        old = out_rank[v]
         out_rank[v] = total
+        change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
+        every += total
         out_carried[v] = total * walk.share[v]
         if walk.share[v] == 0:
             dangling += total

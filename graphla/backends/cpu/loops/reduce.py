@@ -12,6 +12,11 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 )
 
 ONE = np.uint64(1)
+STRETCH = np.uint64(1 << 10)
+"""Number of consecutive values of a row that are combined first.
+
+Adding many values to one sum would round off more of each value, the larger the sum becomes.
+"""
 
 
 def fold(values, begin, end, step):
@@ -36,7 +41,13 @@ def rows(indptr, values, out_values, step, start, stop):
     """Combine the values of each of the rows `start` to `stop` - 1."""
     step = np.uint64(step)
     for i in range(np.uint64(start), np.uint64(stop)):
-        out_values[i] = fold(values, np.uint64(indptr[i]), np.uint64(indptr[i + ONE]), step)
+        begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
+        middle = min(begin + STRETCH, end)
+        total = fold(values, begin, middle, step)
+        while middle < end and not IS_ANY:
+            begin, middle = middle, min(middle + STRETCH, end)
+            total = add(total, fold(values, begin, middle, step))
+        out_values[i] = total
 
 
 def stretches(values, out_values, step, size, length, start, stop):

@@ -12,7 +12,7 @@ import numpy as np
 
 ONE = np.uint64(1)
 BATCH = np.uint64(1023)
-FINISHED, STOPPED = 0, -1
+FINISHED, STOPPED, ASYMMETRIC = 0, -1, -2
 
 
 class Rows(NamedTuple):
@@ -27,7 +27,8 @@ def number(indptr, indices, kept_cursors, out_ids, out_sources, out_targets, sto
     """Number the edges {u, v} in order of their entries above the diagonal.
 
     `kept_cursors` starts as a copy of the first entries of the rows. The loop reaches the entries
-    (u, v) of a column v in order of u, and (v, u) is then the entry at the cursor of row v.
+    (u, v) of a column v in order of u, and (v, u) is then the entry at the cursor of row v. If it
+    is not, the matrix is not symmetric, and the loop ends before it writes past the arrays.
     """
     edge = 0
     for row in range(indptr.size - 1):
@@ -37,13 +38,16 @@ def number(indptr, indices, kept_cursors, out_ids, out_sources, out_targets, sto
         for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = np.uint64(indices[p])
             if v > u:
+                mirror = np.uint64(kept_cursors[v])
+                if mirror >= np.uint64(indptr[v + ONE]) or indices[mirror] != row:
+                    return ASYMMETRIC
                 out_ids[p] = edge
-                out_ids[np.uint64(kept_cursors[v])] = edge
+                out_ids[mirror] = edge
                 kept_cursors[v] += 1
                 out_sources[edge] = row
                 out_targets[edge] = indices[p]
                 edge += 1
-    return FINISHED
+    return FINISHED if 2 * edge == indices.size else ASYMMETRIC
 
 
 def orient(rows: Rows, out_begins, out_ends, out_columns, out_numbers, stop_flag):
