@@ -55,7 +55,9 @@ def pagerank(
     From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
     rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
     NetworkX, the initial ranks are derived from the numbers of in-edges, so that they are close to
-    the result. A round takes O(n + m) time.
+    the result. A round takes O(n + m) time. On the CPU, a compiled loop uses new ranks at once,
+    which saves rounds; with `config.deterministic` it does not, and the result is the same in every
+    run.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

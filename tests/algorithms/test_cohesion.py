@@ -215,6 +215,7 @@ def test_the_k_truss_is_empty_for_any_huge_k():
 @pytest.mark.parametrize("ends", [([0, 0, 1], [1, 2, 2]), ([1, 2, 2], [0, 0, 1])])
 def test_a_false_assertion_of_symmetry_is_refused_by_the_loop_for_trusses(ends):
     pytest.importorskip("numba")
-    A = gl.Matrix.from_coo(*ends, True, nrows=3, ncols=3, symmetric=True)
+    rows, columns = ends
+    A = gl.Matrix.from_coo(rows, columns, True, nrows=3, ncols=3, symmetric=True)
     with gl.config.set(compiled=True), pytest.raises(gl.exceptions.InvalidValue, match="symmetric"):
         truss_numbers(A)

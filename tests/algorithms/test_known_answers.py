@@ -205,10 +205,14 @@ def ldbc_clustering(A: gl.Matrix) -> np.ndarray:
 
 
 def ldbc_pagerank(G: gl.Graph, rounds: int) -> dict[int, float]:
-    """Return the ranks after `rounds` rounds of PageRank, starting from 1/n at each vertex."""
+    """Return the ranks after `rounds` rounds of PageRank, starting from 1/n at each vertex.
+
+    The rounds are those of the definition, which do not use new ranks in the same round.
+    """
     rank: Any = dict.fromkeys(G.labels, 1 / len(G))
-    for _ in range(rounds):
-        rank = algo.pagerank(G, max_iter=1, tol=math.inf, nstart=rank, weight=None).to_dict()
+    with gl.config.set(deterministic=True):
+        for _ in range(rounds):
+            rank = algo.pagerank(G, max_iter=1, tol=math.inf, nstart=rank, weight=None).to_dict()
     return rank
 
 
