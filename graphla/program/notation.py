@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphla import operations as ops
 from graphla.aggregators import TypedAggregator
-from graphla.expression import Replace, describe
+from graphla.expression import describe
 from graphla.operations.values import fit, limits
 from graphla.program import ir, scalars
 from graphla.program.emitting import Emitter
@@ -22,7 +20,6 @@ from graphla.program.reasons import Reason, refuse
 from graphla.program.values import (
     FALSE,
     NONE,
-    TRUE,
     ZERO,
     Bound,
     Held,
@@ -34,7 +31,6 @@ from graphla.program.values import (
     Pending,
     Perhaps,
     Static,
-    Target,
     Typed,
     Uncertain,
     View,
@@ -42,10 +38,9 @@ from graphla.program.values import (
     scalar_kind,
 )
 from graphla.sparse import expressions
-from graphla.sparse.operators import accumulator
 from semirings import binary, monoid, unary
 from semirings.binary import eq, ge, gt, land, le, lor, lt, ne
-from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType, lookup_dtype, unify
+from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import plus_times
 
@@ -178,7 +173,7 @@ class Notation(Emitter):
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:
-        """Return an arbitrary number with the type of a scalar, or the scalar's value if it is known.
+        """Return the value of a scalar if it is known, or else some number of its type.
 
         The library chooses typed operators by the type of a scalar, not by its value.
         """

@@ -310,7 +310,7 @@ class Tracer(Caller):
                 raise Unsettled(found)
 
     def look_for_unbound(self, state: State, variants: list[Variant]) -> None:
-        """Raise `Unbound` if two states differ only in variables that have no value in one of them."""
+        """Raise `Unbound` if two states differ only in variables without a value in one of them."""
         for variant in variants:
             names = set(state.names) ^ set(variant.state.names)
             found = {}
@@ -800,9 +800,7 @@ class Tracer(Caller):
                         found.add(target.index)
         return found
 
-    def find_slots(
-        self, blocks: list[ir.Block], exits: list[ir.Leaving]
-    ) -> tuple[ir.Slot, ...]:
+    def find_slots(self, blocks: list[ir.Block], exits: list[ir.Leaving]) -> tuple[ir.Slot, ...]:
         """Return the slots that the program uses."""
         used = set(self.inputs)
         for leaving in exits:

@@ -213,9 +213,9 @@ Static.__hash__ = lambda self: id(self.value)
 class Maybe:
     """The value of a variable that may have no value yet.
 
-    `bound` is the Python value True if the variable has a value. Otherwise, `bound` is a BOOL scalar
-    that is true if the variable has a value. So the first round, before which the variable has no
-    value, can share its blocks with later rounds.
+    `bound` is the Python value True if the variable has a value. Otherwise, `bound` is a BOOL
+    scalar that is true if the variable has a value. So the first round, before which the variable
+    has no value, can share its blocks with later rounds.
     """
 
     value: Any
