@@ -193,8 +193,8 @@ class GapProgram:
 
     def times(self, inputs: list[Any]) -> list[float]:
         found: list[float] = []
-        for each in inputs if self.takes_source else inputs[:1]:
-            command = [*self.command, "-n", 2 if self.takes_source else 1 + len(inputs)]
+        for each in inputs:
+            command = [*self.command, "-n", 2]
             command += ["-r", each] if self.takes_source else []
             ran = subprocess.run(
                 list(map(str, command)),
@@ -486,6 +486,7 @@ def assign_half(g: Subject) -> Contenders:
 
 
 EVERYWHERE = tuple(GRAPHS)
+FROM_SOURCES = ("bfs", "sssp")
 UNDIRECTED = tuple(name for name in GRAPHS if name not in STORED)
 CASES: dict[str, tuple[Callable[[Subject], Contenders], tuple[str, ...]]] = {
     "bfs": (bfs, EVERYWHERE),
@@ -566,8 +567,9 @@ def main() -> None:
             g = Subject(graph, make(options.data), Path(folder), options.gap)
             for name in chosen:
                 contenders = CASES[name][0](g)
-                verify(contenders, g.sources)
-                times = compare(contenders, g.sources, options.rounds)
+                inputs = g.sources if name in FROM_SOURCES else [0]
+                verify(contenders, inputs)
+                times = compare(contenders, inputs, options.rounds)
                 ours = times.pop("graphla")
                 best = min(times.values(), default=float("nan"))
                 others = ", ".join(f"{peer} {time:.3g}" for peer, time in times.items())
