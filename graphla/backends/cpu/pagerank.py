@@ -25,10 +25,12 @@ def pagerank(request: PageRank) -> Ranks | None:
     if not compiles(into.nvals, size=into.nrows):
         return None
     weights, step = np.ones(1, dtype), 0
-    if request.is_weighted:
+    if request.is_weighted and into.nvals:
         values, step = values_of(into.values)
         weights = np.ascontiguousarray(values, dtype)
     share, rank = np.ascontiguousarray(request.share), np.array(request.rank, dtype)
+    if not step:
+        share = share * weights[0]
     carried = rank * share
     is_in_place = request.alpha < 1 and not config.deterministic
     ahead = carried if is_in_place else np.empty_like(share)

@@ -3,7 +3,7 @@
 The new rank of v is the sum of three terms:
 - the sum of carried(u) times the weight of the edge, over all edges u -> v. carried(u) is alpha
   times the old rank of u, divided by the total weight of u's out-edges, or 0 if u is dangling (has
-  no out-edges);
+  no out-edges). If all weights are equal, carried(u) contains the weight;
 - (1 - alpha)·jump(v), where jump(v) is the probability that a random jump leads to v;
 - fallen·fall(v), where `fallen` is alpha times the sum of the ranks of all dangling vertices, and
   fall(v) is the probability that v is the next vertex after a dangling one.
@@ -32,7 +32,7 @@ class Walk(NamedTuple):
     indices: Any
     weights: Any
     step: Any
-    share: Any  # per vertex: alpha divided by the total weight of its out-edges, 0 if it has none
+    share: Any  # per vertex: the factor by which carried(u) differs from the rank of u
     jump: Any
     jump_step: Any
     fall: Any
@@ -58,9 +58,16 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
             for p in range(begin, end):
                 total += carried[np.uint64(walk.indices[p])] * walk.weights[p]
         else:
-            for p in range(begin, end):
+            # With two sums, a round in place waits less for the rank of the vertex before v.
+            other = 0.0
+            p = begin
+            while p + ONE < end:
                 total += carried[np.uint64(walk.indices[p])]
-            total *= walk.weights[0]
+                other += carried[np.uint64(walk.indices[p + ONE])]
+                p += np.uint64(2)
+            if p < end:
+                total += carried[np.uint64(walk.indices[p])]
+            total += other
         total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
         old = out_rank[v]
         out_rank[v] = total
