@@ -406,6 +406,20 @@ def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
     assert loads == expected
 
 
+def test_a_masked_product_uses_the_users_operators_even_if_they_are_called_plus_and_pair() -> None:
+    rng = np.random.default_rng(13)
+    add = binary.register_anonymous(lambda x, y: x * y, "plus")
+    term = binary.register_anonymous(lambda x, y: x + y, "pair")
+    a, b = (a_matrix(rng, N, N, np.int64, False) for _ in "ab")
+    pattern = Csr(
+        N, N, np.arange(N + 1, dtype=np.int32), np.arange(N, dtype=np.int32), b.values[:N]
+    )
+    for plus in (semirings.monoid.plus, semirings.Monoid("plus", add, 1, is_anonymous=True)):
+        for pair in (binary.pair, term):
+            s = semirings.Semiring("plus_pair", plus, pair, is_anonymous=True)["INT64"]
+            both_ways(lambda s=s: cpu.mxm(a, b, s, MatrixMask(pattern, False), cpu.transpose(b)))
+
+
 def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     loads = count_loads(monkeypatch)
     twice = trace.raw("({0} + {0})", lambda x: x + x, dtype="INT64")

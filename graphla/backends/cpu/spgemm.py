@@ -37,6 +37,7 @@ from graphla.compilers.numba import load
 from graphla.compilers.threads import run
 from graphla.formats import Array, Csr, MatrixMask, SparseVector
 from graphla.settings import config
+from semirings import binary, monoid
 from semirings.structures import TypedSemiring
 
 _word = np.dtype(np.uint64)
@@ -415,7 +416,8 @@ def _dot(
     """
     dtype, op = semiring.return_type.np_type, semiring.binaryop
     present, values = np.empty(pattern.nvals, np.bool_), np.empty(pattern.nvals, dtype)
-    if semiring.monoid.name == "plus" and op.name == "pair" and dtype.kind != "b":
+    is_plus = semiring.monoid is monoid.plus[semiring.return_type]
+    if is_plus and op.op is binary.pair and dtype.kind != "b":
         rows = (a.indptr, a.indices, bt.indptr, bt.indices, pattern.indptr, pattern.indices)
 
         def count(start: int, stop: int) -> int:
