@@ -121,6 +121,13 @@ def test_the_error_names_the_first_duplicate():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_duplicates_are_combined_by_the_users_operator_even_if_it_is_called_first(name):
+    op = gl.binary.register_anonymous(lambda x, y: 2 * x + y, name)
+    assert gl.Vector.from_coo([3, 1, 3, 3], [1, 2, 3, 4], dup_op=op).to_dict() == {1: 2, 3: 14}
+    assert gl.Vector.from_coo([3, 1, 3], 1, dup_op=op).to_dict() == {1: 1, 3: 3}
+
+
 def test_build_rejects_a_nonempty_matrix_or_vector_unless_clear_is_set():
     A, w = small(), line()
     with pytest.raises(gl.exceptions.OutputNotEmpty):

@@ -14,6 +14,7 @@ from graphla.backends.cpu.convert import to_sparse
 from graphla.backends.cpu.layout import cast_values, sort_order
 from graphla.backends.values import gather, repeat_value
 from graphla.formats import Array, BitmapVector, SparseVector, is_iso
+from semirings import binary
 from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
@@ -121,9 +122,9 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
     ends[-1] = values.size
-    if op.name == "first":
+    if op.op is binary.first:
         return gather(values, starts)
-    if op.name == "second":
+    if op.op is binary.second:
         return gather(values, ends - 1)
     monoid = op.monoid
     if monoid is not None and op.type.np_type == values.dtype:

@@ -28,6 +28,7 @@ from graphla.backends.values import duplicate_entry
 from graphla.compilers import cuda_ops
 from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Array, Csr, SparseVector, is_iso
+from semirings import binary
 from semirings.operators import TypedBinaryOp
 
 NO_OFFSET = np.dtype(np.int32)
@@ -218,9 +219,9 @@ def fold(values: Array, order: Array | None, starts: Array, op: TypedBinaryOp) -
 def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
     """Return the position of the entry that `op` selects from each run of duplicates. If `op`
     computes a new value instead of selecting one, return None."""
-    if op.name == "first" or (op.monoid is not None and op.monoid.is_any):
+    if op.op is binary.first or (op.monoid is not None and op.monoid.is_any):
         return starts
-    if op.name != "second":
+    if op.op is not binary.second:
         return None
     lasts = xp.empty_like(starts)
     lasts[:-1] = starts[1:]
@@ -233,7 +234,7 @@ def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
     """Return whether `op` must be applied to the values of duplicates. This is not necessary if all
     values are the same value x and op(x, x) is x."""
     monoid = op.monoid
-    picks = op.name in ("first", "second")
+    picks = op.op in (binary.first, binary.second)
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)
     return not (is_iso(values) and (picks or folds_to_itself))
 
