@@ -18,6 +18,9 @@ There must be at least one entry for every 16 elements of a vector, because the 
 loop grows with the length of the vectors.
 """
 
+SIMPLE = 8
+"""Factor by which `config.compile_threshold` is multiplied if an operation is fast in NumPy."""
+
 ready: set[tuple] = set()
 """The traversal loops that have been loaded. A key consists of a kind of traversal and dtypes."""
 

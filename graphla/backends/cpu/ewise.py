@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphla.backends.cpu.apply import of_size, places
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.layout import cast_values, from_keys, keys_of, offsets
 from graphla.backends.cpu.operands import (
     UNREAD,
@@ -24,8 +24,6 @@ from graphla.formats import AnyVector, Array, Csr, FullVector, SparseVector, is_
 from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
-SIMPLE = 8
-"""Factor by which `config.compile_threshold` is multiplied if an operation is fast in NumPy."""
 SHORT = 1 << 15
 """Maximum total number of entries of two vectors for which the result is not counted first.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.convert import sort, to_sparse
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.layout import is_increasing, offsets, ranges, sort_order
 from graphla.backends.cpu.loops.extract import Rows
 from graphla.backends.cpu.operands import WORDS, count_parts, cut, spread
@@ -23,9 +23,6 @@ from graphla.formats import (
     SparseVector,
     is_iso,
 )
-
-SIMPLE = 8
-"""Factor by which `config.compile_threshold` is multiplied here, because NumPy is fast, too."""
 
 
 def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
@@ -76,7 +73,7 @@ def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
     entries = int(lengths.sum(dtype=np.int64))
     threads = compiles(entries // SIMPLE) if a.values.itemsize in WORDS else 0
     # The loop needs an array with an element per column.
-    is_fast = columns is None or (entries >= a.ncols // SIMPLE and is_increasing(columns))
+    is_fast = columns is None or (entries >= a.ncols // 8 and is_increasing(columns))
     if threads and is_fast:
         return _extract_numba(a, rows, columns, lengths, threads)
     if rows is not None:

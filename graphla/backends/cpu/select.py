@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from graphla.backends.cpu.apply import at_places, of_size
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.layout import compress, index_dtype, keys_of, offsets
 from graphla.backends.cpu.masks import is_among
 from graphla.backends.cpu.operands import WORDS, row_parts, spread
@@ -18,8 +18,6 @@ from graphla.formats import Array, Csr, MatrixMask, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 V = TypeVar("V", SparseVector, Csr)
-SIMPLE = 8
-"""Factor by which `config.compile_threshold` is multiplied here, because NumPy is fast, too."""
 
 
 def look_up_entries(mask: MatrixMask, a: Csr) -> Array:

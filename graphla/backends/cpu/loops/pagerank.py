@@ -32,7 +32,7 @@ class Walk(NamedTuple):
     indices: Any
     weights: Any
     step: Any
-    share: Any  # per vertex: the factor by which carried(u) differs from the rank of u
+    share: Any  # per vertex: carried(u) divided by the rank of u; 0 for a dangling vertex
     jump: Any
     jump_step: Any
     fall: Any
