@@ -24,7 +24,7 @@ head = f"""\
 import numpy as np
 from numba import from_dtype, njit, types
 
-from graphla.compilers.native import local_array
+from graphla.compilers.native import compare_and_swap, exchange, fetch_add, local_array
 from graphla.compilers.numba import compiled
 
 
@@ -122,6 +122,26 @@ def near_far(semiring: TypedSemiring) -> str:
         _function(f"def beyond(best, delta):\n    return {beyond}"),
         _function(f"def wider(delta):\n    return {wider}"),
         _function(f"def narrower(delta):\n    return {narrower}"),
+    )
+
+
+def buckets(dtype: str, is_shared: bool, has_parents: bool) -> str:
+    """Return the source for the closure under min.plus by delta-stepping.
+
+    `bucket` returns the number of the bucket of a value. The width of a bucket is given as the
+    logarithm to base 2 if values are integers, otherwise as the reciprocal.
+    """
+    if dtype.startswith("int"):
+        infinite = f"np.{dtype}({np.iinfo(dtype).max})"
+        number = "np.int64(value - base) >> np.int64(width)"
+    else:
+        infinite = f"np.{dtype}(np.inf)"
+        number = "np.int64(min((value - base) * width, np.float64(1e9)))"
+    return _join(
+        f"INFINITE = {infinite}",
+        f"IS_SHARED = {is_shared}",
+        f"HAS_PARENTS = {has_parents}",
+        _function(f"def bucket(value, base, width):\n    return {number}"),
     )
 
 

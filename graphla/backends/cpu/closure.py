@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu.buckets import closure_by_buckets
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.folding import flag_run_starts, fold_runs
@@ -67,7 +68,7 @@ def closure(request: Closure) -> ClosureResult:
     out, how = request.out, request.how == "near_far"
     key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
     if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
-        found = _Numba(request).run()
+        found = closure_by_buckets(request, config.threads) or _Numba(request).run()
         ready.add(key)
         return found
     return _closure_numpy(request)

@@ -1,0 +1,273 @@
+"""Closure under min.plus by delta-stepping: x = x min (x min.+ A), without negative values.
+
+See U. Meyer and P. Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, 2003; and
+the thread-local buckets of S. Beamer et al., *The GAP Benchmark Suite*, 2015.
+
+Bucket b holds the pending vertices whose values lie between base + b * width and base + (b + 1) *
+width. A vertex is pending if its value has decreased since it was last multiplied. The last bucket,
+FAR, also holds all vertices with larger values. The loop multiplies the vertices of one bucket in
+rounds, until none of them is pending, and proceeds to the next bucket that is not empty.
+
+A bucket is a chain of blocks, one chain per thread. A vertex that moves to a lower bucket is not
+removed from the higher one; it is skipped there, because it is no longer pending. If all blocks are
+in use, vertices are not listed. All chains are then made again from the flags of pending vertices.
+
+Several threads may multiply the vertices of one round. They use atomic operations.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import (
+    HAS_PARENTS,
+    INFINITE,
+    IS_SHARED,
+    bucket,
+    compare_and_swap,
+    exchange,
+    fetch_add,
+)
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+BLOCK = 64  # number of vertices in a block
+LOW = np.uint64(BLOCK - 1)
+FAR = 64  # number of the last bucket
+ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
+CHUNK = 64  # number of vertices that a thread takes at a time
+CHECK = 1023  # the stop flag is read every CHECK + 1 vertices
+CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, STARTED, STEPS, ROUND, EDGES = range(9)
+FINISHED, PAUSED, STOPPED, TO_SHARE, TOO_LARGE = range(5)
+
+
+class Edges(NamedTuple):
+    """A matrix in CSR."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
+class Work(NamedTuple):
+    """The vector x, and the pending vertices."""
+
+    values: Any  # INFINITE if there is no entry
+    parents: Any
+    pending: Any  # whether each vertex is pending
+    round: Any  # the vertices of this round
+    pool: Any  # the blocks
+    links: Any  # for each block, the previous block of its chain, or -1
+    heads: Any  # for each thread and bucket, the last block of the chain, or -1
+    ends: Any  # for each thread and bucket, the end of the last block in `pool`
+    limits: Any  # base, width, the largest value that may be multiplied
+    state: Any
+    stop: Any
+
+
+def find_bucket(value, base, width):
+    """Return the number of the bucket of a value."""
+    return min(bucket(value, base, width), FAR)
+
+
+def append(work: Work, chain, v):
+    """Append vertex v to a chain. If there is no block left, set a flag in `state`."""
+    end = np.uint64(work.ends[chain])
+    if end & LOW == ZERO:
+        if IS_SHARED:
+            block = fetch_add(work.state, BLOCKS, 1)
+        else:
+            block = work.state[BLOCKS]
+            work.state[BLOCKS] = block + 1
+        if block >= work.links.size:
+            work.state[IS_FULL] = 1
+            return
+        work.links[np.uint64(block)] = work.heads[chain]
+        work.heads[chain] = block
+        end = np.uint64(block * BLOCK)
+    work.pool[end] = v
+    work.ends[chain] = end + ONE
+
+
+def multiply(edges: Edges, work: Work, step, first, begin, end):
+    """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
+
+    Return the number of edges, or -1 if a value is too large to be multiplied.
+    """
+    indptr, indices, weights = edges
+    values, pending = work.values, work.pending
+    base, width, largest = work.limits[0], work.limits[1], work.limits[2]
+    current = work.state[CURRENT]
+    total = 0
+    for t in range(np.uint64(begin), np.uint64(end)):
+        k = np.uint64(work.round[t])
+        if IS_SHARED:
+            was_pending = exchange(pending, k, np.uint8(0))
+        else:
+            was_pending = pending[k]
+            pending[k] = 0
+        if not was_pending:
+            continue
+        u = values[k]
+        if u > largest:
+            return -1
+        row_end = np.uint64(indptr[k + ONE])
+        total += np.int64(row_end - np.uint64(indptr[k]))
+        for p in range(np.uint64(indptr[k]), row_end):
+            o = np.uint64(indices[p])
+            new = values.dtype.type(u + values.dtype.type(weights[p * step]))
+            old = values[o]
+            if not new < old:
+                continue
+            if IS_SHARED:
+                while not compare_and_swap(values, o, old, new):
+                    old = values[o]
+                    if not new < old:
+                        break
+                if not new < old:
+                    continue
+            else:
+                values[o] = new
+                if HAS_PARENTS:
+                    work.parents[o] = np.int32(k)
+            b = find_bucket(new, base, width)
+            before = FAR + 1 if old == INFINITE else find_bucket(old, base, width)
+            if b == current:
+                # The vertex may be in this bucket already, waiting for this round or the next. A
+                # vertex that was in a higher bucket is not.
+                if IS_SHARED:
+                    is_listed = exchange(pending, o, np.uint8(1))
+                else:
+                    is_listed = pending[o]
+                    pending[o] = 1
+                is_new = not is_listed or current < before <= FAR
+            else:
+                is_new = b != before
+                if is_new:
+                    pending[o] = 1
+            if is_new:
+                append(work, np.uint64(first + b), np.int32(o))
+    return total
+
+
+def collect(work: Work, b, threads):
+    """Empty bucket b of all threads into `round`, and return the number of vertices."""
+    count = np.uint64(0)
+    for thread in range(threads):
+        chain = np.uint64(thread * ROW + b)
+        block = work.heads[chain]
+        begin, end = np.uint64(block * BLOCK), np.uint64(work.ends[chain])
+        while block >= 0:
+            for t in range(begin, end):
+                work.round[count] = work.pool[t]
+                count += ONE
+            block = work.links[np.uint64(block)]
+            begin = np.uint64(block * BLOCK)
+            end = begin + np.uint64(BLOCK)
+        work.heads[chain] = -1
+        work.ends[chain] = 0
+    return np.int64(count)
+
+
+def list_again(work: Work, threads, is_new_base):
+    """List all pending vertices again. If `is_new_base` is true, the least of them gets bucket 0."""
+    values, pending, n = work.values, work.pending, np.uint64(work.values.size)
+    work.state[BLOCKS] = work.state[IS_FULL] = 0
+    for chain in range(np.uint64(threads * ROW)):
+        work.heads[chain] = -1
+        work.ends[chain] = 0
+    if is_new_base:
+        least = INFINITE
+        for v in range(n):
+            if pending[v]:
+                least = min(least, values[v])
+        work.limits[0] = least
+    base, width = work.limits[0], work.limits[1]
+    for v in range(n):
+        if pending[v]:
+            append(work, np.uint64(find_bucket(values[v], base, width)), np.int32(v))
+
+
+def share(edges: Edges, kept_work: Work, step, thread):
+    """Multiply vertices of the current round, together with other threads.
+
+    Return the number of edges, or -1 if a value is too large to be multiplied.
+    """
+    state, total = kept_work.state, 0
+    while not kept_work.stop[0]:
+        begin = fetch_add(state, CURSOR, CHUNK)
+        end = min(begin + CHUNK, state[SIZE])
+        if begin >= end:
+            break
+        count = multiply(edges, kept_work, np.uint64(step), thread * ROW, begin, end)
+        if count < 0:
+            return -1
+        total += count
+    return total
+
+
+def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps):
+    """Run up to `steps` buckets, and return why the loop ended.
+
+    If a round has at least `least` edges, the loop returns TO_SHARE. The caller lets several
+    threads run `share`, and calls this function again. The loop ends early once the value of the
+    vertex `target` is final (unless `target` is -1), or if all pending values are greater than
+    limits[3] (if `most` is true).
+    """
+    indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
+    values, limits = kept_work.values, kept_work.limits
+    step = np.uint64(step)
+    while True:
+        b, size = state[CURRENT], state[SIZE]
+        while size:
+            if not state[STARTED]:
+                if stop[0]:
+                    return STOPPED
+                if threads > 1 and size > CHUNK:
+                    count = 0
+                    for t in range(np.uint64(size)):
+                        k = np.uint64(kept_work.round[t])
+                        count += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+                    if count >= least:
+                        state[SIZE], state[STARTED], state[CURSOR] = size, 1, 0
+                        return TO_SHARE
+                for begin in range(0, size, CHECK):
+                    if stop[0]:
+                        return STOPPED
+                    end = min(begin + CHECK, size)
+                    count = multiply(edges, kept_work, step, 0, begin, end)
+                    if count < 0:
+                        return TOO_LARGE
+                    state[EDGES] += count
+            state[ROUND] += size
+            state[STARTED] = 0
+            if state[IS_FULL]:
+                list_again(kept_work, threads, False)
+            size = collect(kept_work, b, threads)
+        state[SIZE] = 0
+        if stop[0]:
+            return STOPPED
+        # Find the next bucket that is not empty.
+        is_empty = True
+        while is_empty and b < FAR:
+            b += 1
+            for thread in range(threads):
+                if kept_work.heads[np.uint64(thread * ROW + b)] >= 0:
+                    is_empty = False
+        if is_empty:
+            return FINISHED
+        if target >= 0 and find_bucket(values[target], limits[0], limits[1]) < b:
+            return FINISHED
+        if most and find_bucket(limits[3], limits[0], limits[1]) < b:
+            return FINISHED
+        if b == FAR:
+            list_again(kept_work, threads, True)
+            if kept_work.limits[0] == INFINITE:
+                return FINISHED
+            b = 0
+        state[CURRENT] = b
+        state[SIZE] = collect(kept_work, b, threads)
+        state[STEPS] += 1
+        if steps == 0:
+            return PAUSED
+        steps -= 1
