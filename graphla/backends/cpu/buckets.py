@@ -123,13 +123,12 @@ class _Buckets:
         heads, ends = np.full(rows, -1, np.int64), np.zeros(rows, np.int64)
         state = np.zeros(16, np.int64)
         listed = np.empty(n, np.int32)
-        if values.min() == values.max():
-            listed[: starts.size] = starts
-            state[loops.SIZE] = starts.size
-        else:
-            # The last bucket appears not to be empty. So the loop lists all pending vertices.
-            state[loops.CURRENT] = loops.FAR - 1
-            heads[loops.FAR], links[0], ends[loops.FAR] = 0, -1, 0
+        # All starts are in the last bucket. The loop makes the least of them the base.
+        blocks = -(-starts.size // loops.BLOCK)
+        pool[: starts.size] = starts
+        links[:blocks] = np.arange(-1, blocks - 1)
+        heads[loops.FAR], ends[loops.FAR] = blocks - 1, starts.size
+        state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
         enough = request.enough
         self.target, most = -1, None
         if enough is not None:

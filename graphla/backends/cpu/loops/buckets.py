@@ -169,23 +169,27 @@ def collect(work: Work, b, threads):
     return np.int64(count)
 
 
-def list_again(work: Work, threads, is_new_base):
-    """List all pending vertices again. If `is_new_base` is true, the least of them gets bucket 0."""
-    values, pending, n = work.values, work.pending, np.uint64(work.values.size)
+def list_again(work: Work, count):
+    """Append the pending vertices among round[:count] to their buckets."""
+    base, width = work.limits[0], work.limits[1]
+    for t in range(np.uint64(count)):
+        v = np.uint64(work.round[t])
+        if work.pending[v]:
+            append(work, np.uint64(find_bucket(work.values[v], base, width)), np.int32(v))
+
+
+def empty(work: Work, threads):
+    """Empty all buckets. Write all pending vertices to `round`, and return their number."""
     work.state[BLOCKS] = work.state[IS_FULL] = 0
     for chain in range(np.uint64(threads * ROW)):
         work.heads[chain] = -1
         work.ends[chain] = 0
-    if is_new_base:
-        least = INFINITE
-        for v in range(n):
-            if pending[v]:
-                least = min(least, values[v])
-        work.limits[0] = least
-    base, width = work.limits[0], work.limits[1]
-    for v in range(n):
-        if pending[v]:
-            append(work, np.uint64(find_bucket(values[v], base, width)), np.int32(v))
+    count = ZERO
+    for v in range(np.uint64(work.values.size)):
+        if work.pending[v]:
+            work.round[count] = np.int32(v)
+            count += ONE
+    return np.int64(count)
 
 
 def share(edges: Edges, kept_work: Work, step, thread):
@@ -242,7 +246,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
             state[ROUND] += size
             state[STARTED] = 0
             if state[IS_FULL]:
-                list_again(kept_work, threads, False)
+                list_again(kept_work, empty(kept_work, threads))
             size = collect(kept_work, b, threads)
         state[SIZE] = 0
         if stop[0]:
@@ -261,9 +265,19 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
         if most and find_bucket(limits[3], limits[0], limits[1]) < b:
             return FINISHED
         if b == FAR:
-            list_again(kept_work, threads, True)
-            if kept_work.limits[0] == INFINITE:
+            # The least of the pending values becomes the base.
+            size = collect(kept_work, b, threads)
+            least_value = INFINITE
+            for t in range(np.uint64(size)):
+                v = np.uint64(kept_work.round[t])
+                if kept_work.pending[v]:
+                    least_value = min(least_value, values[v])
+            if least_value == INFINITE:
                 return FINISHED
+            limits[0] = least_value
+            list_again(kept_work, size)
+            if state[IS_FULL]:
+                list_again(kept_work, empty(kept_work, threads))
             b = 0
         state[CURRENT] = b
         state[SIZE] = collect(kept_work, b, threads)
