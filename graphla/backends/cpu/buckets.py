@@ -58,7 +58,11 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
     This is so if a value is negative or not finite, or if a sum does not fit in the dtype.
     """
     semiring = request.semiring
-    if request.how != "near_far" or semiring.name != "min_plus" or semiring.return_type.name not in DTYPES:
+    if (
+        request.how != "near_far"
+        or semiring.name != "min_plus"
+        or semiring.return_type.name not in DTYPES
+    ):
         return None
     given = to_bitmap(request.x)
     starts = given.present.nonzero()[0].astype(np.int32)
@@ -170,9 +174,7 @@ class _Buckets:
         request, work = self.request, self.work
         state, n = work.state, request.out.nrows
         trace: list[Level] = []
-        status = apart(
-            lambda: self._settle(trace), self.stop, self.threads, n + request.out.nvals
-        )
+        status = apart(lambda: self._settle(trace), self.stop, self.threads, n + request.out.nvals)
         if status == loops.TOO_LARGE:
             return None
         x = work.values

@@ -27,12 +27,16 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     compare_and_swap,
     exchange,
     fetch_add,
+    local_array,
 )
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 BLOCK = 64  # number of vertices in a block
 LOW = np.uint64(BLOCK - 1)
+BATCH = 512  # number of edges in a batch
+ROOM = np.uint64(BATCH)
+SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
 CHUNK = 64  # number of vertices that a thread takes at a time
@@ -89,64 +93,110 @@ def append(work: Work, chain, v):
     work.ends[chain] = end + ONE
 
 
+def improve(work: Work, targets, sums, sources, first, count):
+    """Decrease the values of those targets of the listed edges whose sums are smaller.
+
+    `count` is the number of listed edges, and `first` is the thread's first chain. The first loop
+    chooses edges without a branch that depends on the values.
+    """
+    values, pending = work.values, work.pending
+    base, width = work.limits[0], work.limits[1]
+    current = work.state[CURRENT]
+    chosen = local_array(BATCH, np.int32)
+    kept = ZERO
+    for e in range(count):
+        chosen[kept] = e
+        kept += np.uint64(sums[e] < values[np.uint64(targets[e])])
+    for c in range(kept):
+        e = np.uint64(chosen[c])
+        o = np.uint64(targets[e])
+        new, old = sums[e], values[o]
+        if not new < old:
+            continue
+        if IS_SHARED:
+            while not compare_and_swap(values, o, old, new):
+                old = values[o]
+                if not new < old:
+                    break
+            if not new < old:
+                continue
+        else:
+            values[o] = new
+            if HAS_PARENTS:
+                work.parents[o] = sources[e]
+        b = find_bucket(new, base, width)
+        before = FAR + 1 if old == INFINITE else find_bucket(old, base, width)
+        if b == current:
+            # The vertex may be in this bucket already, waiting for this round or the next. A
+            # vertex that was in a higher bucket is not.
+            if IS_SHARED:
+                is_listed = exchange(pending, o, np.uint8(1))
+            else:
+                is_listed = pending[o]
+                pending[o] = 1
+            is_new = not is_listed or current < before <= FAR
+        else:
+            is_new = b != before
+            if is_new:
+                pending[o] = 1
+        if is_new:
+            append(work, np.uint64(first + b), np.int32(o))
+
+
 def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
-    Return the number of edges, or -1 if a value is too large to be multiplied.
+    Return the number of edges, or -1 if a value is too large to be multiplied. The function lists
+    a batch of edges before it looks at their targets. A short row is copied without a branch that
+    depends on its length.
     """
     indptr, indices, weights = edges
-    values, pending = work.values, work.pending
-    base, width, largest = work.limits[0], work.limits[1], work.limits[2]
-    current = work.state[CURRENT]
+    values, pending, largest = work.values, work.pending, work.limits[2]
+    targets, sources = local_array(BATCH, np.int32), local_array(BATCH, np.int32)
+    sums = local_array(BATCH, values.dtype)
+    size = np.uint64(indices.size)
+    t, last = np.uint64(begin), np.uint64(end)
+    p, stop, count, k = ZERO, ZERO, ZERO, ZERO
+    u = values.dtype.type(0)
     total = 0
-    for t in range(np.uint64(begin), np.uint64(end)):
-        k = np.uint64(work.round[t])
-        if IS_SHARED:
-            was_pending = exchange(pending, k, np.uint8(0))
-        else:
-            was_pending = pending[k]
-            pending[k] = 0
-        if not was_pending:
-            continue
-        u = values[k]
-        if u > largest:
-            return -1
-        row_end = np.uint64(indptr[k + ONE])
-        total += np.int64(row_end - np.uint64(indptr[k]))
-        for p in range(np.uint64(indptr[k]), row_end):
-            o = np.uint64(indices[p])
-            new = values.dtype.type(u + values.dtype.type(weights[p * step]))
-            old = values[o]
-            if not new < old:
-                continue
-            if IS_SHARED:
-                while not compare_and_swap(values, o, old, new):
-                    old = values[o]
-                    if not new < old:
-                        break
-                if not new < old:
-                    continue
-            else:
-                values[o] = new
-                if HAS_PARENTS:
-                    work.parents[o] = np.int32(k)
-            b = find_bucket(new, base, width)
-            before = FAR + 1 if old == INFINITE else find_bucket(old, base, width)
-            if b == current:
-                # The vertex may be in this bucket already, waiting for this round or the next. A
-                # vertex that was in a higher bucket is not.
+    while p < stop or t < last:
+        while count + SHORT <= ROOM and (p < stop or t < last):
+            if p == stop:
+                k = np.uint64(work.round[t])
+                t += ONE
                 if IS_SHARED:
-                    is_listed = exchange(pending, o, np.uint8(1))
+                    was_pending = exchange(pending, k, np.uint8(0))
                 else:
-                    is_listed = pending[o]
-                    pending[o] = 1
-                is_new = not is_listed or current < before <= FAR
+                    was_pending = pending[k]
+                    pending[k] = 0
+                u = values[k]
+                if u > largest:
+                    return -1
+                p, stop = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])
+                if not was_pending:
+                    p = stop
+                total += np.int64(stop - p)
+            if stop - p <= SHORT and p + SHORT <= size:
+                for i in range(SHORT):
+                    o = indices[p + i]
+                    new = values.dtype.type(u + values.dtype.type(weights[(p + i) * step]))
+                    targets[count + i], sums[count + i] = o, new
+                    if HAS_PARENTS:
+                        sources[count + i] = np.int32(k)
+                count += stop - p
+                p = stop
             else:
-                is_new = b != before
-                if is_new:
-                    pending[o] = 1
-            if is_new:
-                append(work, np.uint64(first + b), np.int32(o))
+                most = min(stop, p + ROOM - count)
+                for i in range(p, most):
+                    o = indices[i]
+                    new = values.dtype.type(u + values.dtype.type(weights[i * step]))
+                    targets[count], sums[count] = o, new
+                    if HAS_PARENTS:
+                        sources[count] = np.int32(k)
+                    count += ONE
+                p = most
+        improve(work, targets, sums, sources, first, count)
+        count = ZERO
     return total
 
 
