@@ -41,7 +41,7 @@ FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
 CHUNK = 64  # number of vertices that a thread takes at a time
 CHECK = 1023  # the stop flag is read every CHECK + 1 vertices
-CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, STARTED, STEPS, ROUND, EDGES = range(9)
+CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, IS_SHARING, DEPTH, MULTIPLIED, EDGES = range(9)
 FINISHED, PAUSED, STOPPED, TO_SHARE, TOO_LARGE = range(5)
 
 
@@ -274,16 +274,17 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
     while True:
         b, size = state[CURRENT], state[SIZE]
         while size:
-            if not state[STARTED]:
+            if not state[IS_SHARING]:
                 if stop[0]:
                     return STOPPED
                 if threads > 1 and size > CHUNK:
                     count = 0
                     for t in range(np.uint64(size)):
                         k = np.uint64(kept_work.round[t])
-                        count += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+                        if kept_work.pending[k]:
+                            count += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
                     if count >= least:
-                        state[SIZE], state[STARTED], state[CURSOR] = size, 1, 0
+                        state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
                         return TO_SHARE
                 for begin in range(0, size, CHECK):
                     if stop[0]:
@@ -293,8 +294,8 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
                     if count < 0:
                         return TOO_LARGE
                     state[EDGES] += count
-            state[ROUND] += size
-            state[STARTED] = 0
+            state[MULTIPLIED] += size
+            state[IS_SHARING] = 0
             if state[IS_FULL]:
                 list_again(kept_work, empty(kept_work, threads))
             size = collect(kept_work, b, threads)
@@ -331,7 +332,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
             b = 0
         state[CURRENT] = b
         state[SIZE] = collect(kept_work, b, threads)
-        state[STEPS] += 1
+        state[DEPTH] += 1
         if steps == 0:
             return PAUSED
         steps -= 1
