@@ -61,7 +61,7 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
         return None
     given = to_bitmap(request.x)
     starts = given.present.nonzero()[0].astype(np.int32)
-    if not starts.size:
+    if not starts.size or not request.out.nvals:
         return None
     values = given.values[starts]
     low, high = values.min().item(), values.max().item()

@@ -229,7 +229,7 @@ def list_again(work: Work, count):
 
 
 def empty(work: Work, threads):
-    """Empty all buckets. Write all pending vertices to `round`, and return their number."""
+    """Empty all buckets. Write the pending vertices to `round`, and return their number."""
     work.state[BLOCKS] = work.state[IS_FULL] = 0
     for chain in range(np.uint64(threads * ROW)):
         work.heads[chain] = -1
@@ -270,69 +270,66 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     values, limits = kept_work.values, kept_work.limits
-    step = np.uint64(step)
-    while True:
-        b, size = state[CURRENT], state[SIZE]
-        while size:
-            if not state[IS_SHARING]:
-                if stop[0]:
-                    return STOPPED
-                if threads > 1 and size > CHUNK:
-                    count = 0
-                    for t in range(np.uint64(size)):
-                        k = np.uint64(kept_work.round[t])
-                        if kept_work.pending[k]:
-                            count += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
-                    if count >= least:
-                        state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
-                        return TO_SHARE
-                for begin in range(0, size, CHECK):
-                    if stop[0]:
-                        return STOPPED
-                    end = min(begin + CHECK, size)
-                    count = multiply(edges, kept_work, step, 0, begin, end)
-                    if count < 0:
-                        return TOO_LARGE
-                    state[EDGES] += count
-            state[MULTIPLIED] += size
+    round_, pending = kept_work.round, kept_work.pending
+    step, is_new, count = np.uint64(step), False, 0
+    while not stop[0]:
+        b = state[CURRENT]
+        if state[IS_SHARING]:  # the threads have multiplied the vertices of this round
             state[IS_SHARING] = 0
-            if state[IS_FULL]:
-                list_again(kept_work, empty(kept_work, threads))
-            size = collect(kept_work, b, threads)
-        state[SIZE] = 0
-        if stop[0]:
-            return STOPPED
-        # Find the next bucket that is not empty.
-        is_empty = True
-        while is_empty and b < FAR:
-            b += 1
-            for thread in range(threads):
-                if kept_work.heads[np.uint64(thread * ROW + b)] >= 0:
-                    is_empty = False
-        if is_empty:
-            return FINISHED
-        if target >= 0 and find_bucket(values[target], limits[0], limits[1]) < b:
-            return FINISHED
-        if most and find_bucket(limits[3], limits[0], limits[1]) < b:
-            return FINISHED
-        if b == FAR:
-            # The least of the pending values becomes the base.
-            size = collect(kept_work, b, threads)
-            least_value = INFINITE
-            for t in range(np.uint64(size)):
-                v = np.uint64(kept_work.round[t])
-                if kept_work.pending[v]:
-                    least_value = min(least_value, values[v])
-            if least_value == INFINITE:
+            state[MULTIPLIED] += state[SIZE]
+        if state[IS_FULL]:
+            count = empty(kept_work, threads)
+        if count:
+            list_again(kept_work, count)
+            count = 0
+            continue
+        if is_new:
+            is_new = False
+            state[DEPTH] += 1
+            if steps == 0:
+                return PAUSED
+            steps -= 1
+        size = collect(kept_work, b, threads)
+        if size == 0:  # find the next bucket that is not empty
+            is_empty = True
+            while is_empty and b < FAR:
+                b += 1
+                for thread in range(threads):
+                    if kept_work.heads[np.uint64(thread * ROW + b)] >= 0:
+                        is_empty = False
+            if is_empty:
                 return FINISHED
-            limits[0] = least_value
-            list_again(kept_work, size)
-            if state[IS_FULL]:
-                list_again(kept_work, empty(kept_work, threads))
-            b = 0
-        state[CURRENT] = b
-        state[SIZE] = collect(kept_work, b, threads)
-        state[DEPTH] += 1
-        if steps == 0:
-            return PAUSED
-        steps -= 1
+            if target >= 0 and find_bucket(values[target], limits[0], limits[1]) < b:
+                return FINISHED
+            if most and state[DEPTH] and find_bucket(limits[3], limits[0], limits[1]) < b:
+                return FINISHED
+            state[CURRENT], is_new = b, b < FAR
+            continue
+        if b == FAR:  # the least of the pending values becomes the base
+            smallest = INFINITE
+            for t in range(np.uint64(size)):
+                v = np.uint64(round_[t])
+                if pending[v]:
+                    smallest = min(smallest, values[v])
+            if smallest == INFINITE:
+                return FINISHED
+            limits[0], state[CURRENT], is_new, count = smallest, 0, True, size
+            continue
+        if threads > 1 and size > CHUNK:
+            total = 0
+            for t in range(np.uint64(size)):
+                k = np.uint64(round_[t])
+                if pending[k]:
+                    total += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+            if total >= least:
+                state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
+                return TO_SHARE
+        for begin in range(0, size, CHECK):
+            if stop[0]:
+                return STOPPED
+            total = multiply(edges, kept_work, step, 0, begin, min(begin + CHECK, size))
+            if total < 0:
+                return TOO_LARGE
+            state[EDGES] += total
+        state[MULTIPLIED] += size
+    return STOPPED
