@@ -24,10 +24,10 @@ pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 THREADS = [1, 2, 4]
 WEIGHTS = {  # the largest weight, and the dtype
-    "small": (60, "INT32"),
+    "small": (60, "INT64"),
     "zero": (1, "INT64"),
     "beyond 32 bits": (2**40, "INT64"),
-    "sums beyond 32 bits": (2**29, "INT32"),
+    "sums beyond 32 bits": (2**29, "INT64"),
     "fractions": (1, "FP64"),
 }
 

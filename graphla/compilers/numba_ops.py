@@ -128,15 +128,16 @@ def near_far(semiring: TypedSemiring) -> str:
 def buckets(dtype: str, is_shared: bool, has_parents: bool) -> str:
     """Return the source for the closure under min.plus by delta-stepping.
 
-    `bucket` returns the number of the bucket of a value. The width of a bucket is given as the
-    logarithm to base 2 if values are integers, otherwise as the reciprocal.
+    `bucket` returns the number of the bucket of a value, which is at most the loop's constant FAR.
+    The width of a bucket is given as the logarithm to base 2 if values are integers, otherwise as
+    the reciprocal.
     """
     if dtype.startswith("int"):
         infinite = f"np.{dtype}({np.iinfo(dtype).max})"
-        number = "np.int64(value - base) >> np.int64(width)"
+        number = "min(np.int64(value - base) >> np.int64(width), FAR)"
     else:
         infinite = f"np.{dtype}(np.inf)"
-        number = "np.int64(min((value - base) * width, np.float64(1e9)))"
+        number = "np.int64(min((value - base) * width, np.float64(FAR)))"
     return _join(
         f"INFINITE = {infinite}",
         f"IS_SHARED = {is_shared}",

@@ -69,11 +69,6 @@ class Work(NamedTuple):
     stop: Any
 
 
-def find_bucket(value, base, width):
-    """Return the number of the bucket of a value."""
-    return min(bucket(value, base, width), FAR)
-
-
 def append(work: Work, chain, v):
     """Append vertex v to a chain. If there is no block left, set a flag in `state`."""
     end = np.uint64(work.ends[chain])
@@ -93,67 +88,18 @@ def append(work: Work, chain, v):
     work.ends[chain] = end + ONE
 
 
-def improve(work: Work, targets, sums, sources, first, count):
-    """Decrease the values of those targets of the listed edges whose sums are smaller.
-
-    `count` is the number of listed edges, and `first` is the thread's first chain. The first loop
-    chooses edges without a branch that depends on the values.
-    """
-    values, pending = work.values, work.pending
-    base, width = work.limits[0], work.limits[1]
-    current = work.state[CURRENT]
-    chosen = local_array(BATCH, np.int32)
-    kept = ZERO
-    for e in range(count):
-        chosen[kept] = e
-        kept += np.uint64(sums[e] < values[np.uint64(targets[e])])
-    for c in range(kept):
-        e = np.uint64(chosen[c])
-        o = np.uint64(targets[e])
-        new, old = sums[e], values[o]
-        if not new < old:
-            continue
-        if IS_SHARED:
-            while not compare_and_swap(values, o, old, new):
-                old = values[o]
-                if not new < old:
-                    break
-            if not new < old:
-                continue
-        else:
-            values[o] = new
-            if HAS_PARENTS:
-                work.parents[o] = sources[e]
-        b = find_bucket(new, base, width)
-        before = FAR + 1 if old == INFINITE else find_bucket(old, base, width)
-        if b == current:
-            # The vertex may be in this bucket already, waiting for this round or the next. A
-            # vertex that was in a higher bucket is not.
-            if IS_SHARED:
-                is_listed = exchange(pending, o, np.uint8(1))
-            else:
-                is_listed = pending[o]
-                pending[o] = 1
-            is_new = not is_listed or current < before <= FAR
-        else:
-            is_new = b != before
-            if is_new:
-                pending[o] = 1
-        if is_new:
-            append(work, np.uint64(first + b), np.int32(o))
-
-
 def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
     Return the number of edges, or -1 if a value is too large to be multiplied. The function lists
-    a batch of edges before it looks at their targets. A short row is copied without a branch that
-    depends on its length.
+    a batch of edges before it looks at their targets. It copies a short row without a branch that
+    depends on its length, and chooses edges without a branch that depends on the values.
     """
     indptr, indices, weights = edges
-    values, pending, largest = work.values, work.pending, work.limits[2]
-    targets, sources = local_array(BATCH, np.int32), local_array(BATCH, np.int32)
-    sums = local_array(BATCH, values.dtype)
+    values, pending, current = work.values, work.pending, work.state[CURRENT]
+    base, width, largest = work.limits[0], work.limits[1], work.limits[2]
+    targets, sums = local_array(BATCH, np.int32), local_array(BATCH, values.dtype)
+    sources, chosen = local_array(BATCH, np.int32), local_array(BATCH, np.int32)
     size = np.uint64(indices.size)
     t, last = np.uint64(begin), np.uint64(end)
     p, stop, count, k = ZERO, ZERO, ZERO, ZERO
@@ -195,7 +141,44 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
                         sources[count] = np.int32(k)
                     count += ONE
                 p = most
-        improve(work, targets, sums, sources, first, count)
+        kept = ZERO
+        for e in range(count):
+            chosen[kept] = e
+            kept += np.uint64(sums[e] < values[np.uint64(targets[e])])
+        for c in range(kept):
+            e = np.uint64(chosen[c])
+            o = np.uint64(targets[e])
+            new, old = sums[e], values[o]
+            if not new < old:
+                continue
+            if IS_SHARED:
+                while not compare_and_swap(values, o, old, new):
+                    old = values[o]
+                    if not new < old:
+                        break
+                if not new < old:
+                    continue
+            else:
+                values[o] = new
+                if HAS_PARENTS:
+                    work.parents[o] = sources[e]
+            b = bucket(new, base, width)
+            before = FAR + 1 if old == INFINITE else bucket(old, base, width)
+            if b == current:
+                # The vertex may be in this bucket already, waiting for this round or the next. A
+                # vertex that was in a higher bucket is not.
+                if IS_SHARED:
+                    is_listed = exchange(pending, o, np.uint8(1))
+                else:
+                    is_listed = pending[o]
+                    pending[o] = 1
+                is_new = not is_listed or current < before <= FAR
+            else:
+                is_new = b != before
+                if is_new:
+                    pending[o] = 1
+            if is_new:
+                append(work, np.uint64(first + b), np.int32(o))
         count = ZERO
     return total
 
@@ -225,7 +208,7 @@ def list_again(work: Work, count):
     for t in range(np.uint64(count)):
         v = np.uint64(work.round[t])
         if work.pending[v]:
-            append(work, np.uint64(find_bucket(work.values[v], base, width)), np.int32(v))
+            append(work, np.uint64(bucket(work.values[v], base, width)), np.int32(v))
 
 
 def empty(work: Work, threads):
@@ -299,9 +282,9 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
                         is_empty = False
             if is_empty:
                 return FINISHED
-            if target >= 0 and find_bucket(values[target], limits[0], limits[1]) < b:
+            if target >= 0 and bucket(values[target], limits[0], limits[1]) < b:
                 return FINISHED
-            if most and state[DEPTH] and find_bucket(limits[3], limits[0], limits[1]) < b:
+            if most and state[DEPTH] and bucket(limits[3], limits[0], limits[1]) < b:
                 return FINISHED
             state[CURRENT], is_new = b, b < FAR
             continue
