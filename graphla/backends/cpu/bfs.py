@@ -35,8 +35,8 @@ from semirings.semiring import any_secondi, min_secondi
 
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
-EDGES = 2 * int(loops.ROOM)
-"""Length of the array that lists edges in a push: ROOM targets, followed by ROOM sources."""
+EDGES = 3 * int(loops.ROOM)
+"""Length of the array that lists edges in a push: ROOM targets, ROOM sources, ROOM numbers."""
 FEW = 64
 """Maximum number of vertices whose bits are set one by one in a bit map.
 

@@ -20,6 +20,7 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
+CHOSEN = ROOM + ROOM
 WORDS = 16  # number of words of a bit map in one batch of a pull
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 PUSHED, SECOND, WAIT = 1, 2, 3
@@ -66,7 +67,8 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    edges: Any  # the targets of up to ROOM edges, followed by the sources of the same edges
+    # The targets of up to ROOM edges, the sources of the same edges, and numbers of chosen edges.
+    edges: Any
     state: Any
     stop: Any
 
@@ -87,13 +89,19 @@ def take(work: Work, rule: Rule, edges, end, level):
     """Append to the queue those targets of the listed edges that are not yet reached.
 
     `edges` is the number of listed edges. The targets are written from position `end` of the queue,
-    and the new end is returned. The loop over the edges has no branch that depends on whether a
-    target is already reached.
+    and the new end is returned. The loops over the edges have no branch that depends on whether a
+    target is already reached. The first loop chooses edges and does not write to `done`: a store
+    would delay the next edge, whose target is often in the same word.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
-    begin = end
+    begin, count = end, ZERO
     for e in range(edges):
+        v = np.uint64(listed[e])
+        listed[CHOSEN + count] = np.int32(e)
+        count += ((done[v >> SIX] >> (v & LOW)) & ONE) ^ ONE
+    for c in range(count):
+        e = np.uint64(listed[CHOSEN + c])
         v = np.uint64(listed[e])
         held = done[v >> SIX]
         done[v >> SIX] = held | (ONE << (v & LOW))
