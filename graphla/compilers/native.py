@@ -79,6 +79,21 @@ def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
     return array.dtype(array, types.uint64, array.dtype), _update("add")
 
 
+@intrinsic
+def prefetch_element(context: Any, array: Any, index: Any) -> Any:
+    """Load array[index] into the cache, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.bitcast(_place(context, builder, signature, arguments), _POINTER)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_POINTER, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [_POINTER], kind)
+        builder.call(function, [place, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
+
+
 def _update(operation: str) -> Any:
     """Return a function that generates an atomic operation on an element of an array."""
 

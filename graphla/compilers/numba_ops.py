@@ -24,7 +24,8 @@ head = f"""\
 import numpy as np
 from numba import from_dtype, njit, types
 
-from graphla.compilers.native import compare_and_swap, exchange, fetch_add, local_array
+from graphla.compilers.native import compare_and_swap, exchange, fetch_add
+from graphla.compilers.native import local_array, prefetch_element
 from graphla.compilers.numba import compiled
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import LEAST, local_array
+from graphla.backends.cpu.loops.placeholder_ops import LEAST, local_array, prefetch_element
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -21,6 +21,7 @@ LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
 CHOSEN = ROOM + ROOM
+AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
@@ -134,9 +135,13 @@ def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
     size = np.uint64(indices.size)
     edges = ZERO
     t, p, stop, u = np.uint64(head), ZERO, ZERO, ZERO
+    last = np.uint64(tail) - ONE
     while True:
         while edges + SHORT <= ROOM and (p < stop or t < np.uint64(tail)):
             if p == stop:
+                soon, later = min(t + AHEAD, last), min(t + AHEAD + AHEAD, last)
+                prefetch_element(indptr, np.uint64(queue[later]))
+                prefetch_element(indices, np.uint64(indptr[np.uint64(queue[soon])]))
                 u = np.uint64(queue[t])
                 p, stop = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
                 t += ONE

@@ -28,6 +28,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     exchange,
     fetch_add,
     local_array,
+    prefetch_element,
 )
 
 ZERO = np.uint64(0)
@@ -37,6 +38,7 @@ LOW = np.uint64(BLOCK - 1)
 BATCH = 512  # number of edges in a batch
 ROOM = np.uint64(BATCH)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
+AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in advance
 FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
 CHUNK = 64  # number of vertices that a thread takes at a time
@@ -108,6 +110,12 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
     while p < stop or t < last:
         while count + SHORT <= ROOM and (p < stop or t < last):
             if p == stop:
+                later = np.uint64(work.round[min(t + AHEAD + AHEAD, last - ONE)])
+                prefetch_element(indptr, later)
+                prefetch_element(values, later)
+                soon = np.uint64(indptr[np.uint64(work.round[min(t + AHEAD, last - ONE)])])
+                prefetch_element(indices, soon)
+                prefetch_element(weights, soon * step)
                 k = np.uint64(work.round[t])
                 t += ONE
                 if IS_SHARED:

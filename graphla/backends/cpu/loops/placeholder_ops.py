@@ -153,3 +153,7 @@ def call(address, a, b, c, d, w, r):
 
 def prefetch(address):
     """Load the memory at an address into the cache, without waiting for it."""
+
+
+def prefetch_element(array, index):
+    """Load array[index] into the cache, without waiting for it."""
