@@ -80,6 +80,12 @@ def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
 
 
 @intrinsic
+def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    return array.dtype(array, types.uint64, array.dtype), _update("or")
+
+
+@intrinsic
 def prefetch_element(context: Any, array: Any, index: Any) -> Any:
     """Load array[index] into the cache, without waiting for it."""
 

@@ -141,6 +141,13 @@ def fetch_add(array, index, value):
     return old
 
 
+def fetch_or(array, index, value):
+    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    old = array[index]
+    array[index] = old | value
+    return old
+
+
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)
