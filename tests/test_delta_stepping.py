@@ -14,8 +14,8 @@ from scipy.sparse import csgraph
 
 from graphla import Matrix, Vector, closure
 from graphla.algorithms import sssp
-from graphla.backends.cpu import buckets
-from graphla.backends.cpu.buckets import BucketTuning
+from graphla.backends.cpu import closure_buckets as buckets
+from graphla.backends.cpu.closure_buckets import BucketTuning
 from graphla.backends.tuning import using
 from graphla.settings import config
 from semirings import semiring

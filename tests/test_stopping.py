@@ -24,8 +24,8 @@ from graphla.backends.cpu.bfs import BfsTuning
 from graphla.backends.cpu.closure import ClosureTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
-from graphla.backends.cpu.loops import buckets as of_buckets
 from graphla.backends.cpu.loops import closure as of_closure
+from graphla.backends.cpu.loops import closure_buckets as of_buckets
 from graphla.backends.cpu.loops import coloring as of_coloring
 from graphla.backends.cpu.loops import communities as of_communities
 from graphla.backends.cpu.loops import components as of_components
@@ -54,7 +54,7 @@ SLACK = 2 * THREADS
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
-    "buckets.run": int(of_buckets.STOPPED),
+    "closure_buckets.run": int(of_buckets.STOPPED),
     "closure.near_far": int(of_closure.STOPPED),
     "closure.rounds": int(of_closure.STOPPED),
     "communities.move": of_communities.MOVING,
@@ -90,7 +90,7 @@ LOOPS = {
     "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},
-    "sssp": {"buckets.run"},
+    "sssp": {"closure_buckets.run"},
     "strong_components": {"strong_components.label"},
     "triangle_count": {"triangles.count"},
     "truss_numbers": {"truss.peel"},

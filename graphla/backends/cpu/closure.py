@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.buckets import closure_by_buckets
+from graphla.backends.cpu.closure_buckets import closure_by_buckets
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles_traversal, ready
 from graphla.backends.cpu.folding import flag_run_starts, fold_runs

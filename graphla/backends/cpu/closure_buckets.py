@@ -1,4 +1,4 @@
-"""Closures under min.plus by delta-stepping, with the compiled loops of `loops/buckets`.
+"""Closures under min.plus by delta-stepping, with the compiled loops of `loops/closure_buckets`.
 
 Integers are computed in 32 bits first. If a value that must be multiplied is so large that a sum
 might not fit, the closure is computed again in 64 bits.
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
-from graphla.backends.cpu.loops import buckets as loops
+from graphla.backends.cpu.loops import closure_buckets as loops
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.operands import values_of
 from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
@@ -138,7 +138,7 @@ class _Buckets:
         self.stop = np.zeros(1, np.int64)
         self.edges = loops.Edges(out.indptr, out.indices, weights.values)
         self.work = loops.Work(x, parents, pending, *lists, limits, state, self.stop)
-        self.loop = self._load("buckets.run", False)
+        self.loop = self._load("closure_buckets.run", False)
 
     def _load(self, name: str, is_shared: bool) -> Loop:
         spec = numba_ops.buckets, self.work.values.dtype.name, is_shared, self.request.parents
@@ -172,7 +172,7 @@ class _Buckets:
             status = self.loop(*arguments, self.step, threads, least, *self.ends, steps)
             if status == loops.TO_SHARE:
                 parts = [(thread,) for thread in range(threads)]
-                share = self._load("buckets.share", True)
+                share = self._load("closure_buckets.share", True)
                 call = lambda thread: share(*arguments, self.step, thread)  # noqa: E731, B023
                 counts = run(call, parts, threads, self.stop)
                 if min(counts) < 0:
