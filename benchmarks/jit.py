@@ -772,6 +772,9 @@ def compilation(device: str) -> list[str]:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": f"{folder}/graphla"}
         environment["CUPY_CACHE_DIR"] = f"{folder}/cupy"
         environment["NUMBA_CACHE_DIR"] = f"{folder}/numba"
+        # NVRTC keeps what it compiles in the driver's cache, so that a kernel that any process has
+        # compiled before is compiled in a tenth of the time.
+        environment["CUDA_CACHE_PATH"] = f"{folder}/cuda"
         Path(folder, "graphla").mkdir(mode=0o700)
         command = [sys.executable, __file__, "--serve-first", "--device", device]
         answers = []
