@@ -12,6 +12,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -35,6 +37,8 @@ _constants: dict[int, Any] = {}
 The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
 give the same `id` to another object.
 """
+_compiling: dict[tuple[Any, ...], Future[tuple[bytes, str]]] = {}
+"""The machine code that threads are compiling, by the key of the kernel in `_loaded`."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -141,28 +145,54 @@ def _make(
     return _load_program(text, expression, what)
 
 
-def load_text(text: str, expression: str, what: str) -> Kernel:
-    """Return a kernel from the text of a whole program, which may include registered files.
+def begin_loading(text: str, expression: str, what: str) -> Callable[[], Kernel]:
+    """Begin to load a kernel from the text of a whole program, which may include registered files.
+
+    Return a function that waits for the kernel and returns it. Until it is called, a thread
+    compiles the program, while the caller does other work. NVRTC does not hold Python's lock.
 
     `expression` names an instance of a template in the program. `what` describes the kernel in
     error messages.
     """
     key = (text, expression, cupy.cuda.runtime.getDevice())
     kernel = _loaded.get(key)
-    if kernel is None:
+    if kernel is not None:
+        return lambda: kernel
+    with _lock:
+        code = _compiling.get(key)
+        if code is None:
+            threads = ThreadPoolExecutor(1)
+            code = threads.submit(_machine_code, text, expression, _architecture(), what)
+            threads.shutdown(wait=False)
+            _compiling[key] = code
+
+    def finish() -> Kernel:
+        try:
+            cubin, name = code.result()
+        finally:
+            if code.done():
+                _compiling.pop(key, None)
         with _lock:
-            kernel = _loaded.get(key)
-            if kernel is None:
-                kernel = _loaded[key] = _load_program(text, expression, what)
-    return kernel
+            known = _loaded.get(key)
+            if known is None:
+                known = _loaded[key] = _load_code(cubin, name, what)
+            return known
+
+    return finish
 
 
 def _load_program(text: str, expression: str, what: str) -> Kernel:
-    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    cubin, name = _machine_code(text, expression, architecture, what)
+    return _load_code(*_machine_code(text, expression, _architecture(), what), what)
+
+
+def _load_code(cubin: bytes, name: str, what: str) -> Kernel:
     module = Module()
     module.load(cubin)
     return Kernel(module, module.get_function(name), what)
+
+
+def _architecture() -> str:
+    return f"sm_{cupy.cuda.Device().compute_capability}"
 
 
 # --- the cache on disk --------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from graphla.backends.cuda.program_products import (
 )
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import load_text
+from graphla.compilers.cuda import begin_loading
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import (
     AnyVector,
@@ -221,13 +221,15 @@ class Loop:
         forms: Sequence[Form],
     ) -> None:
         self.layout, self.block, self.cluster = layout, block, cluster
-        self.kernel = load_text(text, entry, what)
+        finish = begin_loading(text, entry, what)
+        # While a thread compiles the kernel, load the kernels that prepare the matrices.
+        self.packed = [_pack(each) for each in forms]
+        self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
+        self.kernel = finish()
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
         self.blocks = cluster
         if cluster == 1:
             self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
-        self.packed = [_pack(each) for each in forms]
-        self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
         self._places: dict[tuple[int, ...], _Places] = {}
 
     def places(self, dims: tuple[int, ...]) -> _Places:
