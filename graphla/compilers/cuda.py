@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -37,12 +38,16 @@ _constants: dict[int, Any] = {}
 The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
 give the same `id` to another object.
 """
-_compiling: dict[tuple[Any, ...], Future[tuple[bytes, str]]] = {}
+_compiling: dict[tuple[Any, ...], _Code] = {}
 """The machine code that threads are compiling, by the key of the kernel in `_loaded`."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+CUBIN = 0  # CU_JIT_INPUT_CUBIN
+FEW_PROCESSORS = 4
+"""On a machine with fewer processors, programs are not compiled as parts, which takes more time in
+total."""
 
 NOTHING = (cuda_ops.nothing,)
 """The operator specification of a kernel that reads only patterns."""
@@ -145,32 +150,36 @@ def _make(
     return _load_program(text, expression, what)
 
 
-def begin_loading(text: str, expression: str, what: str) -> Callable[[], Kernel]:
+def begin_loading(
+    text: str, expression: str, what: str, parts: int = 0, registers: int = 0
+) -> Callable[[], Kernel]:
     """Begin to load a kernel from the text of a whole program, which may include registered files.
 
     Return a function that waits for the kernel and returns it. Until it is called, a thread
     compiles the program, while the caller does other work. NVRTC does not hold Python's lock.
 
+    If `parts` is above 0, the program has as many functions that can be compiled as parts of the
+    program, and the kernel is part 0. Part k is the program compiled with -DGRAPHLA_PART=k. Threads
+    compile all parts at the same time, and the driver links them. A thread of the kernel may use
+    `registers` registers.
+
     `expression` names an instance of a template in the program. `what` describes the kernel in
     error messages.
     """
-    key = (text, expression, cupy.cuda.runtime.getDevice())
+    key = (text, expression, parts, cupy.cuda.runtime.getDevice())
     kernel = _loaded.get(key)
     if kernel is not None:
         return lambda: kernel
     with _lock:
         code = _compiling.get(key)
         if code is None:
-            threads = ThreadPoolExecutor(1)
-            code = threads.submit(_machine_code, text, expression, _architecture(), what)
-            threads.shutdown(wait=False)
-            _compiling[key] = code
+            code = _compiling[key] = _Code(text, expression, what, parts, registers)
 
     def finish() -> Kernel:
         try:
             cubin, name = code.result()
         finally:
-            if code.done():
+            if code.is_done():
                 _compiling.pop(key, None)
         with _lock:
             known = _loaded.get(key)
@@ -181,8 +190,17 @@ def begin_loading(text: str, expression: str, what: str) -> Callable[[], Kernel]
     return finish
 
 
+@cache
+def may_link() -> bool:
+    """Return whether the parts of a program may be compiled separately: the driver can link them,
+    and there are enough processors to compile several parts at the same time."""
+    driver_version = cupy.cuda.runtime.driverGetVersion()
+    can_link = toolkit.getVersion() <= (driver_version // 1000, driver_version % 1000 // 10)
+    return can_link and (os.cpu_count() or 1) >= FEW_PROCESSORS
+
+
 def _load_program(text: str, expression: str, what: str) -> Kernel:
-    return _load_code(*_machine_code(text, expression, _architecture(), what), what)
+    return _load_code(*_machine_code(text, expression, what), what)
 
 
 def _load_code(cubin: bytes, name: str, what: str) -> Kernel:
@@ -198,20 +216,85 @@ def _architecture() -> str:
 # --- the cache on disk --------------------------------------------------------------------------
 
 
-def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
+class _Code:
+    """The machine code of a program: from the cache on disk if the file is intact; otherwise
+    threads compile the program."""
+
+    def __init__(
+        self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
+    ) -> None:
+        architecture = _architecture()
+        self.program = text, expression, architecture, what
+        self.path = _path(text, expression, architecture, f"{parts} parts" if parts else "")
+        self.found = _read(self.path)
+        self.compiled: list[Future[tuple[bytes, str, str]]] = []
+        if self.found is not None:
+            return
+        threads = ThreadPoolExecutor(parts + 1)
+        flags = ("-rdc=true", f"-maxrregcount={registers}") if parts else ()
+        for k in range(parts + 1):
+            given = text, "" if k else expression, architecture, what, *flags
+            if parts:
+                given = *given, f"-DGRAPHLA_PART={k}"
+            self.compiled.append(threads.submit(nvrtc.compile_program, *given))
+        threads.shutdown(wait=False)
+
+    def is_done(self) -> bool:
+        """Return whether `result` does not wait."""
+        return all(each.done() for each in self.compiled)
+
+    def result(self) -> tuple[bytes, str]:
+        """Return the machine code and the kernel's name in it. Store them on disk."""
+        if self.found is None:
+            (cubin, name, _), *others = (each.result() for each in self.compiled)
+            if others:
+                try:
+                    cubin = _link([cubin, *(each[0] for each in others)])
+                except RuntimeError:  # this driver cannot link them
+                    cubin, name, _ = nvrtc.compile_program(*self.program)
+            _write(self.path, name.encode(), cubin)
+            self.found = cubin, name
+        return self.found
+
+
+def _link(parts: list[bytes]) -> bytes:
+    """Link machine code."""
+    state = driver.linkCreate()
+    try:
+        for k, each in enumerate(parts):
+            driver.linkAddData(state, CUBIN, each, f"part {k}")
+        return driver.linkComplete(state)
+    finally:
+        driver.linkDestroy(state)
+
+
+def _machine_code(text: str, expression: str, what: str) -> tuple[bytes, str]:
     """Return machine code from the cache on disk if the file is intact; otherwise compile and store
     it."""
+    architecture = _architecture()
+    path = _path(text, expression, architecture)
+    found = _read(path)
+    if found is None:
+        cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
+        _write(path, name.encode(), cubin)
+        found = cubin, name
+    return found
+
+
+def _path(text: str, expression: str, architecture: str, how: str = "") -> Path:
     version = ".".join(map(str, toolkit.getVersion()))
-    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
+    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS, *how.split())
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-    path = cache_folder() / f"{key}.cubin"
+    return cache_folder() / f"{key}.cubin"
+
+
+def _read(path: Path) -> tuple[bytes, str] | None:
+    """Return the machine code in a file and the kernel's name, or None if it is not intact."""
     with suppress(OSError, ValueError):
         seal, name, cubin = path.read_bytes().split(b"\n", 2)
         if seal.decode() == _seal(name, cubin):
             return cubin, name.decode()
-    cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
-    _write(path, name.encode(), cubin)
-    return cubin, name
+    return None
 
 
 def _seal(name: bytes, cubin: bytes) -> str:

@@ -20,6 +20,7 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
+from graphla.compilers.cuda import may_link
 from graphla.formats import Csr, is_iso
 from graphla.program import ir
 from graphla.program.cuda_layout import (
@@ -135,6 +136,7 @@ class _Planned:
         self.plan, self.is_deterministic = of, is_deterministic
         steps = [step for block in of.blocks for step in block.steps]
         products = [step for step in steps if isinstance(step, Multiply)]
+        self.products = len(products)
         self.forms = list(dict.fromkeys(k for step in products for k in form_keys(step.product)))
         self.reads = {
             key
@@ -164,7 +166,9 @@ class _Planned:
         if known is None:
             text, forms = self.print(matrices)
             what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
-            loop = machine.Loop(text.text, entry, what, text.block, cluster, self.layout, forms)
+            loop = machine.Loop(
+                text.text, text.parts, entry, what, text.block, cluster, self.layout, forms
+            )
             known = self._loops[key] = text, loop, tunings  # the key has their ids
 
             def drop(_: Any) -> None:
@@ -181,10 +185,14 @@ class _Planned:
         found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
         hubs = {key: each for key, each in found if each is not None}
         block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
+        is_in_parts = may_link() and self.products >= current(machine.TUNING).parts_from
         options = Options(
-            kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster
+            *(kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster),
+            is_in_parts,
         )
-        known = (tuple(kinds.items()), options.direction, block, options.hubs, cluster)
+        known = (
+            *(tuple(kinds.items()), options.direction, block, options.hubs, cluster, is_in_parts),
+        )
         if known not in self._texts:
             self._texts[known] = print_kernel(self.plan, options)
         text = self._texts[known]

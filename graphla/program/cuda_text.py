@@ -100,6 +100,9 @@ class Printer:
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
+        if options.is_in_parts:
+            self.shared = set(products)
+        self._parts: dict[str, None] = {}  # the instances that are compiled as parts
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -194,6 +197,7 @@ class Printer:
             f'#include "{LIBRARY}"',
             "namespace graphla {",
             *self.operators.texts,
+            *self._part_lines(),
             f"/// The loop in {self.program.name}.",
             "template <int>",
             f"__global__ void {cluster}__launch_bounds__({self.options.block}, 1)",
@@ -202,10 +206,22 @@ class Printer:
             *body.lines,
             *tail.lines,
             "}",
+            *(["#endif"] if self._parts else []),
             "}  // namespace graphla",
             "",
         ]
-        return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
+        text, block = "\n".join(lines), self.options.block
+        return Text(text, self.words, self.forms, block, self.faults, len(self._parts))
+
+    def _part_lines(self) -> list[str]:
+        """Return the lines that assign products to parts. The kernel, which follows, is part 0."""
+        lines = []
+        for number, instance in enumerate(self._parts, 1):
+            lines += [f"#if GRAPHLA_PART != {number}", "extern", "#endif", f"template {instance};"]
+        if lines:
+            lines = ["#ifdef GRAPHLA_PART", *lines, "#endif"]
+            lines.append("#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0")
+        return lines
 
     def _defines(self) -> list[str]:
         """Return the macros that the files of the kernel read."""
@@ -620,8 +636,17 @@ class Printer:
         given += ", machine.product_call(room)"
         way = "called_" if kind in self.shared else ""
         how = f"{kind.op}, {kind.kept}"
-        push = f"machine.follow({way}push<{how}, {kind.is_preset}, {kind.u}>(&{columns}, {given}));"
-        pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
+        push = f"{way}push<{how}, {kind.is_preset}, {kind.u}>"
+        pull = f"{way}pull<{how}, {kind.held}, {kind.u}>"
+        if self.options.is_in_parts:
+            pairs = (("pull", pull), ("push", push))
+            for (name, function), form in zip(pairs, kind.forms, strict=True):
+                if direction in ("auto", name):
+                    pointer = f"const ProductForm<{form.offset}, {form.values}> *"
+                    types = f"{pointer}, const u64 *, u32, u32, {kind.mask}, {kind.queueing}"
+                    self._parts[f"__device__ u32 {function}({types}, ProductCall)"] = None
+        push = f"machine.follow({push}(&{columns}, {given}));"
+        pull = f"machine.follow({pull}(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
             out(f"else {pull}")

@@ -61,6 +61,9 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
+    # If a loop has at least this many products, they are compiled as parts of the kernel, all at
+    # the same time. Each of their calls then takes a little longer.
+    parts_from: int = 2
 
 
 TUNING = ProgramTuning()
@@ -206,13 +209,15 @@ class _Places:
 class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the program with the kernel `entry`; `what` describes it. `block` is the number of
-    threads per block. If `cluster` is above 1, the grid is one cluster of this many blocks.
+    `text` is the program with the kernel `entry`, and `parts` other parts; `what` describes it.
+    `block` is the number of threads per block. If `cluster` is above 1, the grid is one cluster of
+    this many blocks.
     """
 
     def __init__(
         self,
         text: str,
+        parts: int,
         entry: str,
         what: str,
         block: int,
@@ -221,7 +226,7 @@ class Loop:
         forms: Sequence[Form],
     ) -> None:
         self.layout, self.block, self.cluster = layout, block, cluster
-        finish = begin_loading(text, entry, what)
+        finish = begin_loading(text, entry, what, parts, REGISTERS // block)
         # While a thread compiles the kernel, load the kernels that prepare the matrices.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
@@ -269,6 +274,9 @@ class Loop:
         )
         return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
 
+
+REGISTERS = 1 << 16
+"""The number of registers of a multiprocessor, on which one block runs."""
 
 LARGE = 1 << 30
 """A run that needs fewer bytes than this does not ask the driver how much memory is free."""
