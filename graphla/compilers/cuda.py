@@ -158,14 +158,14 @@ def begin_loading(
     Return a function that waits for the kernel and returns it. Until it is called, a thread
     compiles the program, while the caller does other work. NVRTC does not hold Python's lock.
 
-    If `parts` is above 0, the program has as many functions that can be compiled as parts of the
-    program, and the kernel is part 0. Part k is the program compiled with -DGRAPHLA_PART=k. Threads
-    compile all parts at the same time, and the driver links them. A thread of the kernel may use
-    `registers` registers.
+    If `parts` is above 0, the program consists of the kernel, which is part 0, and as many other
+    parts. If `may_link()`, threads compile all parts at the same time, and the driver links them.
+    Part k is the program compiled with -DGRAPHLA_PART=k; a thread may use `registers` registers.
 
     `expression` names an instance of a template in the program. `what` describes the kernel in
     error messages.
     """
+    parts = parts if may_link() else 0
     key = (text, expression, parts, cupy.cuda.runtime.getDevice())
     kernel = _loaded.get(key)
     if kernel is not None:

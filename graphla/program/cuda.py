@@ -185,7 +185,8 @@ class _Planned:
         found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
         hubs = {key: each for key, each in found if each is not None}
         block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
-        is_in_parts = may_link() and self.products >= current(machine.TUNING).parts_from
+        parts_from = current(machine.TUNING).parts_from or (2 if may_link() else self.products + 1)
+        is_in_parts = self.products >= parts_from
         options = Options(
             *(kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster),
             is_in_parts,

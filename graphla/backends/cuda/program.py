@@ -61,9 +61,10 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
-    # If a loop has at least this many products, they are compiled as parts of the kernel, all at
-    # the same time. Each of their calls then takes a little longer.
-    parts_from: int = 2
+    # If a loop has at least this many products, the kernel and its products are compiled as parts,
+    # all at the same time. Each call of a product then takes a little longer. 0 stands for 2 if
+    # parts can be linked, and otherwise for no limit.
+    parts_from: int = 1
 
 
 TUNING = ProgramTuning()
