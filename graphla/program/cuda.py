@@ -184,15 +184,15 @@ class _Planned:
         kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
         found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
         hubs = {key: each for key, each in found if each is not None}
-        block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
-        parts_from = current(machine.TUNING).parts_from or (2 if may_link() else self.products + 1)
-        is_in_parts = self.products >= parts_from
+        tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
+        is_in_parts = self.products >= (tuning.parts_from or (2 if may_link() else 1 << 30))
         options = Options(
-            *(kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster),
-            is_in_parts,
+            *(kinds, forced_direction(), self.is_deterministic, tuning.block, frozenset(hubs)),
+            *(cluster, tuning.sweeps_from if is_in_parts else None),
         )
         known = (
-            *(tuple(kinds.items()), options.direction, block, options.hubs, cluster, is_in_parts),
+            *(tuple(kinds.items()), options.direction, options.block, options.hubs),
+            *(cluster, options.sweeps_from),
         )
         if known not in self._texts:
             self._texts[known] = print_kernel(self.plan, options)

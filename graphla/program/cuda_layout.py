@@ -81,7 +81,8 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    is_in_parts: bool = False  # whether the kernel and its products may be compiled as parts
+    # Unless it is None, products are parts, and so are sweeps if there are at least this many.
+    sweeps_from: int | None = None
 
 
 @dataclass

@@ -56,8 +56,6 @@ from graphla.program.plan_steps import (
 from semirings.dtypes import BOOL, DataType
 
 KERNEL = "run_loop"
-MANY_SWEEPS = 8
-"""If a kernel that is compiled as parts has at least this many sweeps, they are parts, too."""
 TOGETHER = 4
 """The number of sweeps in a part."""
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
@@ -104,12 +102,14 @@ class Printer:
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
-        if options.is_in_parts:
+        self.is_in_parts = options.sweeps_from is not None
+        if self.is_in_parts:
             self.shared = set(products)
         self._parts: dict[str, None] = {}  # the instances that are compiled as parts
         self._functions: list[list[str]] = []  # the text of each sweep that is compiled as a part
         sweeps = sum(isinstance(step, Sweep) and not step.clears for step in steps)
-        self.splits_sweeps = options.is_in_parts and sweeps >= MANY_SWEEPS and not plan.growing
+        is_long = options.sweeps_from is not None and sweeps >= options.sweeps_from
+        self.splits_sweeps = is_long and not plan.growing
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -694,7 +694,7 @@ class Printer:
         how = f"{kind.op}, {kind.kept}"
         push = f"{way}push<{how}, {kind.is_preset}, {kind.u}>"
         pull = f"{way}pull<{how}, {kind.held}, {kind.u}>"
-        if self.options.is_in_parts:
+        if self.is_in_parts:
             pairs = (("pull", pull), ("push", push))
             for (name, function), form in zip(pairs, kind.forms, strict=True):
                 if direction in ("auto", name):

@@ -64,7 +64,8 @@ class ProgramTuning:
     # If a loop has at least this many products, the kernel and its products are compiled as parts,
     # all at the same time. Each call of a product then takes a little longer. 0 stands for 2 if
     # parts can be linked, and otherwise for no limit.
-    parts_from: int = 1
+    parts_from: int = 0
+    sweeps_from: int = 8  # if such a loop has at least this many sweeps, they are parts, too
 
 
 TUNING = ProgramTuning()
