@@ -775,6 +775,11 @@ def compilation(device: str) -> list[str]:
         # NVRTC keeps what it compiles in the driver's cache, so that a kernel that any process has
         # compiled before is compiled in a tenth of the time.
         environment["CUDA_CACHE_PATH"] = f"{folder}/cuda"
+        # Installed packages have bytecode, so no call compiles the sources of graphla.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
+        engine = f"import graphla.program.tracing, graphla.program.{device}"
+        subprocess.run([sys.executable, "-c", engine], capture_output=True, env=environment)
         Path(folder, "graphla").mkdir(mode=0o700)
         command = [sys.executable, __file__, "--serve-first", "--device", device]
         answers = []
