@@ -325,6 +325,7 @@ class Printer:
         out("state[STATE_PRODUCTS] = machine.finish();")
         if words.variables:
             first, last = min(words.variables.values()), max(words.variables.values())
+            out.lines.append("#pragma unroll 4")
             out(f"for (u32 k = {first}; k <= {last}; ++k) state[k] = words[k];")
         for slot, at in words.slots.items():
             out(f"put_vector({self.vector(slot)}, &state[{at}]);")
