@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
@@ -45,9 +44,9 @@ _lock = RLock()
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 CUBIN = 0  # CU_JIT_INPUT_CUBIN
-FEW_PROCESSORS = 4
-"""On a machine with fewer processors, programs are not compiled as parts, which takes more time in
-total."""
+FEW_PROCESSORS = 8
+"""On a machine with fewer processors, programs are not compiled as parts, because in total this
+takes more time."""
 
 NOTHING = (cuda_ops.nothing,)
 """The operator specification of a kernel that reads only patterns."""
@@ -150,44 +149,56 @@ def _make(
     return _load_program(text, expression, what)
 
 
-def begin_loading(
-    text: str, expression: str, what: str, parts: int = 0, registers: int = 0
-) -> Callable[[], Kernel]:
-    """Begin to load a kernel from the text of a whole program, which may include registered files.
+class Loading:
+    """A kernel that is being loaded from the text of a whole program, which may include registered
+    files. Call it to wait for the kernel and to get it.
 
-    Return a function that waits for the kernel and returns it. Until it is called, a thread
-    compiles the program, while the caller does other work. NVRTC does not hold Python's lock.
+    A thread compiles the program, while the caller does other work. NVRTC does not hold Python's
+    lock. `expression` names an instance of a template in the program. `what` describes the kernel
+    in error messages.
 
     If `parts` is above 0, the program consists of the kernel, which is part 0, and as many other
-    parts. If `may_link()`, threads compile all parts at the same time, and the driver links them.
-    Part k is the program compiled with -DGRAPHLA_PART=k; a thread may use `registers` registers.
-
-    `expression` names an instance of a template in the program. `what` describes the kernel in
-    error messages.
+    parts. Threads compile all parts at the same time, and the driver links them. Part k is the
+    program compiled with -DGRAPHLA_PART=k. A thread of the kernel may use `registers` registers.
+    The machine code of parts is not stored on disk.
     """
-    parts = parts if may_link() else 0
-    key = (text, expression, parts, cupy.cuda.runtime.getDevice())
-    kernel = _loaded.get(key)
-    if kernel is not None:
-        return lambda: kernel
-    with _lock:
-        code = _compiling.get(key)
-        if code is None:
-            code = _compiling[key] = _Code(text, expression, what, parts, registers)
 
-    def finish() -> Kernel:
-        try:
-            cubin, name = code.result()
-        finally:
-            if code.is_done():
-                _compiling.pop(key, None)
+    def __init__(
+        self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
+    ) -> None:
+        self.what = what
+        self.key = (text, expression, parts, cupy.cuda.runtime.getDevice())
+        self.code = None
         with _lock:
-            known = _loaded.get(key)
-            if known is None:
-                known = _loaded[key] = _load_code(cubin, name, what)
-            return known
+            if self.key not in _loaded:
+                self.code = _compiling.get(self.key)
+                if self.code is None:
+                    self.code = _Code(text, expression, what, parts, registers)
+                    _compiling[self.key] = self.code
 
-    return finish
+    def is_done(self) -> bool:
+        """Return whether a call does not wait."""
+        return self.code is None or self.code.is_done()
+
+    def __call__(self) -> Kernel:
+        if self.code is None:
+            return _loaded[self.key]
+        try:
+            cubin, name = self.code.result()
+        finally:
+            if self.code.is_done():
+                _compiling.pop(self.key, None)
+        with _lock:
+            if self.key not in _loaded:
+                _loaded[self.key] = _load_code(cubin, name, self.what)
+        self.code = None
+        return _loaded[self.key]
+
+
+def is_compiled(text: str, expression: str) -> bool:
+    """Return whether the kernel of a whole program is in memory or on disk."""
+    key = (text, expression, 0, cupy.cuda.runtime.getDevice())
+    return key in _loaded or _path(text, expression, _architecture()).exists()
 
 
 @cache
@@ -223,20 +234,19 @@ class _Code:
     def __init__(
         self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
     ) -> None:
-        architecture = _architecture()
-        self.program = text, expression, architecture, what
-        self.path = _path(text, expression, architecture, f"{parts} parts" if parts else "")
-        self.found = _read(self.path)
-        self.compiled: list[Future[tuple[bytes, str, str]]] = []
+        self.program = text, expression, _architecture(), what
+        path = _path(*self.program[:3])
+        self.found = None if parts else _read(path)
+        self.compiled: list[Future[tuple[bytes, str]]] = []
         if self.found is not None:
             return
         threads = ThreadPoolExecutor(parts + 1)
-        flags = ("-rdc=true", f"-maxrregcount={registers}") if parts else ()
-        for k in range(parts + 1):
-            given = text, "" if k else expression, architecture, what, *flags
-            if parts:
-                given = *given, f"-DGRAPHLA_PART={k}"
-            self.compiled.append(threads.submit(nvrtc.compile_program, *given))
+        if not parts:
+            self.compiled = [threads.submit(_compile, path, *self.program)]
+        for k in range(parts + 1 if parts else 0):
+            given = text, "" if k else expression, *self.program[2:], "-rdc=true"
+            flags = f"-maxrregcount={registers}", f"-DGRAPHLA_PART={k}"
+            self.compiled.append(threads.submit(_compile, None, *given, *flags))
         threads.shutdown(wait=False)
 
     def is_done(self) -> bool:
@@ -244,17 +254,24 @@ class _Code:
         return all(each.done() for each in self.compiled)
 
     def result(self) -> tuple[bytes, str]:
-        """Return the machine code and the kernel's name in it. Store them on disk."""
+        """Return the machine code and the kernel's name in it."""
         if self.found is None:
-            (cubin, name, _), *others = (each.result() for each in self.compiled)
+            (cubin, name), *others = (each.result() for each in self.compiled)
             if others:
                 try:
                     cubin = _link([cubin, *(each[0] for each in others)])
                 except RuntimeError:  # this driver cannot link them
-                    cubin, name, _ = nvrtc.compile_program(*self.program)
-            _write(self.path, name.encode(), cubin)
+                    cubin, name = _compile(None, *self.program)
             self.found = cubin, name
         return self.found
+
+
+def _compile(path: Path | None, *program: str) -> tuple[bytes, str]:
+    """Compile a program. Return the machine code and the kernel's name in it, and store them."""
+    cubin, name, _ = nvrtc.compile_program(*program)
+    if path is not None:
+        _write(path, name.encode(), cubin)
+    return cubin, name
 
 
 def _link(parts: list[bytes]) -> bytes:
@@ -273,17 +290,12 @@ def _machine_code(text: str, expression: str, what: str) -> tuple[bytes, str]:
     it."""
     architecture = _architecture()
     path = _path(text, expression, architecture)
-    found = _read(path)
-    if found is None:
-        cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
-        _write(path, name.encode(), cubin)
-        found = cubin, name
-    return found
+    return _read(path) or _compile(path, text, expression, architecture, what)
 
 
-def _path(text: str, expression: str, architecture: str, how: str = "") -> Path:
+def _path(text: str, expression: str, architecture: str) -> Path:
     version = ".".join(map(str, toolkit.getVersion()))
-    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS, *how.split())
+    parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
     return cache_folder() / f"{key}.cubin"
 

@@ -135,7 +135,7 @@ def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
 
 
 def test_the_parts_of_a_loop_compile_and_each_function_is_in_one_part(toolkit: Nvrtc):
-    with gl.config.set(device="cuda"), using(ProgramTuning(parts_from=1, sweeps_from=1)):
+    with gl.config.set(device="cuda"), using(ProgramTuning(is_in_parts=True, sweeps_from=1)):
         a = gl.Matrix.from_coo([0, 1], [1, 0], True, nrows=2, ncols=2)
         text = engine.show(handmade.pagerank(), (a._read(),))
     count = max(map(int, re.findall(r"GRAPHLA_PART [!=]= (\d+)", text)))

@@ -16,7 +16,7 @@ from devices import has_card
 import graphla as gl
 import graphla.backends.cuda  # importing this package registers its kernels
 from graphla.compilers import nvrtc
-from graphla.compilers.cuda import NOTHING, begin_loading, load
+from graphla.compilers.cuda import NOTHING, Loading, load
 from graphla.compilers.declarations import Struct, enumeration, fields
 
 SHARED = """
@@ -252,16 +252,16 @@ template <int N> __global__ void store_number(int *x) { x[0] = N WRONG; }
 
 def test_callers_that_load_one_program_at_the_same_time_get_one_kernel():
     given = WHOLE.replace("WRONG", ""), "graphla::store_number<7>", "a test"
-    first, second = begin_loading(*given), begin_loading(*given)
+    first, second = Loading(*given), Loading(*given)
     kernel, x = second(), cupy.zeros(1, np.int32)
     kernel(1, 1, x)
     assert x.tolist() == [7]
-    assert first() is kernel is begin_loading(*given)()
+    assert first() is kernel is Loading(*given)()
 
 
 def test_a_program_with_an_error_is_reported_by_each_call():
     given = WHOLE, "graphla::store_number<7>", "a test"
     for _ in range(2):
-        finish = begin_loading(*given)
+        finish = Loading(*given)
         with pytest.raises(nvrtc.CompilationFailed, match="a test could not be compiled"):
             finish()

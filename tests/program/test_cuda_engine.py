@@ -124,7 +124,7 @@ def test_products_and_sweeps_that_are_parts_give_the_same_result():
     given = arguments_of(a, [rank, degree], 1e-6, 0.85, 0.15 / n, 0, 40)
     program = handmade.pagerank()
     whole = engine.run(program, given)
-    with using(replace(SMALL, parts_from=1, sweeps_from=1)):
+    with using(replace(SMALL, is_in_parts=True, sweeps_from=1)):
         text = engine.show(program, given.matrices)
         parts = engine.run(program, given)
     assert len(re.findall(r"template __device__ u32 called_", text)) == 2

@@ -31,7 +31,7 @@ from graphla.backends.cuda.program_products import (
 )
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import begin_loading
+from graphla.compilers.cuda import Kernel, Loading, is_compiled, may_link
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import (
     AnyVector,
@@ -61,11 +61,11 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
-    # If a loop has at least this many products, the kernel and its products are compiled as parts,
-    # all at the same time. Each call of a product then takes a little longer. 0 stands for 2 if
-    # parts can be linked, and otherwise for no limit.
-    parts_from: int = 0
-    sweeps_from: int = 8  # if such a loop has at least this many sweeps, they are parts, too
+    # While a kernel is compiled for the first time, it runs as parts, if these can be linked: its
+    # products, and its sweeps if there are at least `sweeps_from`. `is_in_parts` is for tests and
+    # measurements: kernels consist of parts, even if they are not linked.
+    sweeps_from: int = 8
+    is_in_parts: bool = False
 
 
 TUNING = ProgramTuning()
@@ -211,7 +211,9 @@ class _Places:
 class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the program with the kernel `entry`, and `parts` other parts; `what` describes it.
+    `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
+    same program with parts, and their number. Its kernel is compiled sooner, and runs until the
+    other one is ready.
     `block` is the number of threads per block. If `cluster` is above 1, the grid is one cluster of
     this many blocks.
     """
@@ -219,7 +221,7 @@ class Loop:
     def __init__(
         self,
         text: str,
-        parts: int,
+        print_parts: Callable[[], tuple[str, int]],
         entry: str,
         what: str,
         block: int,
@@ -228,16 +230,31 @@ class Loop:
         forms: Sequence[Form],
     ) -> None:
         self.layout, self.block, self.cluster = layout, block, cluster
-        finish = begin_loading(text, entry, what, parts, REGISTERS // block)
-        # While a thread compiles the kernel, load the kernels that prepare the matrices.
+        early = None
+        if may_link() and not is_compiled(text, entry):
+            in_parts, parts = print_parts()
+            if parts:
+                early = Loading(in_parts, entry, what, parts, REGISTERS // block)
+        self._whole: Loading | None = Loading(text, entry, what)
+        # While threads compile the kernel, load the kernels that prepare the matrices.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
-        self.kernel = finish()
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
-        self.blocks = cluster
-        if cluster == 1:
-            self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
+        self._use((early or self._whole)())
+        self.improve()
         self._places: dict[tuple[int, ...], _Places] = {}
+
+    def improve(self) -> None:
+        """If the whole kernel has been compiled meanwhile, use it."""
+        if self._whole is not None and self._whole.is_done():
+            self._use(self._whole())
+            self._whole = None
+
+    def _use(self, kernel: Kernel) -> None:
+        self.blocks = self.cluster
+        if self.cluster == 1:
+            self.blocks = persistent.grid(kernel, self.block, self.shared, each=1)
+        self.kernel = kernel
 
     def places(self, dims: tuple[int, ...]) -> _Places:
         """Return where the memory of a run with these dimensions is."""
