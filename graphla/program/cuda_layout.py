@@ -90,7 +90,7 @@ class Text:
     """A printed kernel.
 
     `faults` are the faults of the program: kind, text, and line. `parts` is the number of products
-    that can be compiled as parts of the program (see `compilers.cuda.begin_loading`).
+    that can be compiled as parts of the program (see `compilers.cuda.Loading`).
     """
 
     text: str
