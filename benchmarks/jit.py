@@ -177,6 +177,12 @@ def wait() -> None:
         import_module("cupy").cuda.Device().synchronize()
 
 
+def finish_compiling() -> None:
+    """Wait until all kernels are compiled. Parts of them run before."""
+    if gl.config.device.startswith("cuda"):
+        import_module("graphla.compilers.cuda").finish_compiling()
+
+
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the wall time of a call in milliseconds, and its result."""
     wait()
@@ -278,6 +284,7 @@ def measure(row: Row) -> Figures:
         compiled = jit(program)
         figures.first, found = timed(lambda: compiled(*task.args))
         figures.note = task.verify(found)
+        finish_compiling()
         figures.jitted = median_of(lambda: compiled(*task.args))
         figures.launches = count_launches(lambda: compiled(*task.args))
     except Exception as error:
@@ -679,6 +686,8 @@ def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[
         compiled = jit(program)
         figures.first, found = timed(lambda: compiled(*args(1)))
         figures.note = "as plain" + compare(found, plain, exact=True)
+        compiled(*args(2))
+        finish_compiling()
         figures.launches = count_launches(lambda: compiled(*args(2)))
         figures.jitted = difference(compiled)
     except Exception as error:

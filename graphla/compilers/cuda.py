@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -198,7 +198,15 @@ class Loading:
 def is_compiled(text: str, expression: str) -> bool:
     """Return whether the kernel of a whole program is in memory or on disk."""
     key = (text, expression, 0, cupy.cuda.runtime.getDevice())
-    return key in _loaded or _path(text, expression, _architecture()).exists()
+    if key in _loaded or (key in _compiling and _compiling[key].is_done()):
+        return True
+    return _path(text, expression, _architecture()).exists()
+
+
+def finish_compiling() -> None:
+    """Wait until no thread compiles a program. The next call of each loop uses its whole kernel."""
+    for code in [*_compiling.values()]:
+        wait(code.compiled)
 
 
 @cache
