@@ -168,7 +168,7 @@ class Loading:
     ) -> None:
         self.what = what
         self.key = (text, expression, parts, cupy.cuda.runtime.getDevice())
-        self.code = None
+        self.code: _Code | None = None
         with _lock:
             if self.key not in _loaded:
                 self.code = _compiling.get(self.key)
@@ -178,15 +178,17 @@ class Loading:
 
     def is_done(self) -> bool:
         """Return whether a call does not wait."""
-        return self.code is None or self.code.is_done()
+        code = self.code
+        return code is None or code.is_done()
 
     def __call__(self) -> Kernel:
-        if self.code is None:
+        code = self.code
+        if code is None:
             return _loaded[self.key]
         try:
-            cubin, name = self.code.result()
+            cubin, name = code.result()
         finally:
-            if self.code.is_done():
+            if code.is_done():
                 _compiling.pop(self.key, None)
         with _lock:
             if self.key not in _loaded:
@@ -198,7 +200,8 @@ class Loading:
 def is_compiled(text: str, expression: str) -> bool:
     """Return whether the kernel of a whole program is in memory or on disk."""
     key = (text, expression, 0, cupy.cuda.runtime.getDevice())
-    if key in _loaded or (key in _compiling and _compiling[key].is_done()):
+    code = _compiling.get(key)
+    if key in _loaded or (code is not None and code.is_done()):
         return True
     return _path(text, expression, _architecture()).exists()
 
@@ -266,10 +269,7 @@ class _Code:
         if self.found is None:
             (cubin, name), *others = (each.result() for each in self.compiled)
             if others:
-                try:
-                    cubin = _link([cubin, *(each[0] for each in others)])
-                except RuntimeError:  # this driver cannot link them
-                    cubin, name = _compile(None, *self.program)
+                cubin = _link([cubin, *(each[0] for each in others)])
             self.found = cubin, name
         return self.found
 
@@ -283,7 +283,7 @@ def _compile(path: Path | None, *program: str) -> tuple[bytes, str]:
 
 
 def _link(parts: list[bytes]) -> bytes:
-    """Link machine code."""
+    """Link machine code. If the driver cannot link it, raise a RuntimeError."""
     state = driver.linkCreate()
     try:
         for k, each in enumerate(parts):

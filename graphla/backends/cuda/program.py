@@ -213,9 +213,8 @@ class Loop:
 
     `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
     same program with parts, and their number. Its kernel is compiled sooner, and runs until the
-    other one is ready.
-    `block` is the number of threads per block. If `cluster` is above 1, the grid is one cluster of
-    this many blocks.
+    other one is ready. `block` is the number of threads per block. If `cluster` is above 1, the
+    grid is one cluster of this many blocks.
     """
 
     def __init__(
@@ -240,14 +239,19 @@ class Loop:
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
-        self._use((early or self._whole)())
+        try:
+            kernel = (early or self._whole)()
+        except RuntimeError:  # this driver cannot link the parts
+            kernel = self._whole()
+        self._use(kernel)
         self.improve()
         self._places: dict[tuple[int, ...], _Places] = {}
 
     def improve(self) -> None:
         """If the whole kernel has been compiled meanwhile, use it."""
-        if self._whole is not None and self._whole.is_done():
-            self._use(self._whole())
+        whole = self._whole  # another thread may call this, too
+        if whole is not None and whole.is_done():
+            self._use(whole())
             self._whole = None
 
     def _use(self, kernel: Kernel) -> None:
