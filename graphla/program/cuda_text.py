@@ -445,8 +445,8 @@ class Printer:
                 given[indptr] = f"const {self.options.forms[key].offset} *{name}"
                 text = text.replace(indptr, name)
         for found in re.finditer(r"machine\.partials\((\d+), turn_\d+_\)", text):
-            given[found[0]] = f"u64 *partials_{found[1]}"
-            text = text.replace(found[0], f"partials_{found[1]}")
+            given[found[0]] = f"u64 *partials_{found[1]}_"
+            text = text.replace(found[0], f"partials_{found[1]}_")
         text = text.replace("machine.add(", "add_sums(scratch, ")
         text = text.replace("machine.scratch", "scratch")
         name = f"sweep_{len(self._functions)}_"
