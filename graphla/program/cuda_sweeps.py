@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphla.program import ir
 from graphla.program.barriers import only_adds
 from graphla.program.cuda_code import Lines, both, choose, convert, either, zero
+from graphla.program.fusion import only_erases
 from graphla.program.patterns import is_replaced, nodes
 from graphla.program.plan_steps import Check, Compare, Erase, Fold, Part, Store, Sweep
 from semirings.dtypes import BOOL, DataType
@@ -72,6 +73,10 @@ class SweepPrinter:
             for slot in counted:
                 out(f"clear_flags({printer.name(slot)}.present, span);")
             return
+        if only_erases(self.sweep) and all(map(self._identity, counted)):
+            for slot in counted:
+                out(f"reset_entries({printer.name(slot)}, span, {self._identity(slot)});")
+            return
         listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
         out.begin(f"sweep<Row, {self._ahead(len(listed))}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
@@ -128,6 +133,9 @@ class SweepPrinter:
         lines = []
         for slot, has in self.values.items():
             name = self.printer.name(slot)
+            if self.sweep.domain.over is not None and has != "true" and slot.dtype is not BOOL:
+                # Listed positions mostly have entries. So the load need not wait for the flag.
+                has = f"span.list || {has}"
             value = choose(has, f"{name}.values[i]", zero(slot.dtype))
             lines.append(f"row.{name} = {value};")
         return lines
@@ -369,11 +377,9 @@ class SweepPrinter:
         if isinstance(part, Store):
             self._store(part)
         elif isinstance(part, Erase):
-            name, monoid = self.printer.name(part.slot), self.printer.plan.presets.get(part.slot)
-            if monoid is not None:
-                identity = f"{self.printer.operators.monoid(monoid)}::identity()"
-                has = self.has(part.slot, frozenset())
-                self.run(f"if ({has}) {name}.values[i] = {identity};")
+            name = self.printer.name(part.slot)
+            if part.slot in self.printer.plan.presets:
+                self._reset(part.slot, self.has(part.slot, frozenset()), "false")
             self.run(f"{name}.present[i] = false;")
             self.known[part.slot] = "false", zero(part.slot.dtype)
         elif isinstance(part, Fold):
@@ -456,6 +462,8 @@ class SweepPrinter:
             run(f"if ({has} != {had}) store_flag(&{into}.present[i], {has});")
         elif part.counts != "same":
             run(f"if ({has} != {had}) {into}.present[i] = {has};")
+        if is_in_place:
+            self._reset(part.into, had, has)
         self.known[part.into] = has, value
         if not is_in_place:
             self.known[target] = had, old
@@ -468,6 +476,8 @@ class SweepPrinter:
         if write.mask is not None:
             there = both(self.mask(write.mask, part.full), there)
         there = self.keep(BOOL, there)
+        if part.into in self.printer.plan.presets and not part.is_sparse and part.counts != "full":
+            self._reset(part.into, self.has(part.into, part.full), there)
         if there == "false":
             run(f"{into}.present[i] = false;")
             self.known[part.into] = "false", zero(kind)
@@ -481,6 +491,17 @@ class SweepPrinter:
         if part.counts != "same":
             run(f"{into}.present[i] = {there};")
         self.known[part.into] = there, value
+
+    def _reset(self, slot: ir.Slot, had: str, has: str) -> None:
+        """If the values of a slot are an identity where it has no entry, reset a deleted entry."""
+        identity = self._identity(slot)
+        if identity and has not in (had, "true"):
+            gone = {"false": had}.get(has, f"{had} && !{has}")
+            self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
+
+    def _identity(self, slot: ir.Slot) -> str | None:
+        monoid = self.printer.plan.presets.get(slot)
+        return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 
     def _is_read_after(self, part: Store) -> bool:
         """Return whether a later part of this sweep may read the value of a store's target."""

@@ -392,6 +392,20 @@ DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 
 /// Returns whether this block visits any position.
 DEVICE bool takes_part(const Span &span) { return blockIdx.x * share_of(span) < span.count; }
 
+/// Deletes the entries of a vector at the positions of a span, and sets their values to `identity`.
+/// The positions are divided as in a sweep.
+template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T identity) {
+  const u32 share = share_of(span), step = warps_in_grid() * share;
+#pragma unroll 1
+  for (u32 base = spread_warp() * share; base < span.count; base += step) {
+    if (u32(lane()) >= share || base + u32(lane()) >= span.count) continue;
+    const i32 i = span.at(base + u32(lane()));
+    if (!span.list && !v.present[i]) continue;
+    v.values[i] = identity;
+    v.present[i] = false;
+  }
+}
+
 /// The last argument of a sweep that lists no entries.
 struct NoList {
   DEVICE void operator()(i32, u32) const {}
