@@ -191,11 +191,13 @@ class SweepPrinter:
     def _open_count(self, slot: ir.Slot, how: str) -> None:
         out, name = self.printer.out, self.printer.name(slot)
         out(f"const Counts *const old_{name} = renew({name}, {self.printer.place(slot)});")
-        if how in ("all", "change"):
+        keeps_queue = self.sweep.domain.over == slot
+        if how == "all" or (how == "change" and keeps_queue):
             out(f"i32 found_{name} = 0;")
-        if how == "change":
-            keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
-            out(f"{keep}({name}, old_{name});")
+        elif how == "change":
+            out(f"i32 found_{name} = kept_count(old_{name});")
+        if how == "change" and keeps_queue:
+            out(f"keep_queue({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 

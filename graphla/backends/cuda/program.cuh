@@ -268,6 +268,12 @@ template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
 template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
 }
+/// Returns the number of entries in an earlier record in the first thread, and 0 in the others. A
+/// sweep starts to count with it. This is faster than `keep_count`, which the first thread waits
+/// for.
+DEVICE i32 kept_count(const Counts *old) {
+  return thread_in_grid() == 0 ? i32(load_relaxed(&old->entries)) : 0;
+}
 /// Like `keep_count`, for a sweep over the entries of v, which may delete some of them. The queue
 /// stays valid if it is valid, and no entry is deleted.
 template <class T> DEVICE void keep_queue(Vector<T> &v, const Counts *old) {
@@ -389,8 +395,10 @@ CALL void clear_flags(bool *present, Span span) {
 /// that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
-/// Returns whether this block visits any position.
-DEVICE bool takes_part(const Span &span) { return blockIdx.x * share_of(span) < span.count; }
+/// Returns whether this block visits any position, or is the first one, which adds kept counts.
+DEVICE bool takes_part(const Span &span) {
+  return blockIdx.x == 0 || blockIdx.x * share_of(span) < span.count;
+}
 
 /// Deletes the entries of a vector at the positions of a span, and sets their values to `identity`.
 /// The positions are divided as in a sweep.
@@ -480,10 +488,11 @@ struct Listed {
     const u32 all = __ballot_sync(ALL_LANES, is_new);
     entries += u32(__popc(all));
     if (!all || entries > MOST_LISTED) return;
+    if (is_new) edges += u64(degree(i));  // before the addition, so that the loads overlap with it
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
-    if (is_new) v.queue[place] = i, edges += u64(degree(i));
+    if (is_new) v.queue[place] = i;
   }
 };
 
