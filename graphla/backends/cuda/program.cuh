@@ -340,14 +340,30 @@ CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u
 struct Span {
   const i32 *list;
   u32 count;
+  u32 shift;  // see `shifted_warp`
 
   DEVICE i32 at(u32 k) const { return list ? list[k] : i32(k); }
 };
 
+/// Returns the number of the vector in memory, among all vectors of the program.
+template <class T> DEVICE u32 number_of(const Vector<T> &v) {
+  return u32(u64(v.counts) / RING_BYTES);
+}
+
+/// Returns a number that tells which warps of a block visit the first entries of a short list.
+/// Lists of different vectors mostly begin at different warps, so that sweeps over them overlap.
+template <class T> DEVICE u32 shift_of(const Vector<T> &v) { return 5 * number_of(v); }
+
+/// Like `spread_warp`, but the warps of each block are renumbered from `shift` on. A block has a
+/// power of two of warps.
+DEVICE u32 shifted_warp(u32 shift) {
+  return ((u32(warp_in_block()) + shift) & (blockDim.x / WARP - 1)) * gridDim.x + blockIdx.x;
+}
+
 /// A sweep visits the entries in a queue if there are at most 1/SHORT as many as positions.
 constexpr i64 SHORT_QUEUE = 8;
 
-DEVICE Span all_of(i64 n) { return {nullptr, u32(n)}; }
+DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
 
 /// Returns the entries of v if its queue lists them and is short, otherwise all positions.
 template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
@@ -356,7 +372,7 @@ template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
   if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
   const i64 entries = entries_of(v);
-  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries)};
+  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries), shift_of(v)};
   return all_of(n);
 }
 
@@ -364,12 +380,12 @@ template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
   return u64(indptr[i + 1] - indptr[i]);
 }
 
-/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
-/// Returns whether this block took part.
-template <class Visit> DEVICE bool spread(u32 count, Visit visit) {
+/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors, and
+/// begins at the warps that `shift` tells. Returns whether this block took part.
+template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   const u32 share = share_of(count, 1, WARP), step = warps_in_grid() * share;
 #pragma unroll 1
-  for (u32 base = spread_warp() * share; base < count; base += step) {
+  for (u32 base = shifted_warp(shift) * share; base < count; base += step) {
     if (u32(lane()) < share && base + u32(lane()) < count) visit(base + u32(lane()));
   }
   return blockIdx.x * share < count;
@@ -382,7 +398,7 @@ CALL void clear_flags(bool *present, Span span) {
     u64 words[2];
   };
   if (span.list) {
-    spread(span.count, [&](u32 k) { present[span.list[k]] = false; });
+    spread(span.count, span.shift, [&](u32 k) { present[span.list[k]] = false; });
     return;
   }
   const u32 count = (span.count + 15) / 16;
@@ -405,7 +421,7 @@ DEVICE bool takes_part(const Span &span) {
 template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T identity) {
   const u32 share = share_of(span), step = warps_in_grid() * share;
 #pragma unroll 1
-  for (u32 base = spread_warp() * share; base < span.count; base += step) {
+  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += step) {
     if (u32(lane()) >= share || base + u32(lane()) >= span.count) continue;
     const i32 i = span.at(base + u32(lane()));
     if (!span.list && !v.present[i]) continue;
@@ -435,7 +451,7 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
   const u32 share = share_of(span), step = warps_in_grid() * share;
   const bool is_idle = u32(lane()) >= share;
 #pragma unroll 1
-  for (u32 base = spread_warp() * share; base < span.count; base += AHEAD * step) {
+  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += AHEAD * step) {
     const u32 mine = base + u32(lane());
     const auto is_there = [&](int k) { return !is_idle && mine + k * step < span.count; };
     Row rows[AHEAD];
@@ -733,7 +749,7 @@ CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const
   const u32 step = u32(from.step), count = u32(from.count);
   if (from.indices) {
     u64 edges = 0;
-    spread(count, [&](u32 k) {
+    spread(count, shift_of(v), [&](u32 k) {
       const i32 i = from.indices[k];
       v.present[i] = true;
       v.values[i] = from.values[k * step];
@@ -779,7 +795,8 @@ template <class T> struct Stack {
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    spread(u32(count), [&](u32 k) {
+    // Other warps than those of a sweep over v, which is often still running.
+    spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
       values[top + k] = v.values[i];
@@ -795,7 +812,7 @@ template <class T> struct Stack {
   DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
     const i64 begin = begin_of(item), count = end_of(item) - begin;
     u64 edges = 0;
-    const bool takes_part = spread(u32(count), [&](u32 k) {
+    const bool takes_part = spread(u32(count), shift_of(v), [&](u32 k) {
       const i32 i = indices[begin + k];
       v.present[i] = true;
       v.values[i] = values[begin + k];
