@@ -88,8 +88,10 @@ class SweepPrinter:
         out(f"  return {' | '.join(news) or '0u'};")
         out("},")
         calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
-        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});" if calls else "NoList());")
+        out(f"[&](u32 k, u32 bits) {{ {' '.join(calls)} }});" if calls else "NoList());")
         out.depth -= 1
+        for slot in filter(self._copies_list, listed):
+            out(f"listed_{printer.name(slot)}.finish_copy({printer.name(slot)}, span);")
         sums = []
         for slot, how in counted.items():
             name = printer.name(slot)
@@ -224,7 +226,18 @@ class SweepPrinter:
             indptr = self.printer.pushed_indptr(slot)
             degree = f"degree_of({indptr}, j)"
         lane = f"[&](i32 j) {{ return u64({degree}); }}"
-        return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
+        if self._copies_list(slot):
+            return f"listed_{name}.copy({name}, span, k, bits >> {bit} & 1, {lane});"
+        return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
+
+    def _copies_list(self, slot: ir.Slot) -> bool:
+        """Return whether a slot gets exactly the visited entries if the sweep visits a list."""
+        over = self.sweep.domain.over
+        stores = [part for part in self.sweep.parts if isinstance(part, Store)]
+        is_sparse = any(part.is_sparse and part.into == slot for part in stores)
+        if over is None or over in self.known or not is_sparse:
+            return False
+        return self.known[slot][0] == self.has(over, frozenset())
 
     def _count(self, slot: ir.Slot, how: str) -> None:
         name = self.printer.name(slot)

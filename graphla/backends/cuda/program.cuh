@@ -432,13 +432,14 @@ template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T id
 
 /// The last argument of a sweep that lists no entries.
 struct NoList {
-  DEVICE void operator()(i32, u32) const {}
+  DEVICE void operator()(u32, u32) const {}
 };
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, which all lanes
-/// of a warp call together; the bits of a lane without a position are 0. Two sweeps over the same
+/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, together with
+/// the number of the position in the span; all lanes of a warp call it together, and the bits of a
+/// lane without a position are 0. Two sweeps over the same
 /// span divide the positions in the same way.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
@@ -479,7 +480,7 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
       if (!__any_sync(ALL_LANES, bits)) continue;
 #pragma unroll 1
       for (int k = 0; k < AHEAD; ++k)
-        list(span.at(least(mine + k * step, span.count - 1)), bits >> (k * (32 / AHEAD)));
+        list(least(mine + k * step, span.count - 1), bits >> (k * (32 / AHEAD)));
     }
   }
 }
@@ -509,6 +510,18 @@ struct Listed {
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
     if (is_new) v.queue[place] = i;
+  }
+
+  /// Like `add`, for position `k` of a span. If the span is a list, all of its positions are new,
+  /// so that the queue is a copy of the list.
+  template <class T, class Degree>
+  DEVICE void copy(const Vector<T> &v, const Span &span, u32 k, bool is_new, Degree degree) {
+    if (!span.list) return add(v, i32(k), is_new, degree);
+    if (is_new) v.queue[k] = span.list[k], edges += u64(degree(span.list[k]));
+  }
+  /// Counts the entries of a copied queue. All threads must call this after the sweep.
+  template <class T> DEVICE void finish_copy(const Vector<T> &v, const Span &span) const {
+    if (span.list && thread_in_grid() == 0) v.counts->queued = span.count;
   }
 };
 
