@@ -58,7 +58,10 @@ class SweepPrinter:
         for line in dict.fromkeys(_line_of_part(part) for part in self.sweep.parts):
             printer.comment(line)
         n = printer.size(dim)
-        span = f"all_of({n})" if over is None else f"entries_or_all({printer.name(over)}, {n})"
+        span = f"all_of({n})"
+        if over is not None:
+            counts = printer.seen.get(over, f"*{printer.name(over)}.counts")
+            span = f"entries_or_all({printer.name(over)}, {counts}, {n})"
         out(f"const Span span = {span};")
         out.add(self.before.lines)
         self._print_row(out)

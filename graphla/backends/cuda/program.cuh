@@ -365,14 +365,16 @@ constexpr i64 SHORT_QUEUE = 8;
 
 DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
 
-/// Returns the entries of v if its queue lists them and is short, otherwise all positions.
-template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
+/// Returns the entries of v if its queue lists them and is short, otherwise all positions. `counts`
+/// has the value of *v.counts.
+template <class T> DEVICE Span entries_or_all(const Vector<T> &v, const Counts &counts, i64 n) {
 #ifdef GRAPHLA_ONE_CLUSTER
   // One position per thread takes no longer than reading the counts and the queue.
   if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
-  const i64 entries = entries_of(v);
-  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries), shift_of(v)};
+  const i64 entries = i64(counts.entries);
+  if (v.queue && counts.queued == counts.entries && entries * SHORT_QUEUE <= n)
+    return {v.queue, u32(entries), shift_of(v)};
   return all_of(n);
 }
 
@@ -800,9 +802,10 @@ template <class T> struct Stack {
   i64 length;  // number of vectors
   i64 top;     // number of entries
   i64 lowest;  // the least `length` so far; the items before it are those of the start
+  i64 last;    // where the last item begins, loaded before it is needed
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  DEVICE i64 begin_of(i64 item) const { return item ? load_relaxed(&ends[item - 1]) : 0; }
+  DEVICE i64 begin_of(i64 item) const { return item > 0 ? load_relaxed(&ends[item - 1]) : 0; }
   DEVICE i64 end_of(i64 item) const { return load_relaxed(&ends[item]); }
 
   /// Appends a vector whose queue lists its entries.
@@ -814,6 +817,7 @@ template <class T> struct Stack {
       indices[top + k] = i;
       values[top + k] = v.values[i];
     });
+    last = top;
     top += count;
     if (thread_in_grid() == 0) store_relaxed(&ends[length], top);
     ++length;
@@ -823,7 +827,9 @@ template <class T> struct Stack {
   /// adds the sum of degree(i) over its entries i to the counts of v.
   template <bool COUNTS_EDGES, class Degree>
   DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
-    const i64 begin = begin_of(item), count = end_of(item) - begin;
+    const bool is_last = item == length - 1;
+    const i64 begin = is_last ? last : begin_of(item);
+    const i64 count = (is_last ? top : end_of(item)) - begin;
     u64 edges = 0;
     const bool takes_part = spread(u32(count), shift_of(v), [&](u32 k) {
       const i32 i = indices[begin + k];
@@ -837,12 +843,13 @@ template <class T> struct Stack {
     return count;
   }
 
-  DEVICE void clear() { length = top = lowest = 0; }
+  DEVICE void clear() { length = top = lowest = last = 0; }
 
   /// Removes the last item, which has `count` entries.
   DEVICE void drop(i64 count) {
     --length;
     top -= count;
+    last = begin_of(length - 1);
     lowest = length < lowest ? length : lowest;
   }
 };
@@ -857,8 +864,15 @@ template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[4] = load_relaxed(&v.counts->entries);
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
-  return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
-          i64(words[4]),   i64(words[5]), i64(words[6]),   i64(words[7])};
+  return {(i32 *)words[0],
+          (T *)words[1],
+          (i64 *)words[2],
+          i64(words[3]),
+          i64(words[4]),
+          i64(words[5]),
+          i64(words[6]),
+          i64(words[7]),
+          words[5] > 1 ? load_relaxed(&((i64 *)words[2])[words[5] - 2]) : 0};
 }
 template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
   words[0] = u64(stack.indices);
