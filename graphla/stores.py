@@ -52,14 +52,23 @@ HUGE = 1 << 27
 entry."""
 
 
+MOST_HOST_ENTRIES = 16
+"""The maximum number of entries of a vector on a GPU that are only in the memory of the host."""
+
+
 class VectorStore:
     """Holds the entries of a vector in one or two forms.
 
     If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
     both. They contain the same entries.
 
+    A vector on a GPU may also have no form at all: `of_entries` makes a store of a few entries that
+    are only in the memory of the host, in the dict `host_entries`. The sparse form is made when a
+    form is first read. So no kernel is launched for `v = Vector(int, n); v[i] = x`. The dict is
+    never modified. It is None if the entries are not known to the host.
+
     `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
-    far.
+    far. A store without a form has no stamps.
     """
 
     __slots__ = (
@@ -72,6 +81,7 @@ class VectorStore:
         "_sparse",
         "device",
         "dtype",
+        "host_entries",
         "shape",
         "size",
         "stamps",
@@ -100,10 +110,30 @@ class VectorStore:
             stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self.stamps = stamps
         self._abroad: tuple[Any, ...] = ()
+        self.host_entries: dict[int, Any] | None = None
+
+    @classmethod
+    def of_entries(
+        cls, device: str, dtype: DataType, size: int, entries: dict[int, Any]
+    ) -> VectorStore:
+        """Return a store of a few entries, which stay on the host until a form is first read.
+
+        `device` is a GPU. The values are NumPy scalars of the dtype.
+        """
+        streams(device).require_device(device)
+        store = object.__new__(cls)
+        store.device, store.dtype, store.size, store.shape = device, dtype, size, (size,)
+        store._sparse = store._bitmap = store._full = None
+        store._counted, store._merged, store._lock = True, 0, RLock()
+        store.stamps = store._abroad = ()
+        store.host_entries = entries
+        return store
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorStore:
         """Return a store without entries."""
+        if device != "cpu":
+            return cls.of_entries(device, dtype, size, {})
         do = backend(device)
         none = SparseVector(size, do.full(0, 0, np.int32), do.full(0, 0, dtype.np_type))
         return cls(device, dtype, none)
@@ -111,6 +141,9 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         """Number of entries."""
+        entries = self.host_entries
+        if entries is not None:
+            return len(entries)
         v = self._sparse
         if v is None:
             return self.at_hand.nvals
@@ -118,14 +151,19 @@ class VectorStore:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all forms, in bytes."""
+        """Memory of all forms, in bytes; that of the sparse form if no form has been made yet."""
         v, w, u = self._sparse, self._bitmap, self._full
+        if v is w is u is None and self.host_entries is not None:
+            return len(self.host_entries) * (4 + self.dtype.np_type.itemsize)
         parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
         return bytes_of(*parts, v and v.indices, w and w.present)
 
     @property
     def known_nvals(self) -> int | None:
         """Number of entries, or None if the host would have to wait for the device."""
+        entries = self.host_entries
+        if entries is not None:
+            return len(entries)
         v = self._sparse or self._full or (self._counted and self._bitmap) or self.at_hand
         if isinstance(v, BitmapVector):
             return known(v.count)
@@ -142,7 +180,7 @@ class VectorStore:
             return self.bitmap()
         # If no form is found, the method `full` may be replacing the forms in another thread, so
         # try again.
-        v = self._full or self._bitmap or self._sparse or self.at_hand
+        v = self._full or self._bitmap or self._sparse or self._upload() or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
         return v
@@ -154,8 +192,8 @@ class VectorStore:
 
     @property
     def has_sparse(self) -> bool:
-        """Whether the sparse form exists, so that `sparse(sorted=False)` costs nothing."""
-        return self._sparse is not None
+        """Whether the sparse form exists, so that `sparse(sorted=False)` costs next to nothing."""
+        return self._sparse is not None or self.host_entries is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
         """Return the sparse form. If `sorted` is False, its indices may be in any order."""
@@ -168,7 +206,7 @@ class VectorStore:
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
         with self._lock:
-            v = self._sparse
+            v = self._sparse or self._upload()
             if v is None:
                 v = backend(self.device).to_sparse(self.at_hand)
             if sorted and not v.is_sorted:
@@ -212,7 +250,7 @@ class VectorStore:
                 # The bitmap and the sparse form are no longer needed. Both can be made again from
                 # the full form at little cost, without copying the values.
                 self._full = FullVector(values.size, values)
-                self._bitmap = self._sparse = None
+                self._bitmap = self._sparse = self.host_entries = None
         return self._full and self._ready(self._full)
 
     def dense(self) -> DenseVector:
@@ -280,6 +318,46 @@ class VectorStore:
             if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
         return self.at_hand
+
+    def with_entry(self, i: int, value: Any) -> VectorStore:
+        """Return a new store like this one, with v(i) = value; None deletes the entry.
+
+        `host_entries` must not be None. `value` is a NumPy scalar of the dtype.
+        """
+        entries = self.host_entries.copy()  # pyright: ignore[reportOptionalMemberAccess]
+        if value is None:
+            entries.pop(i, None)
+        else:
+            entries[i] = value
+        store = VectorStore.of_entries(self.device, self.dtype, self.size, entries)
+        store._merged = self._merged
+        return store
+
+    def _upload(self) -> SparseVector | None:
+        """Make and return the sparse form of entries that are only on the host.
+
+        Return None if there is another form.
+        """
+        with self._lock:
+            entries = self.host_entries
+            if self._full or self._bitmap or self._sparse or entries is None:
+                return self._sparse
+            order, do = streams(self.device), backend(self.device)
+            before = order.enter_device(self.device)
+            try:
+                if len(entries) == 1:
+                    ((i, value),) = entries.items()
+                    v = do.one_entry(self.size, i, value)
+                else:
+                    places = sorted(entries)
+                    values = np.array([entries[i] for i in places], self.dtype.np_type)
+                    indices = do.asarray(np.array(places, np.int32))
+                    v = SparseVector(self.size, indices, do.asarray(values))
+                self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
+                self._sparse = v
+            finally:
+                order.leave_device(before)
+        return v
 
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.
@@ -732,9 +810,10 @@ def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
         return None
     forms = owner._store
     if forms._full is not None:
+        forms.host_entries = None
         return forms._full
     storage = forms._bitmap if forms._counted else forms.bitmap()
-    forms._sparse, forms._counted = None, False
+    forms._sparse, forms.host_entries, forms._counted = None, None, False
     return storage
 
 
