@@ -20,7 +20,7 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
-from graphla.formats import Csr, is_iso
+from graphla.formats import AnyVector, Csr, is_iso
 from graphla.program import ir
 from graphla.program.cuda_layout import (
     FormKey,
@@ -80,7 +80,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         loop,
         arguments.dims,
         arguments.arrays,
-        [*(store.at_hand for store in arguments.vectors), *reductions],
+        [*map(_read_input, arguments.vectors), *reductions],
         [[store.sparse(sorted=False) for store in stores] for stores in arguments.stacks],
         bool(recorders()),
     )
@@ -93,6 +93,12 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         machine.refuse_clusters()
         return run(program, arguments)
     return _outcome(program, arguments, text, work, is_fault)
+
+
+def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
+    """Return a form of an input vector, or its only entry if the host knows it."""
+    entries = store.host_entries
+    return store.at_hand if entries is None or len(entries) > 1 else entries
 
 
 def explain(program: ir.Program) -> str:

@@ -69,6 +69,7 @@ FRAME = Struct("program.cuh", "Frame")
 LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
 COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
 State = enumeration("program.cuh", "StateWord")
+IN_WORDS = enumeration("program.cuh", "InputKind").IN_WORDS
 SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
 
 VOTES_BYTES = 8
@@ -290,7 +291,7 @@ class Run:
         loop: Loop,
         dims: tuple[int, ...],
         arrays: Sequence[np.ndarray],
-        inputs: Sequence[AnyVector],
+        inputs: Sequence[AnyVector | dict[int, np.generic]],
         stacks: Sequence[Sequence[SparseVector]],
         is_traced: bool,
     ) -> None:
@@ -322,8 +323,12 @@ class Run:
         for place, vectors in zip(layout.stacks, stacks, strict=True):
             self._fill_stack(place, vectors)
 
-    def _input(self, v: AnyVector) -> tuple[int, ...]:
-        """Return the words of an input vector."""
+    def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
+        """Return the words of an input vector. A dict holds the only entry, if there is any."""
+        if type(v) is dict:
+            for i, value in v.items():
+                return (IN_WORDS, i, int.from_bytes(value.tobytes(), "little"), 1, 1)
+            return (IN_WORDS, 0, 0, 1, 0)
         values = v.values
         self.kept.append(v)
         step = 0 if is_iso(values) else 1
