@@ -51,9 +51,11 @@ HUGE = 1 << 27
 """A vector with more indices than this is not made dense if fewer than 1/16 of its indices have an
 entry."""
 
-
 MOST_HOST_ENTRIES = 16
 """The maximum number of entries of a vector on a GPU that are only in the memory of the host."""
+
+_MADE: Any = object()
+"""The value of `VectorStore._make` when the form has been made."""
 
 
 class VectorStore:
@@ -62,13 +64,16 @@ class VectorStore:
     If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
     both. They contain the same entries.
 
-    A vector on a GPU may also have no form at all: `of_entries` makes a store of a few entries that
-    are only in the memory of the host, in the dict `host_entries`. The sparse form is made when a
-    form is first read. So no kernel is launched for `v = Vector(int, n); v[i] = x`. The dict is
-    never modified. It is None if the entries are not known to the host.
+    A vector on a GPU may have no form until one is first read: reading one of the attributes
+    `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. There are
+    two kinds of such stores:
+    - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
+      `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
+      all other stores.
+    - `of_maker`: a function returns the form, without any work of the device.
 
     `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
-    far. A store without a form has no stamps.
+    far. Entries that are only on the host have no stamps.
     """
 
     __slots__ = (
@@ -77,6 +82,7 @@ class VectorStore:
         "_counted",
         "_full",
         "_lock",
+        "_make",
         "_merged",
         "_sparse",
         "device",
@@ -121,13 +127,67 @@ class VectorStore:
         `device` is a GPU. The values are NumPy scalars of the dtype.
         """
         streams(device).require_device(device)
+        return cls._later(device, dtype, size, None, (), entries)
+
+    @classmethod
+    def of_maker(
+        cls,
+        device: str,
+        dtype: DataType,
+        size: int,
+        make: Callable[[], AnyVector],
+        stamps: tuple[Any, ...],
+    ) -> VectorStore:
+        """Return a store whose form `make` returns when a form is first read.
+
+        `stamps` are those of the form.
+        """
+        return cls._later(device, dtype, size, make, stamps, None)
+
+    @classmethod
+    def _later(
+        cls, device: str, dtype: DataType, size: int, make: Any, stamps: Any, entries: Any
+    ) -> VectorStore:
         store = object.__new__(cls)
         store.device, store.dtype, store.size, store.shape = device, dtype, size, (size,)
-        store._sparse = store._bitmap = store._full = None
-        store._counted, store._merged, store._lock = True, 0, RLock()
-        store.stamps = store._abroad = ()
-        store.host_entries = entries
+        store._counted, store._merged, store._lock, store._abroad = True, 0, RLock(), ()
+        store._make, store.stamps, store.host_entries = make, stamps, entries
         return store
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the form of a store that has none, and return the attribute.
+
+        Python calls this if the attribute has no value.
+        """
+        if name not in ("_sparse", "_bitmap", "_full"):
+            raise AttributeError(f"a VectorStore has no attribute {name!r}")
+        with self._lock:
+            if self._make is not _MADE:
+                v = self._upload() if self._make is None else self._make()
+                self._sparse = v if isinstance(v, SparseVector) else None
+                self._bitmap = v if isinstance(v, BitmapVector) else None
+                self._full = v if isinstance(v, FullVector) else None
+                self._make = _MADE
+            return object.__getattribute__(self, name)
+
+    def _upload(self) -> SparseVector:
+        """Return the sparse form of entries that are only on the host."""
+        entries: Any = self.host_entries
+        order, do = streams(self.device), backend(self.device)
+        before = order.enter_device(self.device)
+        try:
+            if len(entries) == 1:
+                ((i, value),) = entries.items()
+                v = do.one_entry(self.size, i, value)
+            else:
+                places = sorted(entries)
+                values = np.array([entries[i] for i in places], self.dtype.np_type)
+                indices = do.asarray(np.array(places, np.int32))
+                v = SparseVector(self.size, indices, do.asarray(values))
+            self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
+        finally:
+            order.leave_device(before)
+        return v
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorStore:
@@ -151,10 +211,8 @@ class VectorStore:
 
     @property
     def nbytes(self) -> int:
-        """Memory of all forms, in bytes; that of the sparse form if no form has been made yet."""
+        """Memory of all forms, in bytes."""
         v, w, u = self._sparse, self._bitmap, self._full
-        if v is w is u is None and self.host_entries is not None:
-            return len(self.host_entries) * (4 + self.dtype.np_type.itemsize)
         parts = [part for form in (v, w, u) if form is not None for part in (form.values,)]
         return bytes_of(*parts, v and v.indices, w and w.present)
 
@@ -180,7 +238,7 @@ class VectorStore:
             return self.bitmap()
         # If no form is found, the method `full` may be replacing the forms in another thread, so
         # try again.
-        v = self._full or self._bitmap or self._sparse or self._upload() or self.at_hand
+        v = self._full or self._bitmap or self._sparse or self.at_hand
         if self.stamps and streams(self.device).wait_for(self.stamps):
             self._keep(v)
         return v
@@ -192,8 +250,8 @@ class VectorStore:
 
     @property
     def has_sparse(self) -> bool:
-        """Whether the sparse form exists, so that `sparse(sorted=False)` costs next to nothing."""
-        return self._sparse is not None or self.host_entries is not None
+        """Whether the sparse form exists, so that `sparse(sorted=False)` costs nothing."""
+        return self._sparse is not None
 
     def sparse(self, sorted: bool = True) -> SparseVector:
         """Return the sparse form. If `sorted` is False, its indices may be in any order."""
@@ -206,7 +264,7 @@ class VectorStore:
         if v is not None:
             return backend(self.device).to_sparse(self._ready(v))
         with self._lock:
-            v = self._sparse or self._upload()
+            v = self._sparse
             if v is None:
                 v = backend(self.device).to_sparse(self.at_hand)
             if sorted and not v.is_sorted:
@@ -332,32 +390,6 @@ class VectorStore:
         store = VectorStore.of_entries(self.device, self.dtype, self.size, entries)
         store._merged = self._merged
         return store
-
-    def _upload(self) -> SparseVector | None:
-        """Make and return the sparse form of entries that are only on the host.
-
-        Return None if there is another form.
-        """
-        with self._lock:
-            entries = self.host_entries
-            if self._full or self._bitmap or self._sparse or entries is None:
-                return self._sparse
-            order, do = streams(self.device), backend(self.device)
-            before = order.enter_device(self.device)
-            try:
-                if len(entries) == 1:
-                    ((i, value),) = entries.items()
-                    v = do.one_entry(self.size, i, value)
-                else:
-                    places = sorted(entries)
-                    values = np.array([entries[i] for i in places], self.dtype.np_type)
-                    indices = do.asarray(np.array(places, np.int32))
-                    v = SparseVector(self.size, indices, do.asarray(values))
-                self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
-                self._sparse = v
-            finally:
-                order.leave_device(before)
-        return v
 
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.

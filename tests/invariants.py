@@ -64,7 +64,7 @@ def _host_csr(do: Any, csr: Csr, dtype: Any) -> Csr:
 def _verify_vector(forms: VectorStore) -> None:
     dtype, do = forms.dtype.np_type, backend(forms.device)
     held = [v for v in (forms._full, forms._bitmap, forms._sparse) if v is not None]
-    assert held or forms.host_entries is not None, "the vector holds no form"
+    assert held, "the vector holds no form"
     assert forms._full is None or len(held) == 1, "a full form is kept alone"
     assert all(v.size == forms.size for v in held)
     found = [_entries(do, forms._ready(v), dtype, forms._counted) for v in held]
