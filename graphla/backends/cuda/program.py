@@ -13,6 +13,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, pairwise
 from threading import local
 from typing import Any
@@ -85,6 +86,14 @@ def cluster_for(forms: Iterable[Csr]) -> int:
     is_small = all(n <= tuning.cluster_rows and m <= tuning.cluster_entries for n, m in sizes)
     may_launch = card().has_clusters and xp.cuda.runtime.getDevice() not in _refusing
     return tuning.cluster if sizes and is_small and may_launch else 1
+
+
+def refusals() -> int:
+    """Return the number of devices that could not launch a cluster.
+
+    The result of `cluster_for` for the same matrices changes only if this number changes.
+    """
+    return len(_refusing)
 
 
 def refuse_clusters() -> None:
@@ -192,8 +201,12 @@ class _Places:
     `slots` has, for each slot: the index of its first word, the number of bytes of its values, the
     offset of its flags, the offset of its queue or -1, and the offset of its counts. The flags are
     in one block of memory. The other offsets refer to a block of memory for the kernel alone.
+    `state` is the state of a program at its start, with the dimensions only. `needed` is the number
+    of bytes of a run, without its inputs.
     """
 
+    state: list[int]
+    needed: int
     slots: tuple[tuple[int, int, int, int, int], ...]
     flags: int
     counts: int
@@ -242,8 +255,7 @@ class Loop:
 
     def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the bytes that a run needs and those that are available, if it needs more."""
-        places = self.places(dims)
-        needed = places.flags + places.size + sum(size for _, size, *_ in places.slots)
+        needed = self.places(dims).needed
         if needed < LARGE:
             return None
         free = xp.cuda.runtime.memGetInfo()[0] + xp.get_default_memory_pool().free_bytes()
@@ -266,7 +278,12 @@ class Loop:
             )
             for k, slot in enumerate(layout.slots)
         )
-        return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
+        state = [0] * layout.size
+        state[layout.dims : layout.dims + len(dims)] = dims
+        needed = flags.size + scratch.size + sum(size for _, size, *_ in slots)
+        return _Places(
+            state, needed, slots, flags.size, counts, zeros, sums, has, partials, scratch.size
+        )
 
 
 LARGE = 1 << 30
@@ -302,22 +319,18 @@ class Run:
         self.stacks: list[_StackMemory] = []
         self.enlarged: list[int] = []  # the index of a stack for each time that it was enlarged
         layout = self.layout
-        state = self.state = [0] * layout.size
-        state[layout.dims : layout.dims + len(dims)] = dims
-        state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
         places = self.places = loop.places(dims)
+        state = self.state = places.state.copy()
+        state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
         alloc = xp.cuda.alloc
         self.flags, self.scratch = alloc(places.flags), alloc(places.size + ALIGNMENT)
         self.first = first = -(-self.scratch.ptr // ALIGNMENT) * ALIGNMENT
         flags = self.flags.ptr
-        self.values: dict[int, Any] = {}  # for each address of flags, the memory of the values
+        values = self.values = {}  # for each address of flags, the memory of the values
         for at, size, flag, queue, counts in places.slots:
-            memory = alloc(size or ALIGNMENT)
-            self.values[flags + flag] = memory
-            state[at] = memory.ptr
-            state[at + 1] = flags + flag
-            state[at + 2] = first + queue if queue >= 0 else 0
-            state[at + 3] = first + counts
+            values[flags + flag] = memory = alloc(size or ALIGNMENT)
+            listed = first + queue if queue >= 0 else 0
+            state[at : at + 4] = (memory.ptr, flags + flag, listed, first + counts)
         for at, v in zip(layout.inputs, inputs, strict=True):
             state[at : at + 5] = self._input(v)
         for place, vectors in zip(layout.stacks, stacks, strict=True):
@@ -427,16 +440,12 @@ class Run:
 
     # --- results --------------------------------------------------------------------------------
 
-    def vector(self, number: int) -> AnyVector:
-        """Return the vector in a slot."""
-        place = self.layout.slots[number]
-        n, at = self.dims[place.dim], place.at
-        flags, entries = self.state[at + 1], self.state[at + 4]
-        values = xp.ndarray((n,), place.dtype, self.values[flags])
-        if n and entries == n:
-            return FullVector(n, values)
-        present = xp.ndarray((n,), np.bool_, self.flags + (flags - self.flags.ptr))
-        return BitmapVector(n, present, values, entries)
+    def vector(self, number: int) -> tuple[int, Callable[[], AnyVector]]:
+        """Return the size of the vector in a slot, and a function that returns its form."""
+        place, state, memory = self.layout.slots[number], self.state, self.flags
+        n, flags = self.dims[place.dim], state[place.at + 1]
+        taken = n, place.dtype, self.values[flags], memory, flags - memory.ptr, state[place.at + 4]
+        return n, partial(_make_form, *taken)
 
     def stack(self, number: int) -> list[SparseVector | None]:
         """Return the vectors of a stack; None stands for an item that it had from the start."""
@@ -459,6 +468,16 @@ class Run:
             Level(("push", "pull")[way], frontier, edges, (after[3] - time) * 1e-9)
             for (way, frontier, edges, time), after in pairwise(rows)
         ]
+
+
+def _make_form(
+    n: int, dtype: np.dtype[Any], values: Any, flags: Any, offset: int, entries: int
+) -> AnyVector:
+    """Return the form of a vector, given the memory of its values and flags."""
+    array = xp.ndarray((n,), dtype, values)
+    if n and entries == n:
+        return FullVector(n, array)
+    return BitmapVector(n, xp.ndarray((n,), np.bool_, flags + offset), array, entries)
 
 
 def _pack(form: Form) -> Packed:
