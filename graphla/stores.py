@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import sys
 from _thread import RLock  # `threading.RLock` is a Python function that calls this class
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -44,7 +45,7 @@ from semirings.dtypes import BOOL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphla.formats import AnyVector, DenseVector, Plan
+    from graphla.formats import AnyVector, Arena, DenseVector, Plan
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
@@ -57,6 +58,49 @@ MOST_HOST_ENTRIES = 16
 _MADE: Any = object()
 """The value of `VectorStore._make` when the form has been made."""
 
+_OF_ITEMS = frozenset(
+    (
+        "_abroad",
+        "_counted",
+        "_lock",
+        "_make",
+        "_merged",
+        "device",
+        "dtype",
+        "host_entries",
+        "shape",
+        "size",
+    )
+)
+"""The attributes of a `VectorStore` that an item of a list gets when one of them is first read."""
+
+_filling = RLock()
+
+
+class StackStore:
+    """Holds the entries of the vectors of a list, see `VectorStore.items_of`.
+
+    `stamps` are those of the work that made the arrays.
+    """
+
+    __slots__ = ("arena", "device", "dtype", "size", "stamps")
+
+    def __init__(
+        self, device: str, dtype: DataType, size: int, arena: Arena, stamps: tuple[Any, ...]
+    ) -> None:
+        self.device, self.dtype, self.size = device, dtype, size
+        self.arena, self.stamps = arena, stamps
+
+    def ready(self) -> Arena:
+        """Make the current stream wait until the arrays are complete, and return them."""
+        if self.stamps:
+            streams(self.device).wait_for(self.stamps)
+        return self.arena
+
+    def vector(self, item: int) -> SparseVector:
+        """Return an item."""
+        return self.ready().vector(self.size, item)
+
 
 class VectorStore:
     """Holds the entries of a vector in one or two forms.
@@ -66,11 +110,14 @@ class VectorStore:
 
     A vector on a GPU may have no form until one is first read: reading one of the attributes
     `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. There are
-    two kinds of such stores:
+    three kinds of such stores:
     - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
       `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
       all other stores.
     - `of_maker`: a function returns the form, without any work of the device.
+    - `items_of`: the store is item number `item` of the list `stack`, which may have thousands of
+      items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
+      stores, `stack` is None.
 
     `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
     far. Entries that are only on the host have no stamps.
@@ -88,8 +135,10 @@ class VectorStore:
         "device",
         "dtype",
         "host_entries",
+        "item",
         "shape",
         "size",
+        "stack",
         "stamps",
     )
 
@@ -117,6 +166,7 @@ class VectorStore:
         self.stamps = stamps
         self._abroad: tuple[Any, ...] = ()
         self.host_entries: dict[int, Any] | None = None
+        self.stack: StackStore | None = None
 
     @classmethod
     def of_entries(
@@ -152,41 +202,75 @@ class VectorStore:
         store.device, store.dtype, store.size, store.shape = device, dtype, size, (size,)
         store._counted, store._merged, store._lock, store._abroad = True, 0, RLock(), ()
         store._make, store.stamps, store.host_entries = make, stamps, entries
+        store.stack = None
         return store
 
-    def __getattr__(self, name: str) -> Any:
-        """Make the form of a store that has none, and return the attribute.
+    @classmethod
+    def items_of(cls, stack: StackStore, first: int, last: int) -> list[VectorStore]:
+        """Return the stores of items first to last - 1 of a list of vectors."""
+        new, stamps, stores = object.__new__, stack.stamps, []
+        for item in range(first, last):
+            store = new(cls)
+            store.stack, store.item, store.stamps = stack, item, stamps
+            stores.append(store)
+        return stores
 
-        Python calls this if the attribute has no value.
-        """
-        if name not in ("_sparse", "_bitmap", "_full"):
-            raise AttributeError(f"a VectorStore has no attribute {name!r}")
-        with self._lock:
-            if self._make is not _MADE:
-                v = self._upload() if self._make is None else self._make()
-                self._sparse = v if isinstance(v, SparseVector) else None
-                self._bitmap = v if isinstance(v, BitmapVector) else None
-                self._full = v if isinstance(v, FullVector) else None
-                self._make = _MADE
+    if not TYPE_CHECKING:  # otherwise, a type checker would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the form of a store that has none, and return the attribute.
+
+            Python calls this if the attribute has no value.
+            """
+            if name in ("_sparse", "_bitmap", "_full"):
+                self._make_form()
+            elif name in _OF_ITEMS:
+                self._fill()
+            else:
+                raise AttributeError(f"a VectorStore has no attribute {name!r}")
             return object.__getattribute__(self, name)
+
+    def _make_form(self) -> None:
+        with self._lock:
+            if self._make is _MADE:  # another thread has made the form
+                return
+            order = streams(self.device)
+            before = order.enter_device(self.device)
+            try:
+                v = self._upload() if self._make is None else self._make()
+            finally:
+                order.leave_device(before)
+            self._sparse = v if isinstance(v, SparseVector) else None
+            self._bitmap = v if isinstance(v, BitmapVector) else None
+            self._full = v if isinstance(v, FullVector) else None
+            self._make = _MADE
+
+    def _fill(self) -> None:
+        """Give a value to the attributes in `_OF_ITEMS` of an item of a list."""
+        with _filling:
+            with suppress(AttributeError):
+                object.__getattribute__(self, "_lock")  # has no value yet, or all have
+                return
+            stack: Any = self.stack
+            self.device, self.dtype = stack.device, stack.dtype
+            self.size, self.shape = stack.size, (stack.size,)
+            self._counted, self._merged, self._abroad = True, 0, ()
+            self.host_entries, self._make = None, partial(stack.vector, self.item)
+            self._lock = RLock()
 
     def _upload(self) -> SparseVector:
         """Return the sparse form of entries that are only on the host."""
         entries: Any = self.host_entries
         order, do = streams(self.device), backend(self.device)
-        before = order.enter_device(self.device)
-        try:
-            if len(entries) == 1:
-                ((i, value),) = entries.items()
-                v = do.one_entry(self.size, i, value)
-            else:
-                places = sorted(entries)
-                values = np.array([entries[i] for i in places], self.dtype.np_type)
-                indices = do.asarray(np.array(places, np.int32))
-                v = SparseVector(self.size, indices, do.asarray(values))
-            self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
-        finally:
-            order.leave_device(before)
+        if len(entries) == 1:
+            ((i, value),) = entries.items()
+            v = do.one_entry(self.size, i, value)
+        else:
+            places = sorted(entries)
+            values = np.array([entries[i] for i in places], self.dtype.np_type)
+            indices = do.asarray(np.array(places, np.int32))
+            v = SparseVector(self.size, indices, do.asarray(values))
+        self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
         return v
 
     @classmethod
@@ -841,11 +925,11 @@ def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
     forms = owner._store
+    forms.host_entries = forms.stack = None
     if forms._full is not None:
-        forms.host_entries = None
         return forms._full
     storage = forms._bitmap if forms._counted else forms.bitmap()
-    forms._sparse, forms.host_entries, forms._counted = None, None, False
+    forms._sparse, forms._counted = None, False
     return storage
 
 

@@ -39,7 +39,7 @@ from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
-from graphla.stores import MatrixStore, VectorStore
+from graphla.stores import MatrixStore, StackStore, VectorStore
 from semirings.dtypes import BOOL, FP64, DataType, lookup_dtype
 
 FAULTS = {
@@ -87,7 +87,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
             *map(_read_input, arguments.vectors),
             *[_reduce(each, arguments) for each in planned.plan.reductions],
         ],
-        [[store.sparse(sorted=False) for store in stores] for stores in arguments.stacks],
+        [_join_items(stores) for stores in arguments.stacks],
         bool(recorders()),
     )
     state, variables = work.state, text.words.variables
@@ -105,6 +105,27 @@ def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
     """Return a form of an input vector, or its only entry if the host knows it."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
+
+
+def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
+    """Return the vectors of a list. Vectors that lie next to each other in an arena are joined."""
+    parts: list[machine.StackPart] = []
+    stack: Any = None
+    first = last = 0  # the items of `stack` that are not in `parts` yet
+    for store in stores:
+        if store.stack is stack and stack is not None and store.item == last:
+            last += 1
+            continue
+        if stack is not None:
+            parts.append((stack.ready(), first, last))
+        stack = store.stack
+        if stack is None:
+            parts.append(store.sparse(sorted=False))
+        else:
+            first, last = store.item, store.item + 1
+    if stack is not None:
+        parts.append((stack.ready(), first, last))
+    return parts
 
 
 def explain(program: ir.Program) -> str:
@@ -279,12 +300,13 @@ class _Results:
     """What an exit of a program names, and where it is in the state of the program.
 
     `scalars` has the name, the index of the word and the dtype of each scalar; `slots` and `stacks`
-    have the index of each slot or stack, its number in the layout, and its dtype.
+    have the index of each slot or stack, its number in the layout, and its dtype. A stack also has
+    the index of its dimension.
     """
 
     scalars: list[tuple[str, int, DataType]]
     slots: list[tuple[int, int, DataType]]
-    stacks: list[tuple[int, int, DataType]]
+    stacks: list[tuple[int, int, int, DataType]]
 
 
 def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
@@ -298,7 +320,11 @@ def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
     return _Results(
         [(x.name, words.variables[x], x.dtype) for x in names if isinstance(x, ir.Var)],
         [(x.index, slots.index(x), x.dtype) for x in names if isinstance(x, ir.Slot)],
-        [(x.index, stacks.index(x), x.dtype) for x in names if isinstance(x, ir.Stack)],
+        [
+            (x.index, stacks.index(x), x.dim.index, x.dtype)
+            for x in names
+            if isinstance(x, ir.Stack)
+        ],
     )
 
 
@@ -314,12 +340,11 @@ def _outcome(
         results = planned._results[number] = _find_results(planned, text.words, number)
     device, stamps, make = arguments.device, (Stamp(),), VectorStore.of_maker
     stacks: dict[int, list[VectorStore]] = {}
-    for index, k, dtype in results.stacks:
-        given = arguments.stacks[index]
-        stacks[index] = [
-            given[item] if v is None else VectorStore(device, dtype, v, stamps)
-            for item, v in enumerate(work.stack(k))
-        ]
+    for index, k, size, dtype in results.stacks:
+        lowest, arena = work.stack(k)
+        made = StackStore(device, dtype, arguments.dims[size], arena, stamps)
+        new = VectorStore.items_of(made, lowest, arena.count)
+        stacks[index] = [*arguments.stacks[index][:lowest], *new]
     return Outcome(
         number,
         fault,

@@ -243,12 +243,20 @@ def test_adjacent_vectors_are_copied_together(order: list[int], runs: int):
     program = loop_of(ir.Append(stack, U, 1), slots=(U,), stacks=(stack,))
     outcome = run_loop(program, 4, {1: 5, 4: -7}, 6)
     stores = [*outcome.stacks[0], vector_of({0: 9}, 6, int)]
-    vectors = [stores[k].sparse(sorted=False) for k in order]
-    found = list(engine.machine.join_adjacent(vectors))
+    vectors = [stores[k] for k in order]
+    found = []
+    for part in engine._join_items(tuple(vectors)):
+        if isinstance(part, tuple):
+            arena, first, last = part
+            begin, end = arena.bounds()[first], arena.bounds()[last]
+            found.append((arena.indices[begin:end], arena.values[begin:end]))
+        else:
+            found.append((part.indices, part.values))
     assert len(found) == runs
     for which in (0, 1):
         joined = [x for pair in found for x in pair[which].tolist()]
-        assert joined == [x for v in vectors for x in (v.indices, v.values)[which].tolist()]
+        forms = [v.sparse(sorted=False) for v in vectors]
+        assert joined == [x for v in forms for x in (v.indices, v.values)[which].tolist()]
 
 
 def test_a_fault_leaves_the_vectors_as_the_statements_before_it_made_them():

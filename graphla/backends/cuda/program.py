@@ -11,10 +11,10 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from threading import local
 from typing import Any
 
@@ -36,12 +36,12 @@ from graphla.compilers.cuda import load_text
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import (
     AnyVector,
+    Arena,
     Array,
     BitmapVector,
     Csr,
     FullVector,
     SparseVector,
-    StackedVector,
     is_iso,
     remember,
 )
@@ -157,6 +157,10 @@ class Form:
     is_read: bool
     hubs: Hubs | None = None
     columns: Csr | None = None
+
+
+StackPart = SparseVector | tuple[Arena, int, int]
+"""A vector on a stack, or the vectors from one number to another of an arena."""
 
 
 @dataclass(slots=True)
@@ -309,7 +313,7 @@ class Run:
         dims: tuple[int, ...],
         arrays: Sequence[np.ndarray],
         inputs: Sequence[AnyVector | dict[int, np.generic]],
-        stacks: Sequence[Sequence[SparseVector]],
+        stacks: Sequence[Sequence[StackPart]],
         is_traced: bool,
     ) -> None:
         self.loop, self.layout, self.dims = loop, loop.layout, dims
@@ -333,8 +337,8 @@ class Run:
             state[at : at + 4] = (memory.ptr, flags + flag, listed, first + counts)
         for at, v in zip(layout.inputs, inputs, strict=True):
             state[at : at + 5] = self._input(v)
-        for place, vectors in zip(layout.stacks, stacks, strict=True):
-            self._fill_stack(place, vectors)
+        for number, parts in enumerate(stacks):
+            self._fill_stack(number, parts)
 
     def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
         """Return the words of an input vector. A dict holds the only entry, if there is any."""
@@ -353,21 +357,46 @@ class Run:
 
     # --- stacks ---------------------------------------------------------------------------------
 
-    def _fill_stack(self, place: StackPlace, vectors: Sequence[SparseVector]) -> None:
-        ends = [0, *accumulate([v.nvals for v in vectors])]
-        top, length = ends[-1], len(vectors)
+    def _fill_stack(self, number: int, parts: Sequence[StackPart]) -> None:
+        place, layout = self.layout.stacks[number], self.layout
+        first = parts[0] if len(parts) == 1 else None
+        if type(first) is tuple and first[1] == 0 and number not in layout.saves:
+            # The kernel never writes to the memory of a stack to which it does not append.
+            arena, _, length = first
+            memory = _StackMemory(arena.indices, arena.values, arena.ends)
+            top = arena.top if length == arena.count else arena.bounds()[length]
+        else:
+            memory, length, top = self._join(place, parts)
+        self.stacks.append(memory)
+        self._set_stack(place, memory)
+        self.state[place.at + 5 : place.at + 8] = [length, top, length]
+
+    def _join(self, place: StackPlace, parts: Sequence[StackPart]) -> tuple[_StackMemory, int, int]:
+        """Copy vectors to new memory. Return it, the number of vectors, and that of entries."""
+        ends, pieces = [0], []
+        for part in parts:
+            top = ends[-1]
+            if isinstance(part, tuple):
+                arena, first, last = part
+                bounds = arena.bounds()[first : last + 1]
+                begin = bounds[0]
+                ends += [top - begin + end for end in bounds[1:]]
+                cut = slice(begin, bounds[-1])
+                pieces.append((arena.indices[cut], arena.values[cut]))
+            else:
+                ends.append(top + part.nvals)
+                pieces.append((part.indices, part.values))
+        top, length = ends[-1], len(ends) - 1
         room = max(2 * top, self.tuning.stack_entries * self.dims[place.dim], 1)
         memory = _make_stack(room, max(2 * length, self.tuning.stack_items), place.dtype)
         begin = 0
-        for indices, values in join_adjacent(vectors):
+        for indices, values in pieces:
             end = begin + indices.size
             memory.indices[begin:end] = indices
             memory.values[begin:end] = values
             begin = end
         memory.ends[:length] = xp.asarray(np.array(ends[1:], np.int64))
-        self.stacks.append(memory)
-        self._set_stack(place, memory)
-        self.state[place.at + 5 : place.at + 8] = [length, top, length]
+        return memory, length, top
 
     def _set_stack(self, place: StackPlace, memory: _StackMemory) -> None:
         self.state[place.at : place.at + 5] = (
@@ -447,16 +476,14 @@ class Run:
         taken = n, place.dtype, self.values[flags], memory, flags - memory.ptr, state[place.at + 4]
         return n, partial(_make_form, *taken)
 
-    def stack(self, number: int) -> list[SparseVector | None]:
-        """Return the vectors of a stack; None stands for an item that it had from the start."""
+    def stack(self, number: int) -> tuple[int, Arena]:
+        """Return how many of its first items a stack has had from the start, and all of its items.
+
+        The arena has the first items, too.
+        """
         place, memory = self.layout.stacks[number], self.stacks[number]
-        n, (length, _, lowest) = self.dims[place.dim], self.state[place.at + 5 : place.at + 8]
-        ends = [0, *memory.ends[:length].tolist()]
-        indices, values = memory.indices, memory.values
-        return [
-            None if k < lowest else StackedVector(n, indices, values, False, begin, end)
-            for k, (begin, end) in enumerate(pairwise(ends))
-        ]
+        length, top, lowest = self.state[place.at + 5 : place.at + 8]
+        return lowest, Arena(memory.indices, memory.values, memory.ends, length, top)
 
     def levels(self) -> list[Level]:
         """Return the trace: a record for each product."""
@@ -497,28 +524,6 @@ def _pack(form: Form) -> Packed:
     if form.columns is not None and kept != EACH:
         return cached("peek form", lambda: pull_form(a, values, columns=form.columns))
     return cached("pull form", lambda: pull_form(a, values))
-
-
-def join_adjacent(vectors: Sequence[SparseVector]) -> Iterator[tuple[Array, Array]]:
-    """Yield the arrays of the vectors, in order.
-
-    Parts that lie next to each other in shared arrays are joined, so that one copy suffices.
-    """
-    k = 0
-    while k < len(vectors):
-        v, k = vectors[k], k + 1
-        if not isinstance(v, StackedVector):
-            yield v.indices, v.values
-            continue
-        (indices, values), end = v.shared, v.end
-        while k < len(vectors):
-            after = vectors[k]
-            if not isinstance(after, StackedVector):
-                break
-            if after.shared[0] is not indices or after.begin != end:
-                break
-            end, k = after.end, k + 1
-        yield indices[v.begin : end], values[v.begin : end]
 
 
 def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
