@@ -565,6 +565,15 @@ class MatrixStore:
             pair.keep(form)
         return form
 
+    @property
+    def any_form(self) -> Csr:
+        """CSR if it exists, else CSC, for a caller that reads no elements of the arrays."""
+        pair = self._pair
+        first, other = pair.by_rows, pair.by_columns
+        if self._flipped:
+            first, other = other, first
+        return first or other  # pyright: ignore[reportReturnType]
+
     def find_symmetry(self) -> bool:
         """Return whether the pattern equals its transpose, regardless of the values.
 

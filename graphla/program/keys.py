@@ -141,20 +141,19 @@ class Description:
     def matrix(self, value: Any, store: MatrixStore) -> Any:
         """Return the description of a matrix."""
         self.meet(store.device)
-        self.entries = max(self.entries, store.nvals, store.nrows)
-        sizes = self.sizes
-        is_symmetric = store.find_symmetry() if store.nrows == store.ncols else False
-        rows, columns = store.held
-        form = store.csr if rows else store.csc
+        sizes, objects, nrows, ncols = self.sizes, self.objects, store.nrows, store.ncols
+        self.entries = max(self.entries, store.nvals, nrows)
+        has_symmetric_pattern = nrows == ncols and store.find_symmetry()
+        form = store.any_form
         return (
             "matrix",
-            self.objects.setdefault(id(value), len(self.objects)),
+            objects.setdefault(id(value), len(objects)),
             store.dtype.number,
-            sizes.setdefault(store.nrows, len(sizes)),
-            sizes.setdefault(store.ncols, len(sizes)),
+            sizes.setdefault(nrows, len(sizes)),
+            sizes.setdefault(ncols, len(sizes)),
             is_iso(form.values),
-            is_symmetric and rows and columns and store.csr is store.csc,
-            is_symmetric,
+            has_symmetric_pattern and store.is_symmetric,
+            has_symmetric_pattern,
             form.indptr.dtype.num,
         )
 

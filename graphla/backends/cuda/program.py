@@ -62,6 +62,9 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
+    # If a run needs at most this many bytes, they are allocated at once, which saves several
+    # microseconds. The results of the run then share this memory.
+    most_joined: int = 1 << 18
 
 
 TUNING = ProgramTuning()
@@ -204,7 +207,13 @@ class _Places:
 
     `slots` has, for each slot: the index of its first word, the number of bytes of its values, the
     offset of its flags, the offset of its queue or -1, and the offset of its counts. The flags are
-    in one block of memory. The other offsets refer to a block of memory for the kernel alone.
+    in one block of memory. The other offsets refer to a block of memory for the kernel alone, the
+    scratch memory, of `size` bytes.
+
+    If a run needs little memory, a single block has all of it: first the flags, then the scratch
+    memory, then the values of each slot, at the offset in `values` from the scratch memory. The
+    block has `joined` bytes; this is 0 if each slot has its own memory for its values.
+
     `state` is the state of a program at its start, with the dimensions only. `needed` is the number
     of bytes of a run, without its inputs.
     """
@@ -219,6 +228,8 @@ class _Places:
     has: int
     partials: int
     size: int
+    values: tuple[int, ...]
+    joined: int
 
 
 class Loop:
@@ -285,9 +296,11 @@ class Loop:
         state = [0] * layout.size
         state[layout.dims : layout.dims + len(dims)] = dims
         needed = flags.size + scratch.size + sum(size for _, size, *_ in slots)
-        return _Places(
-            state, needed, slots, flags.size, counts, zeros, sums, has, partials, scratch.size
-        )
+        size = scratch.size
+        values = tuple([scratch.add(size) for _, size, *_ in slots])
+        joined = flags.size + ALIGNMENT + scratch.size if needed <= current(TUNING).most_joined else 0
+        own = (flags.size, counts, zeros, sums, has, partials, size, values, joined)
+        return _Places(state, needed, slots, *own)
 
 
 LARGE = 1 << 30
@@ -327,14 +340,22 @@ class Run:
         state = self.state = places.state.copy()
         state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
         alloc = xp.cuda.alloc
-        self.flags, self.scratch = alloc(places.flags), alloc(places.size + ALIGNMENT)
-        self.first = first = -(-self.scratch.ptr // ALIGNMENT) * ALIGNMENT
+        self.flags = alloc(places.joined or places.flags)
+        self.scratch = self.flags if places.joined else alloc(places.size + ALIGNMENT)
         flags = self.flags.ptr
+        begin = flags + places.flags if places.joined else self.scratch.ptr
+        self.first = first = -(-begin // ALIGNMENT) * ALIGNMENT
         values = self.values = {}  # for each address of flags, the memory of the values
-        for at, size, flag, queue, counts in places.slots:
-            values[flags + flag] = memory = alloc(size or ALIGNMENT)
+        for k, (at, size, flag, queue, counts) in enumerate(places.slots):
+            if places.joined:
+                address = first + places.values[k]
+                values[flags + flag] = self.flags, address - flags
+            else:
+                memory = alloc(size or ALIGNMENT)
+                address = memory.ptr
+                values[flags + flag] = memory, 0
             listed = first + queue if queue >= 0 else 0
-            state[at : at + 4] = (memory.ptr, flags + flag, listed, first + counts)
+            state[at : at + 4] = (address, flags + flag, listed, first + counts)
         for at, v in zip(layout.inputs, inputs, strict=True):
             state[at : at + 5] = self._input(v)
         for number, parts in enumerate(stacks):
@@ -342,7 +363,7 @@ class Run:
 
     def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
         """Return the words of an input vector. A dict holds the only entry, if there is any."""
-        if type(v) is dict:
+        if isinstance(v, dict):
             for i, value in v.items():
                 return (IN_WORDS, i, int.from_bytes(value.tobytes(), "little"), 1, 1)
             return (IN_WORDS, 0, 0, 1, 0)
@@ -473,8 +494,8 @@ class Run:
         """Return the size of the vector in a slot, and a function that returns its form."""
         place, state, memory = self.layout.slots[number], self.state, self.flags
         n, flags = self.dims[place.dim], state[place.at + 1]
-        taken = n, place.dtype, self.values[flags], memory, flags - memory.ptr, state[place.at + 4]
-        return n, partial(_make_form, *taken)
+        taken = n, place.dtype, *self.values[flags], memory, flags - memory.ptr
+        return n, partial(_make_form, *taken, state[place.at + 4])
 
     def stack(self, number: int) -> tuple[int, Arena]:
         """Return how many of its first items a stack has had from the start, and all of its items.
@@ -498,13 +519,19 @@ class Run:
 
 
 def _make_form(
-    n: int, dtype: np.dtype[Any], values: Any, flags: Any, offset: int, entries: int
+    n: int,
+    dtype: np.dtype[Any],
+    values: Any,
+    values_begin: int,
+    flags: Any,
+    flags_begin: int,
+    entries: int,
 ) -> AnyVector:
-    """Return the form of a vector, given the memory of its values and flags."""
-    array = xp.ndarray((n,), dtype, values)
+    """Return the form of a vector. Its values and its flags begin at offsets in two blocks."""
+    array = xp.ndarray((n,), dtype, values + values_begin if values_begin else values)
     if n and entries == n:
         return FullVector(n, array)
-    return BitmapVector(n, xp.ndarray((n,), np.bool_, flags + offset), array, entries)
+    return BitmapVector(n, xp.ndarray((n,), np.bool_, flags + flags_begin), array, entries)
 
 
 def _pack(form: Form) -> Packed:
