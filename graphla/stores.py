@@ -58,7 +58,7 @@ MOST_HOST_ENTRIES = 16
 _MADE: Any = object()
 """The value of `VectorStore._make` when the form has been made."""
 
-_OF_ITEMS = frozenset(
+_FILLED = frozenset(
     (
         "_abroad",
         "_counted",
@@ -72,7 +72,7 @@ _OF_ITEMS = frozenset(
         "size",
     )
 )
-"""The attributes of a `VectorStore` that an item of a list gets when one of them is first read."""
+"""The attributes that a `VectorStore` may get when one of them is first read."""
 
 _filling = RLock()
 
@@ -109,8 +109,9 @@ class VectorStore:
     both. They contain the same entries.
 
     A vector on a GPU may have no form until one is first read: reading one of the attributes
-    `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. There are
-    three kinds of such stores:
+    `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. Some other
+    attributes also get their values later, because such stores must cost little. There are three
+    kinds of them:
     - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
       `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
       all other stores.
@@ -177,7 +178,10 @@ class VectorStore:
         `device` is a GPU. The values are NumPy scalars of the dtype.
         """
         streams(device).require_device(device)
-        return cls._later(device, dtype, size, None, (), entries)
+        store = object.__new__(cls)
+        store.device, store.dtype, store.size, store.stamps = device, dtype, size, ()
+        store.host_entries, store.stack, store._make = entries, None, None
+        return store
 
     @classmethod
     def of_maker(
@@ -192,17 +196,9 @@ class VectorStore:
 
         `stamps` are those of the form.
         """
-        return cls._later(device, dtype, size, make, stamps, None)
-
-    @classmethod
-    def _later(
-        cls, device: str, dtype: DataType, size: int, make: Any, stamps: Any, entries: Any
-    ) -> VectorStore:
         store = object.__new__(cls)
-        store.device, store.dtype, store.size, store.shape = device, dtype, size, (size,)
-        store._counted, store._merged, store._lock, store._abroad = True, 0, RLock(), ()
-        store._make, store.stamps, store.host_entries = make, stamps, entries
-        store.stack = None
+        store.device, store.dtype, store.size, store.stamps = device, dtype, size, stamps
+        store.host_entries, store.stack, store._make = None, None, make
         return store
 
     @classmethod
@@ -224,7 +220,7 @@ class VectorStore:
             """
             if name in ("_sparse", "_bitmap", "_full"):
                 self._make_form()
-            elif name in _OF_ITEMS:
+            elif name in _FILLED:
                 self._fill()
             else:
                 raise AttributeError(f"a VectorStore has no attribute {name!r}")
@@ -246,16 +242,16 @@ class VectorStore:
             self._make = _MADE
 
     def _fill(self) -> None:
-        """Give a value to the attributes in `_OF_ITEMS` of an item of a list."""
+        """Give a value to the attributes in `_FILLED`."""
         with _filling:
             with suppress(AttributeError):
-                object.__getattribute__(self, "_lock")  # has no value yet, or all have
-                return
-            stack: Any = self.stack
-            self.device, self.dtype = stack.device, stack.dtype
-            self.size, self.shape = stack.size, (stack.size,)
-            self._counted, self._merged, self._abroad = True, 0, ()
-            self.host_entries, self._make = None, partial(stack.vector, self.item)
+                object.__getattribute__(self, "_lock")
+                return  # another thread has done it
+            stack = self.stack
+            if stack is not None:
+                self.device, self.dtype, self.size = stack.device, stack.dtype, stack.size
+                self.host_entries, self._make = None, partial(stack.vector, self.item)
+            self.shape, self._counted, self._merged, self._abroad = (self.size,), True, 0, ()
             self._lock = RLock()
 
     def _upload(self) -> SparseVector:
@@ -471,9 +467,7 @@ class VectorStore:
             entries.pop(i, None)
         else:
             entries[i] = value
-        store = VectorStore.of_entries(self.device, self.dtype, self.size, entries)
-        store._merged = self._merged
-        return store
+        return VectorStore.of_entries(self.device, self.dtype, self.size, entries)
 
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.

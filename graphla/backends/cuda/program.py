@@ -195,9 +195,9 @@ _words = _Words()
 class _State(CPointer):
     """Words that are passed to a kernel as a struct."""
 
-    def __init__(self, words: list[int]):
-        self.memory = array("Q", words)  # keeps the words alive
-        super().__init__(self.memory.buffer_info()[0])
+    def __init__(self, words: Sequence[int]):
+        self.memory = memory = array("Q", words)  # keeps the words alive
+        super().__init__(memory.buffer_info()[0])
         self.size = 8 * len(words)
 
 
