@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -16,9 +18,10 @@ from hypothesis import strategies as st
 from invariants import verify
 
 import graphla as gl
-from graphla import Vector, binary, replace
+from graphla import Matrix, Vector, binary, replace
 from graphla.backends import backend
 from graphla.compilers.cuda import Kernel
+from graphla.semiring import plus_times
 from graphla.stores import MOST_HOST_ENTRIES, take_in_place
 from semirings.exceptions import IndexOutOfBound
 
@@ -109,6 +112,39 @@ def test_a_recorder_records_assignments_of_elements():
     with gl.Recorder() as recorder:
         v[3] = 5
     assert [(event.operation, event.nvals_out) for event in recorder] == [("assign", 1)]
+
+
+READERS = {
+    "pickle": lambda v: pickle.loads(pickle.dumps(v)).to_dict(),
+    "deepcopy": lambda v: copy.deepcopy(v).to_dict(),
+    "to the CPU": lambda v: v.to("cpu").to_dict(),
+    "print": lambda v: str(v).replace(", on cuda:0", "").replace("cuda:0", "cpu"),
+    "wait": lambda v: v.wait().to_dict(),
+    "cast": lambda v: v.dup("FP32").to_dict(),
+    "equal": lambda v: v.isequal(v.dup("FP64")) and not v.isequal(v.select(">", 2).new()),
+    "dense": lambda v: v.to_dense(0).tolist(),
+    "extract": lambda v: v[[5, 3, 0]].new().to_dict(),
+    "mask": lambda v: v.dup(mask=v.V).to_dict(),
+    "outside": lambda v: v.dup(mask=~v.S).to_dict(),
+    "product": lambda v: plus_times(v @ Matrix.from_dense(np.eye(N, dtype=int))).new().to_dict(),
+    "diagonal": lambda v: v.diag().nvals,
+    "resize": lambda v: (v.resize(4), v.to_dict()),
+    "sort": lambda v: [each.to_dict() for each in v.sort()],
+}
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=list(READERS))
+@pytest.mark.parametrize("entries", [{}, {3: 1}, {5: 2, 3: 0, 7: 9}], ids=len)
+def test_each_reader_sees_the_entries_that_only_the_host_has(read: Any, entries: dict[int, int]):
+    found = []
+    for device in ("cuda", "cpu"):
+        with gl.config.set(device=device):
+            v = Vector(int, N)
+            for i, x in entries.items():
+                v[i] = x
+            found.append(read(v))
+            verify(v)
+    assert found[0] == found[1]
 
 
 KINDS = ("set", "numpy", "delete", "add", "accumulate", "copy", "read", "mask", "write", "clear")
