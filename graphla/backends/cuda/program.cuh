@@ -720,6 +720,8 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
 
 /// An input vector as the host stores it. If `indices` is not null, it is a list of `count`
 /// entries. Otherwise each position has a value, and `present`, if not null, flags the entries.
+/// If `indices` is IN_WORDS, there is at most one entry, and the words hold it: the word of
+/// `present` has its index, and the word of `values` its value.
 template <class T> struct Input {
   const i32 *indices;
   const bool *present;
@@ -728,7 +730,12 @@ template <class T> struct Input {
   i64 count;
 };
 
+/// A value of `Input::indices` that is not an address.
+enum InputKind { IN_WORDS = 1 };
+
 template <class T> DEVICE Input<T> input_at(const u64 *words) {
+  if (words[0] == IN_WORDS)
+    return {(const i32 *)&words[1], nullptr, (const T *)&words[2], 1, i64(words[4])};
   return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
           i64(words[4])};
 }
