@@ -180,7 +180,8 @@ class Printer:
             for k, step in enumerate(block.steps):
                 self.step(step)
                 line = _line_of(step) or line
-                if isinstance(step, Barrier):
+                # In a cluster, sweeps over small vectors visit all positions, and need no counts.
+                if isinstance(step, Barrier) and self.options.cluster == 1:
                     self._load_counts(_visited(block.steps[k + 1 :]))
             self.end(block.end, line)
         head, tail = Lines(), Lines()
@@ -252,7 +253,7 @@ class Printer:
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
-        for k in range(MOST_SEEN):
+        for k in range(MOST_SEEN if self.options.cluster == 1 else 0):
             out(f"Counts seen_{k}_;")
         for slot in self._growing:
             out(f"u32 {self.also(slot)} = {self.place(slot)};")
