@@ -477,4 +477,53 @@ def test_a_product_that_an_accumulator_joins_pushes_in_one_pass():
     program = loop_of(
         ir.Write(y, ir.MaskOf(y, False), binary.plus["INT64"], False, product, 1), slots=(x, y)
     )
-    assert "values that are the identity where it has no entry" in str(plan(program))
+    assert "its values are the identity where it has no entry" in str(plan(program))
+
+
+def levels_of(A: gl.Matrix, source: int) -> gl.Vector:
+    level, frontier = gl.Vector(int, A.nrows), gl.Vector(bool, A.nrows)
+    frontier[source] = True
+    depth = 0
+    while frontier.nvals:
+        level(frontier.S) << depth
+        frontier(~level.S, gl.replace) << gl.semiring.any_pair(frontier @ A)
+        depth += 1
+    return level
+
+
+def test_a_product_of_any_is_computed_in_the_dtype_of_its_target():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int)
+    with gl.config.set(device="cuda"), using(SMALL):
+        jitted: Any = gl.jit(levels_of)
+        A, text = A.to("cuda"), jitted.explain(A.to("cuda"), 0)
+        assert text.count("barrier:") == 1
+        assert jitted(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+
+
+def sums_of_walks(A: gl.Matrix, ends: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
+    """Delete entries of the target of a product, which later products add again."""
+    walks, total = gl.Vector(int, A.nrows), gl.Vector(int, A.nrows)
+    walks << 1
+    for _ in range(rounds):
+        walks(ends.S, gl.replace) << gl.semiring.plus_first(walks @ A)
+        total(binary.plus) << walks
+        walks << walks.select("valuelt", 9)
+        walks(few.S) << walks.select("valuelt", 3)
+    return total
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, seed: int):
+    random = np.random.default_rng(seed)
+    given = gl.Matrix.from_dense(random.random((20, 20)) < 0.2, missing_value=False)
+    ends = gl.Vector.from_dict(dict.fromkeys(range(1, 20), True), size=20)
+    few = gl.Vector.from_dict(dict.fromkeys(range(8), True), size=20)
+    everything = given, ends, few
+    with gl.config.set(device="cpu"):
+        expected = sums_of_walks(*(each.to("cpu") for each in everything), 7)
+    with gl.config.set(device="cuda"), using(SMALL), gl.direction(direction):
+        jitted: Any = gl.jit(sums_of_walks)
+        on_card = [each.to("cuda") for each in everything]
+        assert "its values are the identity" in jitted.explain(*on_card, 7)
+        assert jitted(*on_card, 7).to_dict() == expected.to_dict()

@@ -51,8 +51,9 @@ from graphla.formats import (
 class ProgramTuning:
     """Sizes that compiled loops use."""
 
-    # Threads per block; one block runs on each multiprocessor. A thread has 128 registers. With
-    # 64, a sweep stores what it loads in local memory, and so it waits for one load at a time.
+    # Threads per block, a power of two; one block runs on each multiprocessor. A thread has 128
+    # registers. With 64, a sweep stores what it loads in local memory, and so it waits for one load
+    # at a time.
     block: int = 512
     # If all matrices have at most this many rows and columns, and this many entries, the grid is
     # one cluster of `cluster` blocks, because the barrier of a cluster is fast.
