@@ -31,7 +31,7 @@ from graphla.program import cuda as engine  # noqa: E402
 from graphla.program import interpreter, ir, running  # noqa: E402
 from graphla.program.plan import plan  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
-from graphla.stores import StackStore, VectorStore  # noqa: E402
+from graphla.stores import VectorStore  # noqa: E402
 from semirings import binary, semiring, unary  # noqa: E402
 from semirings.dtypes import BOOL, INT64, lookup_dtype  # noqa: E402
 from semirings.exceptions import DeviceMismatch  # noqa: E402
@@ -328,8 +328,9 @@ def test_a_list_that_a_loop_left_holds_ordinary_vectors():
     for each, expected in zip(left, wanted, strict=True):
         verify(each)
         assert each.to_dict() == expected.to_dict()
+    store: Any = left[0]._store
     with pytest.raises(AttributeError, match="no attribute 'sizes'"):
-        _ = VectorStore.items_of(left[0]._store.stack or StackStore(*[None] * 5), 0, 1)[0].sizes
+        _ = store.sizes
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64"])
@@ -536,11 +537,10 @@ def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, s
     given = gl.Matrix.from_dense(random.random((20, 20)) < 0.2, missing_value=False)
     ends = gl.Vector.from_dict(dict.fromkeys(range(1, 20), True), size=20)
     few = gl.Vector.from_dict(dict.fromkeys(range(8), True), size=20)
-    everything = given, ends, few
     with gl.config.set(device="cpu"):
-        expected = sums_of_walks(*(each.to("cpu") for each in everything), 7)
+        expected = sums_of_walks(given.to("cpu"), ends.to("cpu"), few.to("cpu"), 7)
     with gl.config.set(device="cuda"), using(SMALL), gl.direction(direction):
         jitted: Any = gl.jit(sums_of_walks)
-        on_card = [each.to("cuda") for each in everything]
+        on_card = [each.to("cuda") for each in (given, ends, few)]
         assert "its values are the identity" in jitted.explain(*on_card, 7)
         assert jitted(*on_card, 7).to_dict() == expected.to_dict()

@@ -329,9 +329,8 @@ class Loop:
         needed = flags.size + scratch.size + sum(size for _, size, *_ in slots)
         size = scratch.size
         values = tuple([scratch.add(size) for _, size, *_ in slots])
-        joined = (
-            flags.size + ALIGNMENT + scratch.size if needed <= current(TUNING).most_joined else 0
-        )
+        is_joined = needed <= current(TUNING).most_joined
+        joined = flags.size + ALIGNMENT + scratch.size if is_joined else 0
         own = (flags.size, counts, zeros, sums, has, partials, size, values, joined)
         return _Places(state, needed, slots, *own)
 
