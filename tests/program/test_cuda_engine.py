@@ -118,6 +118,23 @@ def test_pagerank_equals_that_of_the_interpreter():
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
 
 
+def test_products_and_sweeps_that_are_parts_give_the_same_result():
+    n = 200
+    a = random_matrix(n, 900, 2)
+    degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
+    rank = vector_of(dict.fromkeys(range(n), 1 / n), n, float)
+    given = arguments_of(a, [rank, degree], 1e-6, 0.85, 0.15 / n, 0, 40)
+    program = handmade.pagerank()
+    whole = engine.run(program, given)
+    with using(replace(SMALL, is_in_parts=True, sweeps_from=1)):
+        text = engine.show(program, given.matrices)
+        parts = engine.run(program, given)
+    assert len(re.findall(r"template __device__ u32 called_", text)) == 2
+    assert len(set(re.findall(r"sweep_\d+_", text))) == 2
+    assert parts.scalars == pytest.approx(whole.scalars)
+    assert entries(parts.slots[0]) == pytest.approx(entries(whole.slots[0]))
+
+
 def loop_of(
     *instructions: ir.Instruction, slots: tuple[ir.Slot, ...], stacks: tuple[ir.Stack, ...] = ()
 ) -> ir.Program:
