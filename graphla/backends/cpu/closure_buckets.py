@@ -105,15 +105,14 @@ class _Buckets:
         largest = _largest(dtype)
         self.infinite = largest if dtype.kind == "i" else np.inf
         x = np.full(n, self.infinite, dtype)
-        self.forbidden = None
+        self.forbidden, done = None, np.zeros(n, np.uint8)
         if request.mask is not None:
             # No sum is less than -1, so the loop does not change these values.
             self.forbidden = ~flag_allowed(request.mask)
             x[self.forbidden] = -1
             self.forbidden[starts] = False
+            done[self.forbidden] = 1
         x[starts] = values
-        pending = np.zeros(n, np.uint8)
-        pending[starts] = 1
         parents = np.empty(n if request.parents else 1, np.int32)
         if request.parents:
             parents[starts] = starts
@@ -137,7 +136,7 @@ class _Buckets:
         lists = np.empty(n, np.int32), pool, links, heads, ends
         self.stop = np.zeros(1, np.int64)
         self.edges = loops.Edges(out.indptr, out.indices, weights.values)
-        self.work = loops.Work(x, parents, pending, *lists, limits, state, self.stop)
+        self.work = loops.Work(x, parents, done, *lists, limits, state, self.stop)
         self.loop = self._load("closure_buckets.run", False)
 
     def _load(self, name: str, is_shared: bool) -> Loop:

@@ -10,7 +10,7 @@ rounds, until none of them is pending, and proceeds to the next bucket that is n
 
 A bucket is a chain of blocks, one chain per thread. A vertex that moves to a lower bucket is not
 removed from the higher one; it is skipped there, because it is no longer pending. If all blocks are
-in use, vertices are not listed. All chains are then made again from the flags of pending vertices.
+in use, vertices are not listed. All chains are then made again from the flags in `done`.
 
 Several threads may multiply the vertices of one round. They use atomic operations.
 """
@@ -60,7 +60,9 @@ class Work(NamedTuple):
 
     values: Any  # INFINITE if there is no entry
     parents: Any
-    pending: Any  # whether each vertex is pending
+    # Whether each vertex has been multiplied since its value last decreased. Other vertices are
+    # pending if they have a value.
+    done: Any
     round: Any  # the vertices of this round
     pool: Any  # the blocks
     links: Any  # for each block, the previous block of its chain, or -1
@@ -98,7 +100,7 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
     depends on its length, and chooses edges without a branch that depends on the values.
     """
     indptr, indices, weights = edges
-    values, pending, current = work.values, work.pending, work.state[CURRENT]
+    values, done, current = work.values, work.done, work.state[CURRENT]
     base, width, largest = work.limits[0], work.limits[1], work.limits[2]
     targets, sums = local_array(BATCH, np.int32), local_array(BATCH, values.dtype)
     sources, chosen = local_array(BATCH, np.int32), local_array(BATCH, np.int32)
@@ -119,15 +121,15 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
                 k = np.uint64(work.round[t])
                 t += ONE
                 if IS_SHARED:
-                    was_pending = exchange(pending, k, np.uint8(0))
+                    was_done = exchange(done, k, np.uint8(1))
                 else:
-                    was_pending = pending[k]
-                    pending[k] = 0
+                    was_done = done[k]
+                    done[k] = 1
                 u = values[k]
                 if u > largest:
                     return -1
                 p, stop = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])
-                if not was_pending:
+                if was_done:
                     p = stop
                 total += np.int64(stop - p)
             if stop - p <= SHORT and p + SHORT <= size:
@@ -172,19 +174,14 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
                     work.parents[o] = sources[e]
             b = bucket(new, base, width)
             before = FAR + 1 if old == INFINITE else bucket(old, base, width)
-            if b == current:
-                # The vertex may be in this bucket already, waiting for this round or the next. A
-                # vertex that was in a higher bucket is not.
+            is_new = b != before
+            if b == current and not is_new:
+                # A vertex that is not done is already listed for this round or the next.
                 if IS_SHARED:
-                    is_listed = exchange(pending, o, np.uint8(1))
+                    is_new = exchange(done, o, np.uint8(0)) != 0
                 else:
-                    is_listed = pending[o]
-                    pending[o] = 1
-                is_new = not is_listed or current < before <= FAR
-            else:
-                is_new = b != before
-                if is_new:
-                    pending[o] = 1
+                    is_new = done[o] != 0
+                    done[o] = 0
             if is_new:
                 append(work, np.uint64(first + b), np.int32(o))
         count = ZERO
@@ -215,7 +212,7 @@ def list_again(work: Work, count):
     base, width = work.limits[0], work.limits[1]
     for t in range(np.uint64(count)):
         v = np.uint64(work.round[t])
-        if work.pending[v]:
+        if not work.done[v]:
             append(work, np.uint64(bucket(work.values[v], base, width)), np.int32(v))
 
 
@@ -227,7 +224,7 @@ def empty(work: Work, threads):
         work.ends[chain] = 0
     count = ZERO
     for v in range(np.uint64(work.values.size)):
-        if work.pending[v]:
+        if not work.done[v] and work.values[v] != INFINITE:
             work.round[count] = np.int32(v)
             count += ONE
     return np.int64(count)
@@ -261,7 +258,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     values, limits = kept_work.values, kept_work.limits
-    round_, pending = kept_work.round, kept_work.pending
+    round_, done = kept_work.round, kept_work.done
     step, is_new, count = np.uint64(step), False, 0
     while not stop[0]:
         b = state[CURRENT]
@@ -300,7 +297,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
             smallest = INFINITE
             for t in range(np.uint64(size)):
                 v = np.uint64(round_[t])
-                if pending[v]:
+                if not done[v]:
                     smallest = min(smallest, values[v])
             if smallest == INFINITE:
                 return FINISHED
@@ -310,7 +307,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
             total = 0
             for t in range(np.uint64(size)):
                 k = np.uint64(round_[t])
-                if pending[k]:
+                if not done[k]:
                     total += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
             if total >= least:
                 state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
