@@ -43,12 +43,13 @@ DTYPES = {"INT64": (np.dtype(np.int32), np.dtype(np.int64)), "FP64": (np.dtype(n
 
 
 class _Weights(NamedTuple):
-    """The values of a matrix as arguments of a loop, a typical value, and the largest value."""
+    """The values of a matrix as arguments of a loop, and what is known about the matrix."""
 
     values: Array
     step: int
     typical: float
     most: Any
+    longest: int  # number of entries of the longest row
 
 
 def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
@@ -80,7 +81,9 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
 def _weights(request: Closure) -> _Weights:
     values, step = values_of(request.out.values, wanted=request.semiring.type2)
     sample = values[:: values.size // SAMPLE + 1].astype(np.float64)
-    return _Weights(values, step, float(np.median(sample) or sample.mean()), values.max().item())
+    typical = float(np.median(sample) or sample.mean())
+    longest = int(np.diff(request.out.indptr).max())
+    return _Weights(values, step, typical, values.max().item(), longest)
 
 
 def _largest(dtype: np.dtype[Any]) -> Any:
@@ -100,7 +103,7 @@ class _Buckets:
         threads: int,
     ) -> None:
         threads = 1 if request.parents else threads  # `share` writes no parents
-        self.request, self.threads, self.step = request, threads, weights.step
+        self.request, self.threads, self.weights = request, threads, weights
         out, n = request.out, request.out.nrows
         largest = _largest(dtype)
         self.infinite = largest if dtype.kind == "i" else np.inf
@@ -166,13 +169,14 @@ class _Buckets:
         arguments = (*self.edges, *self.work)
         steps = 0 if self.request.traced else FOREVER
         state, threads, least = self.work.state, self.threads, current(TUNING).shared
+        options = self.weights.step, threads, self.weights.longest, least
         begin = perf_counter()
         while True:
-            status = self.loop(*arguments, self.step, threads, least, *self.ends, steps)
+            status = self.loop(*arguments, *options, *self.ends, steps)
             if status == loops.TO_SHARE:
                 parts = [(thread,) for thread in range(threads)]
                 share = self._load("closure_buckets.share", True)
-                call = lambda thread: share(*arguments, self.step, thread)  # noqa: E731, B023
+                call = lambda thread: share(*arguments, self.weights.step, thread)  # noqa: E731, B023
                 counts = run(call, parts, threads, self.stop)
                 if min(counts) < 0:
                     return loops.TOO_LARGE

@@ -248,13 +248,13 @@ def share(edges: Edges, kept_work: Work, step, thread):
     return total
 
 
-def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps):
+def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, most, steps):
     """Run up to `steps` buckets, and return why the loop ended.
 
-    If a round has at least `least` edges, the loop returns TO_SHARE. The caller lets several
-    threads run `share`, and calls this function again. The loop ends early once the value of the
-    vertex `target` is final (unless `target` is -1), or if all pending values are greater than
-    limits[3] (if `most` is true).
+    `longest` is the number of entries of the longest row. If a round has at least `least` edges,
+    the loop returns TO_SHARE. The caller lets several threads run `share`, and calls this function
+    again. The loop ends early once the value of the vertex `target` is final (unless `target` is
+    -1), or if all pending values are greater than limits[3] (if `most` is true).
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     values, limits = kept_work.values, kept_work.limits
@@ -303,7 +303,7 @@ def run(edges: Edges, kept_work: Work, step, threads, least, target, most, steps
                 return FINISHED
             limits[0], state[CURRENT], is_new, count = smallest, 0, True, size
             continue
-        if threads > 1 and size > CHUNK:
+        if threads > 1 and size > CHUNK and size * longest >= least:
             total = 0
             for t in range(np.uint64(size)):
                 k = np.uint64(round_[t])
