@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.betweenness import Graph, Paths, Sums
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.compilers import numba_ops
@@ -23,6 +23,7 @@ PARTS = 8
 """Number of parts per thread into which the list of sources is divided."""
 
 
+@try_loops
 def dependencies(request: Dependencies) -> DependenciesResult | None:
     """Return the dependencies of vertices and edges, summed over all sources.
 

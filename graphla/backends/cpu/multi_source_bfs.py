@@ -15,7 +15,7 @@ import numpy as np
 
 from graphla.backends.cpu import operands
 from graphla.backends.cpu.bfs import BYTE_LEVELS, bfs_numba, bfs_numpy, check_level
-from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.requests import (
@@ -55,6 +55,7 @@ class MultiSearchTuning:
 TUNING = MultiSearchTuning()
 
 
+@try_loops
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
     """Search from each start vertex, and return the levels of each search.
 
@@ -62,9 +63,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
     vertices, the sum of their levels, and the largest level.
     """
     out = request.out
-    columns = out if request.into is None else request.into
-    key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
-    if not compiles_traversal(request.starts.size * out.nvals, out.nrows, key):
+    if not compiles(request.starts.size * out.nvals, size=out.nrows):
         return _multi_source_bfs_numpy(request)
     many = _Searches(request)
     if request.levels is None:
@@ -213,7 +212,6 @@ class _Searches:
         size = min(tuning.together, max(tuning.least, ceil(k / threads)))
         parts = [(first, min(first + size, k)) for first in range(0, k, size)]
         ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads)
-        ready.add(("many", out.indptr.dtype, into.indptr.dtype, request.levels))
         if TOO_DEEP in ended:
             check_level(BYTE_LEVELS, results.levels.dtype)
 
