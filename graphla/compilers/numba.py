@@ -17,7 +17,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
@@ -40,6 +40,9 @@ _SETTINGS = (
 )
 """The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
 
+PROGRAM = "program"
+"""The part of the name of a program's machine code before the digest."""
+
 _loaded: dict[tuple, Any] = {}
 _absent: set[tuple] = set()
 """The loops that are not in the cache folder."""
@@ -59,6 +62,16 @@ class _Patience(local):
 
 patience = _Patience()
 """Whether this thread waits for the compilation of a loop that is not in the cache."""
+
+
+@contextmanager
+def impatience() -> Iterator[None]:
+    """Do not wait for compilations inside a `with` block; loads may raise NotReady."""
+    before, patience.waits = patience.waits, False
+    try:
+        yield
+    finally:
+        patience.waits = before
 
 
 @cache
@@ -208,15 +221,24 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
     key = ("program", text, library)
     found = _loaded.get(key)
     if found is None:
-        what = f"the program {name!r}; without @jit the function runs plainly"
-        file = f"graphla_library_{_digest(library)}"
-        with _lock:
-            before = _load_functions(file, library, what)
-            text = f"from {file} import *\n{text}"
-            program = f"graphla_program_{_digest(text)}"
-            after = _load_functions(program, text, what, (file, library))
-            found = _loaded[key] = before[0] + after[0], before[1] + after[1]
+        found = _load_once(key, PROGRAM, lambda: _load_all(name, text, library))
     return found
+
+
+def may_load_program() -> bool:
+    """Return whether a program is loaded or may be in the cache."""
+    return ("library",) in _loaded or PROGRAM in _cached_files()
+
+
+def _load_all(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
+    what = f"the program {name!r}; without @jit the function runs plainly"
+    file = f"graphla_library_{_digest(library)}"
+    before = _load_functions(file, library, what)
+    _loaded["library",] = before
+    text = f"from {file} import *\n{text}"
+    program = f"graphla_{PROGRAM}_{_digest(text)}"
+    after = _load_functions(program, text, what, (file, library))
+    return before[0] + after[0], before[1] + after[1]
 
 
 def _load_functions(
@@ -231,7 +253,7 @@ def _load_functions(
     if found is None:
 
         def find() -> list[int]:
-            addresses = machine_code.load(name)
+            addresses = _load_addresses(name)
             if addresses is None:
                 if imported[0] and imported[0] not in sys.modules:
                     _module(*imported)

@@ -23,6 +23,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from graphla.backends import default_device
+from graphla.compilers.numba import NotReady, impatience
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
@@ -206,7 +207,11 @@ class _Function:
         def wrapper(*args: Any, **options: Any) -> Any:
             rewritten = self.rewritten
             if rewritten is None:
-                if not running.may_compile() or (not is_patient and _is_small(args[0])):
+                if not running.may_compile() or (
+                    not is_patient
+                    and not running.may_be_cached(args[0].device)
+                    and _is_small(args[0])
+                ):
                     return function(*args, **options)
                 rewritten = self.rewrite()
             return rewritten(*args, **options)
@@ -411,6 +416,7 @@ class _Shape:
         self.loop = loop
         self.cases: dict[Any, list[_Case]] = {}
         self.refused: dict[Any, NotCompilable] = {}
+        self.absent: set[Any] = set()  # the types for which no program is in the cache
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
         self.homes = tuple(
@@ -439,8 +445,8 @@ class _Shape:
         if not at.has_graphla:
             return self.owner.run_in_python()
         device = at.device or default_device()
-        engine = running.engine_for(device, at.entries)
         explains = _report.get() is not None
+        engine = running.engine_for(device, at.entries, may_be_small=not explains)
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
@@ -448,14 +454,14 @@ class _Shape:
         how = device, settings.device, settings.deterministic, forced_direction()
         key = description, has_all or tuple(values), how
         cases = self.cases.get(key, ())
-        waits = explains or self.owner.owner.is_patient
-        if (
-            not waits
-            and _is_too_few(at.entries)
-            and not any(engine in case.engines for case in cases)
-        ):
+        waits = explains or self.waits_for(device, at.entries)
+        is_compiled = waits or any(engine in case.engines for case in cases)
+        if not is_compiled and (key in self.absent or not running.may_be_cached(device)):
             return None
         try:
+            if not is_compiled:
+                with impatience():
+                    return self.find(key, cases, values).run(engine, device, values)  # pyright: ignore
             case = self.find(key, cases, values)
             if explains:
                 explain = getattr(running.engine_to_explain(device), "explain", lambda _: "")
@@ -463,10 +469,20 @@ class _Shape:
                 self.owner.say(f"{how}\n{printing.text(case.program)}{explain(case.program)}")
             self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
+        except NotReady:
+            self.absent.add(key)
+            return None
         except NotCompilable as error:
             self.refused[key] = error
             self.locate(error)
-            return self.owner.fail(error)
+            return self.owner.fail(error) if is_compiled else None
+
+    def waits_for(self, device: str, entries: int) -> bool:
+        """Return whether the loop waits for its compilation for operands of this size."""
+        if not _is_too_few(entries):
+            return True
+        is_auto = device == "cpu" and current().compiled == "auto"
+        return self.owner.owner.is_patient and not is_auto
 
     def code_of(self, home: Home) -> CodeType:
         """Return the code of the function that owns a home."""
@@ -663,7 +679,6 @@ class _Case:
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Run the program and write the results back. Return None if Python must run the loop."""
-        self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
         arguments = Arguments(
@@ -682,6 +697,7 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = running.run(engine, self.program, arguments)
+        self.engines.add(engine)
         for name in dict.fromkeys(outcome.enlarged):
             count = outcome.enlarged.count(name)
             times = "once" if count == 1 else f"{count} times"
