@@ -479,10 +479,9 @@ class _Shape:
 
     def waits_for(self, device: str, entries: int) -> bool:
         """Return whether the loop waits for its compilation for operands of this size."""
-        if not _is_too_few(entries):
-            return True
-        is_auto = device == "cpu" and current().compiled == "auto"
-        return self.owner.owner.is_patient and not is_auto
+        if self.owner.owner.is_patient:
+            return running.engine_for(device, entries) is not None
+        return not _is_too_few(entries)
 
     def code_of(self, home: Home) -> CodeType:
         """Return the code of the function that owns a home."""
