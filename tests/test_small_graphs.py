@@ -148,6 +148,6 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
     assert numba.patience.waits, "later loops of this thread wait again"
     with gl.config.set(compile_threshold=100):
         threads.clear()
-        with pytest.raises(Exception, match="could not compile|unpack"):
+        with pytest.raises(Exception, match=r"could not compile|unpack"):
             compute(100)  # this call does not give up, but compiles, which fails
         assert threads == [gl.config.threads]

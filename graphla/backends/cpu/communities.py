@@ -55,7 +55,8 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
             now, other = other, now
         return now
 
-    return apart(propagate, stop, threads) if n else labels
+    work = (links.nvals + n) * min(rounds, 8)
+    return apart(propagate, stop, threads, work) if n else labels
 
 
 @try_loops
@@ -88,7 +89,7 @@ def _move_communities_numba(request: CommunityMoves) -> Array:
     )
     arguments = (Links(links.indptr, links.indices, values, step), community, moves)
     loop = load("communities.move", (numba_ops.nothing,), arguments)
-    apart(lambda: loop(*arguments[0], community, *moves), stop, 1)
+    apart(lambda: loop(*arguments[0], community, *moves), stop, 1, 8 * (links.nvals + n))
     return community
 
 

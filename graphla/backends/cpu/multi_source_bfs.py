@@ -122,7 +122,10 @@ class _Searches:
     def __init__(self, request: MultiSearch) -> None:
         self.request = request
         self.stop = np.zeros(1, np.int64)
-        self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
+        deep = current(TUNING).deep
+        self.work = request.starts.size * (request.out.nrows + request.out.nvals)
+        # A search of a graph with n vertices has fewer than n levels.
+        self.is_deep = request.starts.size > 0 < deep < request.out.nrows and self._depth() > deep
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
         """Return the levels: one row per start vertex, and one column per vertex.
@@ -159,7 +162,8 @@ class _Searches:
 
     def _depth(self) -> int:
         """Return the depth of the first search."""
-        return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
+        work = self.work // self.request.starts.size
+        return apart(lambda: self._search(0, None).depth, self.stop, config.threads, work)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """Run the search from the start vertex at index k, in this thread."""
@@ -170,7 +174,7 @@ class _Searches:
         """Call the function `row` with the index of each start vertex, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
-        apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
+        apart(lambda: run(row, parts, threads, self.stop), self.stop, threads, self.work)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
         """Run up to 64 searches per loop, and write their results to the array that is not None.
@@ -211,7 +215,7 @@ class _Searches:
 
         size = min(tuning.together, max(tuning.least, ceil(k / threads)))
         parts = [(first, min(first + size, k)) for first in range(0, k, size)]
-        ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads)
+        ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads, self.work)
         if TOO_DEEP in ended:
             check_level(BYTE_LEVELS, results.levels.dtype)
 
