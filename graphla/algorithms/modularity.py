@@ -88,6 +88,8 @@ def modularity(
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
+    if A.device == "cpu":
+        return _of_arrays(W, labels, total, resolution)
     S = selection(labels, max(n, 1))
     # inside = Σ (W plus.first S)⟨S⟩, where S(v, c) exists if v is in community c: the total weight
     # of the edges within communities
@@ -98,6 +100,16 @@ def modularity(
     out, into = (binary.truediv(x, total).new() for x in (out, into))
     by_chance = binary.times(out & into).new().reduce(monoid.plus).get(0)
     return float(inside / total - resolution * by_chance)
+
+
+def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> float:
+    """Compute the modularity on the CPU, where counting by label is faster than products."""
+    of_vertex = labels.to_dense(copy=False)
+    rows, columns, values = W.to_coo(copy=False)
+    of_row, of_column = of_vertex[rows], of_vertex[columns]
+    inside = float(values[of_row == of_column].sum())
+    out, into = (np.bincount(x, values, labels.size) / total for x in (of_row, of_column))
+    return inside / total - resolution * float((out * into).sum())
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:

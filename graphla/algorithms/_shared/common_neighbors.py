@@ -27,6 +27,28 @@ WEDGES = 1 << 24
 """The approximate number of wedges in a batch of rows. A batch may exceed it by the wedges of one
 row. A wedge takes at most 16 bytes."""
 
+TINY = 128
+"""The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
+
+A few operations of NumPy on such an array take less time than one product of sparse matrices.
+"""
+
+
+def is_tiny(A: Matrix) -> bool:
+    """Return whether products of A are fastest with a dense array, by NumPy."""
+    return A.nrows <= TINY and A.device == "cpu"
+
+
+def dense_array(A: Matrix, values: Any = 1.0) -> np.ndarray:
+    """Return an FP64 array with `values` at the entries of A, in the order of rows, else 0.
+
+    Sums of counts in FP64 are exact, because the matrix is tiny.
+    """
+    found = np.zeros(A.shape)
+    rows, columns, _ = A.to_coo(values=False, copy=False)
+    found[rows, columns] = values
+    return found
+
 
 def drop_loops(A: Matrix) -> Matrix:
     """Return A without its self-loops."""
@@ -136,6 +158,15 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
     if chosen is None:
         both_ends = both_ends + dense(T.reduce_columnwise(monoid.plus))
     return both_ends / 2 if weighted else both_ends // 2
+
+
+def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
+    """Return Σ (DDᵀ) ∘ D over each row, or over the rows in `chosen`, for a dense array D.
+
+    For a symmetric pattern without self-loops, this is twice the number of triangles per vertex.
+    """
+    rows = D if chosen is None else D[chosen]
+    return ((rows @ D.T) * rows).sum(axis=1)
 
 
 def dense(v: Any) -> Any:
