@@ -26,6 +26,7 @@ from graphla.backends.cpu.convert import (
     to_sparse,
 )
 from graphla.backends.cpu.cores import cores
+from graphla.backends.cpu.distances import distances
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.forest import forest
