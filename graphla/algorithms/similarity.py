@@ -182,13 +182,13 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
     """Return the similarity of all pairs of vertices of a tiny graph, by dense arrays."""
     D = common_neighbors.dense_array(N)
-    C = D @ D.T
+    C = common_neighbors.multiply_densely(D, D.T)
     np.fill_diagonal(C, 0)
     u, v = C.nonzero()
     common = C[u, v]
     if self_loops(A):
         D = common_neighbors.dense_array(A)
-        common_of_all = (D @ D.T)[u, v]
+        common_of_all = common_neighbors.multiply_densely(D, D.T)[u, v]
     else:
         common_of_all = common
     below = scale(common_of_all.astype(np.int64), degree[u], degree[v])

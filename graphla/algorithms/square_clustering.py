@@ -116,7 +116,7 @@ def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
     D = common_neighbors.dense_array(N)
     rows = np.arange(N.nrows) if chosen is None else chosen
     # P(v, w) is the number of common neighbors of v and w; P is 0 where v = w.
-    P = D[rows] @ D
+    P = common_neighbors.multiply_densely(D[rows], D)
     s, t = P.sum(axis=1), (P * D[rows]).sum(axis=1) / 2
     P[np.arange(rows.size), rows] = 0
     squares = (P * (P - 1)).sum(axis=1) / 2

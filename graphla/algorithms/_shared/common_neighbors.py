@@ -33,6 +33,9 @@ TINY = 128
 A few operations of NumPy on such an array take less time than one product of sparse matrices.
 """
 
+ONE_THREAD = 1 << 18
+"""Up to this number of multiplications, OpenBLAS multiplies dense arrays in one thread."""
+
 
 def is_tiny(A: Matrix) -> bool:
     """Return whether products of A are fastest with a dense array, by NumPy."""
@@ -166,7 +169,19 @@ def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
     For a symmetric pattern without self-loops, this is twice the number of triangles per vertex.
     """
     rows = D if chosen is None else D[chosen]
-    return ((rows @ D.T) * rows).sum(axis=1)
+    return (multiply_densely(rows, D.T) * rows).sum(axis=1)
+
+
+def multiply_densely(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return XY. The rows of X are cut into parts that OpenBLAS multiplies in this thread.
+
+    Its own threads would save little time, and cost much if the machine has other work.
+    """
+    step = max(1, ONE_THREAD // max(Y.size, 1))
+    found = np.empty((X.shape[0], Y.shape[1]))
+    for first in range(0, X.shape[0], step):
+        np.matmul(X[first : first + step], Y, out=found[first : first + step])
+    return found
 
 
 def dense(v: Any) -> Any:
