@@ -31,6 +31,7 @@ from graphla.algorithms.strong_components import strong_components
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
 from graphla.operations.moving import send
 from graphla.operations.operation import refuse_mixed
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import bounds, many
 from graphla.traversal.bounds import Bounds, Next
@@ -39,7 +40,7 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 WORD = 64
-"""Up to this many searches run together as fast as a few searches one after another."""
+"""The number of searches that run together, one bit of a machine word each."""
 
 TOGETHER = 32
 """A batch of this many searches takes about as long as two searches that run separately."""
@@ -219,8 +220,7 @@ def search_bounds(
     """
     if A.nrows == 0:
         return None
-    if not weighs and A.nrows <= WORD:
-        # The searches from all vertices together take as long as a few searches one by one.
+    if are_together(A, weighs):
         reach = many.reach(A, np.arange(A.nrows), "eccentricity")
         if (reach.count < A.nrows).any():
             return None
@@ -254,6 +254,11 @@ def search_bounds(
             rest = bounds.vertices_of(flags)
             return bounds.replace(found, rest, definition(A, rest, weighs))
         pivot = bounds.choose(order[len(searched) % 2], found, flags, search, searched)
+
+
+def are_together(A: Matrix, weighs: bool) -> bool:
+    """Return whether searches from all vertices together take as long as a few searches."""
+    return not weighs and A.nrows <= WORD and A.nvals < config.compile_threshold
 
 
 def rounding_error(A: Matrix) -> float:

@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms._shared import validation
 from graphla.graph import cached_properties
 from graphla.operations.moving import send
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
@@ -39,7 +40,7 @@ ONE_THREAD = 1 << 18
 
 def is_tiny(A: Matrix) -> bool:
     """Return whether products of A are fastest with a dense array, by NumPy."""
-    return A.nrows <= TINY and A.device == "cpu"
+    return A.nrows <= TINY and A.device == "cpu" and A.nvals < config.compile_threshold
 
 
 def dense_array(A: Matrix, values: Any = 1.0) -> np.ndarray:

@@ -51,7 +51,8 @@ def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     is not finite, an error is raised.
     """
     indptr, columns, weights = W.to_csr(copy=False)
-    total = float(weights.sum())
+    with np.errstate(all="ignore"):
+        total = float(weights.sum())
     if not total < math.inf:
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
