@@ -30,7 +30,7 @@ pytestmark = [
 ]
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
-# Each process computes the core numbers and Katz centrality of a small graph, and a loop of the
+# Each process computes the core numbers and the eigenvector centrality of a small graph, and a loop of the
 # user. It prints which of them ran as matrix operations, and which compilers it has imported.
 PROGRAM = """
 import sys
@@ -51,7 +51,7 @@ def call_all():
     ran = []
     for call in (
         lambda: algo.core_numbers(A).to_dense().tolist(),
-        lambda: [round(x, 4) for x in algo.katz(A, 0.1).to_dense().tolist()],
+        lambda: [round(x, 4) for x in algo.eigenvector(A).to_dense().tolist()],
         lambda: spread(A, gl.Vector.from_dense(list(range(16)))).to_dense().tolist(),
     ):
         with gl.Recorder() as recorder:

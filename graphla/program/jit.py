@@ -48,6 +48,13 @@ IN_PYTHON = (
     "installed. If it is compiled, it becomes:"
 )
 
+PLAIN = 50
+"""A function of the library does not wait for its first compilation if its matrix has fewer than
+PLAIN * `config.compile_threshold` entries: it takes less time to run its statements as Python."""
+
+PRICE = 2.0
+"""The approximate time of a compilation in seconds, the import of Numba included."""
+
 MOST_PROGRAMS = 64
 """The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
 
@@ -127,9 +134,11 @@ def jit_if_large(function: F) -> F:
     """Compile the loops of a function of the library, whose first argument is a Matrix.
 
     Like `jit`, but a call with a small matrix never waits for a compilation: if the matrix has
-    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless an
-    earlier call has compiled them for the same types. This holds on each device, even if
-    `config.compiled` is True. All compiled functions of the library follow this rule.
+    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless they are
+    compiled for the same types, by an earlier call or in the cache. On the CPU, this also holds for
+    a matrix with up to PLAIN times as many entries, until the calls of the function have taken as
+    long as a compilation. The rule holds even if `config.compiled` is True. All compiled functions
+    of the library follow it.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
@@ -163,15 +172,6 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
     return made
 
 
-def _is_small(A: Any) -> bool:
-    """Return whether a matrix is so small that the compilation of a loop saves no time."""
-    return _is_too_few(max(A.nvals, A.nrows))
-
-
-def _is_too_few(entries: int) -> bool:
-    return entries < current().compile_threshold
-
-
 def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
@@ -202,23 +202,42 @@ class _Function:
         self.is_patient = is_patient
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
+        self.spent = 0.0  # seconds of calls of an impatient function that ran a loop as Python
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
-            rewritten = self.rewritten
-            if rewritten is None:
-                if not running.may_compile() or (
-                    not is_patient
-                    and not running.may_be_cached(args[0].device)
-                    and _is_small(args[0])
-                ):
-                    return function(*args, **options)
-                rewritten = self.rewrite()
-            return rewritten(*args, **options)
+            if not running.may_compile():
+                return function(*args, **options)
+            if is_patient:
+                return (self.rewritten or self.rewrite())(*args, **options)
+            begin, before = perf_counter(), self.count_runs()
+            device, entries = args[0].device, max(args[0].nvals, args[0].nrows)
+            may_run = self.rewritten or running.may_be_cached(device)
+            if may_run or not self.is_too_early(device, entries):
+                found = (self.rewritten or self.rewrite())(*args, **options)
+            else:
+                found = function(*args, **options)
+            if self.count_runs() == before:
+                self.spent += perf_counter() - begin
+            return found
 
         setattr(wrapper, JITTED, function)
         wrapper.explain = self.explain  # pyright: ignore[reportAttributeAccessIssue]
         self.wrapper = wrapper
+
+    def count_runs(self) -> int:
+        """Return how often a loop of the function has run as a program."""
+        return sum(loop.runs for loop in self.loops)
+
+    def is_too_early(self, device: str, entries: int) -> bool:
+        """Return whether an impatient function does not wait for a compilation yet.
+
+        On the CPU, it waits if the operands are large, or once its calls have taken as long as a
+        compilation takes. So a compilation at most doubles the total time.
+        """
+        threshold = current().compile_threshold
+        is_cheap = device == "cpu" and self.spent < PRICE
+        return entries < threshold * (PLAIN if is_cheap else 1)
 
     def rewrite(self) -> FunctionType:
         """Return the rewritten function, whose loops call the items of `loops`."""
@@ -321,6 +340,7 @@ class _Loop:
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
+        self.runs = 0  # number of runs as a program
         self.errors: dict[Any, NotCompilable] = {}  # by description: why flattening failed
         self.state = State.NEW
         self.has_warned = False
@@ -481,7 +501,7 @@ class _Shape:
         """Return whether the loop waits for its compilation for operands of this size."""
         if self.owner.owner.is_patient:
             return running.engine_for(device, entries) is not None
-        return not _is_too_few(entries)
+        return not self.owner.owner.is_too_early(device, entries)
 
     def code_of(self, home: Home) -> CodeType:
         """Return the code of the function that owns a home."""
@@ -697,6 +717,7 @@ class _Case:
         else:
             outcome = running.run(engine, self.program, arguments)
         self.engines.add(engine)
+        self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
             count = outcome.enlarged.count(name)
             times = "once" if count == 1 else f"{count} times"
