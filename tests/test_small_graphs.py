@@ -30,8 +30,8 @@ pytestmark = [
 ]
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
-# Each process computes the core numbers and the eigenvector centrality of a small graph, and a loop of the
-# user. It prints which of them ran as matrix operations, and which compilers it has imported.
+# Each process computes core numbers and the eigenvector centrality of a small graph, and a loop of
+# the user. It prints which of them ran as matrix operations, and which compilers it has imported.
 PROGRAM = """
 import sys
 

@@ -21,7 +21,7 @@ from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.expression import replace
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import GreedyColoring
-from graphla.program.jit import jit_if_large
+from graphla.program.jit import PLAIN, jit_if_large
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
@@ -71,7 +71,7 @@ def maximal_independent_set(
     """
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
-    if nodes is None and A.device == "cpu" and A.nvals < config.compile_threshold:
+    if nodes is None and A.device == "cpu" and A.nvals < PLAIN * config.compile_threshold:
         # In a greedy coloring by descending numbers, color 0 goes to the same vertices.
         colors = GreedyColoring(A, numbers).run()
         if colors is not None:

@@ -7,7 +7,8 @@ graph this is rare. There each search runs alone, and the threads share the sear
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -28,8 +29,8 @@ from graphla.backends.requests import (
 )
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
-from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.numba import NotReady, impatience, load
+from graphla.compilers.threads import LARGE, apart, run
 from graphla.formats import Array
 from graphla.settings import config
 
@@ -161,8 +162,17 @@ class _Searches:
         return Reach(*found)
 
     def _depth(self) -> int:
-        """Return the depth of the first search."""
-        work = self.work // self.request.starts.size
+        """Return the depth of the first search, or a number above `deep` if it is deeper."""
+        request, deep = self.request, current(TUNING).deep
+        work = self.work // request.starts.size
+        if work < LARGE:
+            with suppress(NotReady), impatience():
+                return self._search(0, None).depth
+            # The loops of a single search are not compiled only for the depth.
+            limit = min(request.limit, deep + 1)
+            first = replace(_search(request, request.starts[:1], None), limit=limit)
+            with config.set(compiled=False):
+                return bfs_numpy(first).depth
         return apart(lambda: self._search(0, None).depth, self.stop, config.threads, work)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
