@@ -11,8 +11,9 @@ import numpy as np
 
 from graphla.graph.cached_properties import extent, is_symmetric
 from graphla.graph.labels import vertex_name
+from graphla.operations import indexing
 from graphla.operations.moving import on_host
-from graphla.operations.operation import refuse_mixed
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -129,6 +130,9 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
 
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
     """Return a Vector with `value` at each source, on the device of A."""
+    if type(source) is int:
+        i, wanted = vertex(source, A.nrows, "source"), lookup_dtype(dtype)
+        return Vector._of(perform("build", indexing.one_entry, A._read(), i, value, wanted))
     with config.set(device=A.device):
         chosen = sources(source, A)
         if isinstance(chosen, Vector):
