@@ -140,17 +140,20 @@ def _read_labels(communities: Any, A: Matrix) -> Vector:
         if given.device != A.device:
             refuse_mixed(A.device, given.device, "A and communities")
         return number_values(given)[0]
-    labels = np.full(n, -1, np.int64)
+    labels, total, count = np.full(n, -1, np.int64), 0, 0
     if not isinstance(communities, Iterable):
         raise TypeError(f"communities must be labels or sets of vertices, not {communities!r}")
     for k, members in enumerate(communities):
         if not isinstance(members, Iterable):
             raise TypeError(f"communities has {members!r}, but should have sets of vertices")
         listed = validation.vertices("communities", list(members), n)
-        if (labels[listed] >= 0).any() or np.unique(listed).size < listed.size:
-            raise InvalidValue("communities has a vertex twice, but should have each once")
         labels[listed] = k
-    if (labels < 0).any():
-        v = int(np.flatnonzero(labels < 0)[0])
+        total, count = total + listed.size, k + 1
+    missing = np.flatnonzero(labels < 0)
+    if total > n - missing.size:
+        raise InvalidValue("communities has a vertex twice, but should have each once")
+    if missing.size:
+        v = int(missing[0])
         raise InvalidValue(f"communities lacks vertex {vertex_name(v)}, but should have each once")
-    return number_values(Vector.from_dense(labels))[0]
+    found = Vector.from_dense(labels)
+    return found if count <= n else number_values(found)[0]
