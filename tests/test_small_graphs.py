@@ -30,16 +30,16 @@ pytestmark = [
 ]
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
-# Each process computes core numbers and the eigenvector centrality of a small graph, and a loop of
-# the user. It prints which of them ran as matrix operations, and which compilers it has imported.
+# Each process computes core numbers and runs a loop, once under `gl.jit` and once as a loop of the
+# library. It prints which of them ran as matrix operations, and which compilers it has imported.
 PROGRAM = """
 import sys
 
 import graphla as gl
 from graphla import algorithms as algo
+from graphla.program.jit import jit_if_large
 
 
-@gl.jit
 def spread(A, x):
     for _ in range(3):
         x << gl.semiring.max_second(A @ x)
@@ -51,8 +51,8 @@ def call_all():
     ran = []
     for call in (
         lambda: algo.core_numbers(A).to_dense().tolist(),
-        lambda: [round(x, 4) for x in algo.eigenvector(A).to_dense().tolist()],
-        lambda: spread(A, gl.Vector.from_dense(list(range(16)))).to_dense().tolist(),
+        lambda: gl.jit(spread)(A, gl.Vector.from_dense(list(range(16)))).to_dense().tolist(),
+        lambda: jit_if_large(spread)(A, gl.Vector.from_dense(list(range(16)))).to_dense().tolist(),
     ):
         with gl.Recorder() as recorder:
             found = call()
@@ -151,3 +151,61 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
         with pytest.raises(Exception, match=r"could not compile|unpack"):
             compute(100)  # this call does not give up, but compiles, which fails
         assert threads == [gl.config.threads]
+
+
+# --- the same results with and without loops ------------------------------------------------------
+
+CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
+    "betweenness": algo.betweenness,
+    "bfs": lambda A: algo.bfs(A, 0).levels,
+    "closeness": algo.closeness,
+    "clustering": algo.clustering,
+    "connected_components": algo.connected_components,
+    "core_numbers": algo.core_numbers,
+    "eccentricity": algo.eccentricity,
+    "eigenvector": lambda A: algo.eigenvector(A, max_iter=1000, tol=1e-13),
+    "greedy_color": algo.greedy_color,
+    "hits": lambda A: algo.hits(A, tol=1e-13).hubs,
+    "jaccard": algo.jaccard,
+    "k_core": lambda A: algo.k_core(A, 2),
+    "katz": lambda A: algo.katz(A, 0.05, tol=1e-13),
+    "label_propagation": algo.label_propagation,
+    "louvain": lambda A: algo.louvain(A, seed=1),
+    "maximal_independent_set": lambda A: algo.maximal_independent_set(A, seed=1),
+    "maximal_matching": lambda A: algo.maximal_matching(A, seed=1),
+    "pagerank": lambda A: algo.pagerank(A, tol=1e-13),
+    "path_count": lambda A: algo.path_count(A, 0),
+    "spanning_forest": algo.spanning_forest,
+    "square_clustering": algo.square_clustering,
+    "sssp": lambda A: algo.sssp(A, 0).distances,
+    "strong_components": algo.strong_components,
+    "triangles": algo.triangles,
+    "truss_numbers": algo.truss_numbers,
+    "weighted clustering": lambda A: algo.clustering(A, weight=True),
+    "weighted lengths": lambda A: algo.all_pairs_lengths(A, weight=True),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_results_of_small_graphs_do_not_depend_on_the_cache(name: str) -> None:
+    sizes = (1, 0, 4), (7, 9, 3), (16, 40, 10), (70, 200, 100)  # vertices, edges, greatest weight
+    for seed, (n, edges, greatest) in enumerate(sizes):
+        rng = np.random.default_rng(seed)
+        i, j = rng.integers(0, n, (2, edges))
+        keys = np.unique(np.minimum(i, j) * n + np.maximum(i, j))
+        i, j = keys[keys // n != keys % n] // n, keys[keys // n != keys % n] % n
+        weights = rng.integers(1, greatest, i.size)
+        rows, columns = np.concatenate((i, j)), np.concatenate((j, i))
+        A = gl.Matrix.from_coo(rows, columns, np.tile(weights, 2), nrows=n, ncols=n)
+        with gl.config.set(compiled=False, compile_threshold=0):
+            expected = CALLS[name](A)
+        for settings in ({}, {"compiled": True}, {"compiled": True, "compile_threshold": 0}):
+            if settings.get("compile_threshold") == 0 and name in ("eigenvector", "hits"):
+                continue  # these compile programs, which other tests do
+            with gl.config.set(**settings):
+                found = CALLS[name](A)
+            assert found.dtype == expected.dtype
+            if found.dtype.is_float:
+                assert found.isclose(expected, rel_tol=1e-9, abs_tol=1e-9), (name, n, settings)
+            else:
+                assert found.isequal(expected), (name, n, settings)

@@ -131,7 +131,11 @@ def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)
-        total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
-        counted = np.diff(D.to_csr(copy=False)[0])
-        count[part] = counted if A.device == "cpu" else on_host(counted)
+        indptr, _, values = D.to_csr(copy=False)
+        counted = np.diff(indptr)
+        if A.device == "cpu":  # no row is empty, because each vertex reaches itself
+            count[part], total[part] = counted, np.add.reduceat(values, indptr[:-1])
+        else:
+            count[part] = on_host(counted)
+            total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
     return count, total
