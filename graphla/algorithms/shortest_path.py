@@ -160,7 +160,7 @@ def _search(
         return bellman_ford(A, source, parents=parents)
     A, dtype = lengths_of(A, weight)
     validation.nonnegative(A)
-    start = validation.starts(source, A, 0, dtype)
+    start = validation.start(source, A, 0, dtype)
     return solve(start, A, min_plus[dtype], parents=parents, target=target)
 
 

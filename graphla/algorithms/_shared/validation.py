@@ -128,11 +128,16 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
     return np.array([vertex(source, A.nrows, name)], np.int32)
 
 
+def start(source: int, A: Matrix, value: Any, dtype: Any) -> Vector:
+    """Return a Vector with `value` at one vertex, on the device of A."""
+    wanted = lookup_dtype(dtype)
+    return Vector._of(perform("build", indexing.one_entry, A._read(), source, value, wanted))
+
+
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
     """Return a Vector with `value` at each source, on the device of A."""
     if type(source) is int:
-        i, wanted = vertex(source, A.nrows, "source"), lookup_dtype(dtype)
-        return Vector._of(perform("build", indexing.one_entry, A._read(), i, value, wanted))
+        return start(vertex(source, A.nrows), A, value, dtype)
     with config.set(device=A.device):
         chosen = sources(source, A)
         if isinstance(chosen, Vector):

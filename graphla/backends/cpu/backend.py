@@ -10,6 +10,7 @@ from graphla.backends.cpu.betweenness import dependencies
 from graphla.backends.cpu.bfs import bfs
 from graphla.backends.cpu.build import build_matrix, build_vector
 from graphla.backends.cpu.closure import closure
+from graphla.backends.cpu.closure_rows import distances
 from graphla.backends.cpu.coloring import color
 from graphla.backends.cpu.communities import move_communities, propagate_labels
 from graphla.backends.cpu.components import components
@@ -26,7 +27,6 @@ from graphla.backends.cpu.convert import (
     to_sparse,
 )
 from graphla.backends.cpu.cores import cores
-from graphla.backends.cpu.distances import distances
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.forest import forest

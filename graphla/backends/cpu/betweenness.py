@@ -51,7 +51,7 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
         idle.put((own, _paths(n, is_weighted, stop)))
     sample = (graph, sources, _sums(1, 1, 1, counts[:0]), _paths(1, is_weighted, stop))
     loop = load("betweenness.dependencies", (numba_ops.nothing,), sample)
-    wanted = (int(is_weighted), int(request.of_edges), int(request.reach))
+    wanted = (int(is_weighted), int(request.of_edges), int(bool(request.reach)))
 
     def some(first: int, last: int) -> None:
         own, paths = idle.get()

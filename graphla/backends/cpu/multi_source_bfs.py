@@ -126,7 +126,7 @@ class _Searches:
         deep = current(TUNING).deep
         self.work = request.starts.size * (request.out.nrows + request.out.nvals)
         # A search of a graph with n vertices has fewer than n levels.
-        self.is_deep = request.starts.size > 0 < deep < request.out.nrows and self._depth() > deep
+        self.is_deep = request.starts.size > 0 and request.out.nrows > deep < self._depth()
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
         """Return the levels: one row per start vertex, and one column per vertex.

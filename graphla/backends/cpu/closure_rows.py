@@ -1,4 +1,4 @@
-"""Distances from many starts: the closures of the rows of a matrix, by `loops/distances`."""
+"""Distances from many starts: the closures of the rows of a matrix, by `loops/closure_rows`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from queue import SimpleQueue
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
-from graphla.backends.cpu.loops.distances import UNSEEN, Edges, Found, Heap, Starts
+from graphla.backends.cpu.loops.closure_rows import UNSEEN, Edges, Found, Heap, Starts
 from graphla.backends.cpu.operands import threads_worth, values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -40,7 +40,7 @@ def distances(a: Csr, x: Csr) -> Csr | None:
     for _ in range(threads):
         heaps.put(Heap(np.empty(n, np.int32), np.full(n, UNSEEN, np.int32), stop))
     heap = heaps.get()
-    loop = load("distances.close_rows", (numba_ops.nothing,), (edges, starts, found, heap))
+    loop = load("closure_rows.close_rows", (numba_ops.nothing,), (edges, starts, found, heap))
     heaps.put(heap)
 
     def close(first: int, last: int) -> None:
