@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphla.program import ir
+from graphla.program.barriers import accesses
 from graphla.program.cuda_code import (
     LIBRARY,
     Lines,
@@ -96,6 +97,8 @@ class Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
+        # The C++ variables with the counts of slots that were loaded after the last barrier.
+        self.seen: dict[ir.Slot, str] = {}
         self._growing = sorted(plan.growing, key=lambda slot: slot.index)
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
@@ -173,9 +176,13 @@ class Printer:
         for number, block in enumerate(self.plan.blocks):
             body.lines.append(f"block_{number}:")
             line = 0
-            for step in block.steps:
+            self.seen.clear()
+            for k, step in enumerate(block.steps):
                 self.step(step)
                 line = _line_of(step) or line
+                # In a cluster, sweeps over small vectors visit all positions, and need no counts.
+                if isinstance(step, Barrier) and self.options.cluster == 1:
+                    self._load_counts(_visited(block.steps[k + 1 :]))
             self.end(block.end, line)
         head, tail = Lines(), Lines()
         self._print_head(head)
@@ -246,6 +253,8 @@ class Printer:
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
+        for k in range(MOST_SEEN if self.options.cluster == 1 else 0):
+            out(f"Counts seen_{k}_;")
         for slot in self._growing:
             out(f"u32 {self.also(slot)} = {self.place(slot)};")
             out(f"i64 {self.also(slot)}most = -1;")
@@ -370,6 +379,7 @@ class Printer:
             return
         if isinstance(step, Save):
             self.out.lines.append(f"resume_{step.number}:")
+            self.seen.clear()
         outer, self.out = self.out, Lines(self.out.depth + 1)
         self._touched = {}
         if isinstance(step, Sweep):
@@ -384,6 +394,12 @@ class Printer:
             outer(f"Vector<{kind}> {self._names[slot]} = {self.vector(slot)};")
         outer.add(inner.lines)
         outer.end()
+
+    def _load_counts(self, slots: list[ir.Slot]) -> None:
+        """Print loads of the counts of slots. Together they take as long as one of them."""
+        self.seen = {slot: f"seen_{k}_" for k, slot in enumerate(slots)}
+        for slot, name in self.seen.items():
+            self.out(f"{name} = *{self.vector(slot)}.counts;")
 
     def comment(self, line: int) -> None:
         """Print a line of the user's source as a comment."""
@@ -401,6 +417,8 @@ class Printer:
             self.out(f"const u32 old_{k} = {self.place(source)};")
         for k, target in enumerate(step.targets):
             self.out(f"{self.place(target)} = old_{k};")
+        moved = [self.seen.pop(source, None) for source in step.sources]
+        self.seen |= {to: x for to, x in zip(step.targets, moved, strict=True) if x is not None}
 
     def uniform(self, step: Uniform) -> None:
         """Print a scalar instruction."""
@@ -723,6 +741,33 @@ _print: dict[type, Any] = {
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
+
+
+MOST_SEEN = 3
+"""The number of vectors whose counts are loaded after a barrier."""
+
+
+def _visited(steps: list[Step]) -> list[ir.Slot]:
+    """Return slots whose entries the next steps visit, named as they are before these steps.
+
+    Only sweeps before the next barrier count, and only slots whose counts no step changes before.
+    """
+    names: dict[ir.Slot, ir.Slot] = {}  # the name that a slot had at the start
+    changed: set[Any] = set()
+    found: list[ir.Slot] = []
+    for step in steps:
+        if isinstance(step, (Barrier, Enqueue, Save)):
+            break
+        if isinstance(step, Exchange):
+            before = [names.get(source, source) for source in step.sources]
+            names |= dict(zip(step.targets, before, strict=True))
+            continue
+        over = step.domain.over if isinstance(step, Sweep) else None
+        if over is not None and names.get(over, over) not in (*changed, *found):
+            found.append(names.get(over, over))
+        changes = (each for each in accesses(step) if each.writes and each.resource[0] == "counts")
+        changed |= {names.get(each.resource[1], each.resource[1]) for each in changes}
+    return found[:MOST_SEEN]
 
 
 def _line_of(step: Step) -> int:
