@@ -51,6 +51,10 @@ def _gl(call: Callable[..., Any], *given: Any, **options: Any) -> Callable[[Any]
     return lambda G: call(G, *given, **options)
 
 
+def _count_triangles(N: Any) -> int:
+    return sum(dict(nx.triangles(N)).values()) // 3  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
 com = nx.community
 
 BOTH: dict[str, Calls] = {
@@ -130,7 +134,7 @@ BOTH: dict[str, Calls] = {
     "core_numbers": (_gl(algo.core_numbers), _nx(nx.core_number)),
     "k_core": (_gl(algo.k_core, 3), _nx(nx.k_core, 3)),
     "spanning_forest": (_gl(algo.spanning_forest), _nx(nx.minimum_spanning_tree)),
-    "triangle_count": (_gl(algo.triangle_count), lambda N: sum(dict(nx.triangles(N)).values()) // 3  # pyright: ignore),
+    "triangle_count": (_gl(algo.triangle_count), _count_triangles),
     "triangles": (_gl(algo.triangles), _nx(nx.triangles)),
     "clustering": (_gl(algo.clustering), _nx(nx.clustering)),
     "clustering, weighted": (
