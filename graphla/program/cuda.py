@@ -195,7 +195,14 @@ class _Planned:
             cluster = machine.cluster_for(csrs)
             text, forms = self.print(matrices)
             what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
-            loop = machine.Loop(text.text, entry, what, text.block, cluster, self.layout, forms)
+
+            def print_parts() -> tuple[str, int]:
+                printed = self._text(matrices, is_in_parts=True)
+                return printed.text, printed.parts
+
+            loop = machine.Loop(
+                *(text.text, print_parts, entry, what, text.block, cluster, self.layout, forms)
+            )
             known = self._loops[key] = text, loop, tunings  # the key has their ids
 
             def drop(_: Any) -> None:
@@ -203,23 +210,37 @@ class _Planned:
                 self._refs.pop(key, None)
 
             self._refs[key] = [weakref.ref(a, drop) for a in csrs]
+        known[1].improve()
         return known[0], known[1]
 
     def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
+        text = self._text(matrices)
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
+        hubs = self._hubs(csrs)
+        return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
+
+    def _hubs(self, csrs: dict[FormKey, Csr]) -> dict[FormKey, Hubs]:
+        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
+        return {key: each for key, each in found if each is not None}
+
+    def _text(self, matrices: tuple[MatrixStore, ...], *, is_in_parts: bool = False) -> Text:
         csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
         kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
-        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
-        hubs = {key: each for key, each in found if each is not None}
-        block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
+        hubs = frozenset(self._hubs(csrs))
+        tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
+        is_in_parts = is_in_parts or tuning.is_in_parts
         options = Options(
-            kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster
+            *(kinds, forced_direction(), self.is_deterministic, tuning.block, hubs),
+            *(cluster, tuning.sweeps_from if is_in_parts else None),
         )
-        known = (tuple(kinds.items()), options.direction, block, options.hubs, cluster)
+        known = (
+            *(tuple(kinds.items()), options.direction, options.block, options.hubs),
+            *(cluster, options.sweeps_from),
+        )
         if known not in self._texts:
             self._texts[known] = print_kernel(self.plan, options)
-        text = self._texts[known]
-        return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
+        return self._texts[known]
 
     def _form(
         self, key: FormKey, a: Csr, matrices: tuple[MatrixStore, ...], hubs: Hubs | None

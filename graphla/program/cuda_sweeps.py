@@ -43,11 +43,12 @@ class SweepPrinter:
         self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and the condition
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
-        self.before = Lines(printer.out.depth)
+        self.before = Lines(printer.out.depth)  # the scalars of the sweep
+        self.folds = Lines(printer.out.depth)
         self.line = 0
 
     def print(self) -> None:
-        """Print the sweep."""
+        """Print the sweep. The lines from `begin` on read only its vectors and scalars."""
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
         for part in self.sweep.parts:
@@ -62,8 +63,10 @@ class SweepPrinter:
         if over is not None:
             counts = printer.seen.get(over, f"*{printer.name(over)}.counts")
             span = f"entries_or_all({printer.name(over)}, {counts}, {n})"
-        out(f"const Span span = {span};")
         out.add(self.before.lines)
+        self.begin = len(out.lines)
+        out(f"const Span span = {span};")
+        out.add(self.folds.lines)
         self._print_row(out)
         for slot, how in counted.items():
             self._open_count(slot, how)
@@ -410,7 +413,7 @@ class SweepPrinter:
     def _fold(self, part: Fold) -> None:
         source = part.reduce.source
         op = self.printer.fold_struct(part.reduce)
-        self.before(f"Fold<{op}> fold_{part.number};")
+        self.folds(f"Fold<{op}> fold_{part.number};")
         has, value = self.expression(source, part.full)
         reads = part.reduce.monoid
         self.run.begin(f"if ({has}) {{")
@@ -420,7 +423,7 @@ class SweepPrinter:
 
     def _compare(self, part: Compare) -> None:
         left, right = part.equal.left, part.equal.right
-        self.before(f"Fold<Differs> fold_{part.number};")
+        self.folds(f"Fold<Differs> fold_{part.number};")
         a, b = self.has(left, part.full), self.has(right, part.full)
         values = f"{self.value(left, part.full)} == {self.value(right, part.full)}"
         test = f"{a} != {b} || ({a} && !({values}))"

@@ -57,6 +57,8 @@ from graphla.program.plan_steps import (
 from semirings.dtypes import BOOL, DataType
 
 KERNEL = "run_loop"
+TOGETHER = 4
+"""The number of sweeps in a part."""
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 
@@ -103,6 +105,14 @@ class Printer:
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
+        self.is_in_parts = options.sweeps_from is not None
+        if self.is_in_parts:
+            self.shared = set(products)
+        self._parts: dict[str, None] = {}  # the instances that are compiled as parts
+        self._functions: list[list[str]] = []  # the text of each sweep that is compiled as a part
+        sweeps = sum(isinstance(step, Sweep) and not step.clears for step in steps)
+        is_long = options.sweeps_from is not None and sweeps >= options.sweeps_from
+        self.splits_sweeps = is_long and not plan.growing
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -201,6 +211,7 @@ class Printer:
             f'#include "{LIBRARY}"',
             "namespace graphla {",
             *self.operators.texts,
+            *self._part_lines(),
             f"/// The loop in {self.program.name}.",
             "template <int>",
             f"__global__ void {cluster}__launch_bounds__({self.options.block}, 1)",
@@ -209,10 +220,31 @@ class Printer:
             *body.lines,
             *tail.lines,
             "}",
+            *(["#endif"] if self.parts else []),
             "}  // namespace graphla",
             "",
         ]
-        return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
+        text, block = "\n".join(lines), self.options.block
+        return Text(text, self.words, self.forms, block, self.faults, self.parts)
+
+    @property
+    def parts(self) -> int:
+        """The number of parts besides the kernel."""
+        return len(self._parts) + -(-len(self._functions) // TOGETHER)
+
+    def _part_lines(self) -> list[str]:
+        """Return the lines with the other parts. The kernel, which follows, is part 0."""
+        if not self.parts:
+            return []
+        lines = ["#ifdef GRAPHLA_PART"]
+        for number, instance in enumerate(self._parts, 1):
+            lines += [f"#if GRAPHLA_PART != {number}", "extern", "#endif", f"template {instance};"]
+        lines.append("#endif")
+        for k, (signature, *body) in enumerate(self._functions):
+            number = 1 + len(self._parts) + k // TOGETHER
+            lines += [f"{signature};", f"#if !defined(GRAPHLA_PART) || GRAPHLA_PART == {number}"]
+            lines += [f"{signature} {{", *body, "}", "#endif"]
+        return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
 
     def _defines(self) -> list[str]:
         """Return the macros that the files of the kernel read."""
@@ -302,6 +334,7 @@ class Printer:
         out("state[STATE_PRODUCTS] = machine.finish();")
         if words.variables:
             first, last = min(words.variables.values()), max(words.variables.values())
+            out.lines.append("#pragma unroll 4")
             out(f"for (u32 k = {first}; k <= {last}; ++k) state[k] = words[k];")
         for slot, at in words.slots.items():
             out(f"put_vector({self.vector(slot)}, &state[{at}]);")
@@ -383,17 +416,58 @@ class Printer:
         outer, self.out = self.out, Lines(self.out.depth + 1)
         self._touched = {}
         if isinstance(step, Sweep):
-            SweepPrinter(self, step).print()
+            printer = SweepPrinter(self, step)
+            printer.print()
+            if self.splits_sweeps and not step.clears:
+                self._split(printer.begin)
         else:
             self.comment(_line_of(step))
             _print[type(step)](self, step)
         inner, self.out = self.out, outer
         outer.begin("{")
-        for slot in self._touched:
-            kind = slot.dtype.c_type
-            outer(f"Vector<{kind}> {self._names[slot]} = {self.vector(slot)};")
+        outer.add("  " * outer.depth + line for line in self._vectors())
         outer.add(inner.lines)
         outer.end()
+
+    def _vectors(self) -> list[str]:
+        """Return the declarations of the vectors that the current step uses."""
+        return [
+            f"Vector<{slot.dtype.c_type}> {self._names[slot]} = {self.vector(slot)};"
+            for slot in self._touched
+        ]
+
+    def _split(self, begin: int) -> None:
+        """Move the lines of a sweep from number `begin` on to a function, and print its call."""
+        out = self.out
+        text = "\n".join(out.lines[begin:])
+        if re.search(r"machine\.(?!add\(|partials\(|scratch)", text):
+            return
+        del out.lines[begin:]
+        given = {"slots": "const u64 *slots", "scratch": "u64 *scratch"}
+        given |= {place: f"u32 {place}" for place in map(self.place, self._touched)}
+        given |= {size: f"i64 {size}" for size in sorted(set(re.findall(r"\bsize_\d+_\b", text)))}
+        given |= {name: f"Counts {name}" for name in sorted(set(re.findall(r"\bseen_\d+_", text)))}
+        for kind, name in re.findall(r"const (.+) (s_t\d+) = ", "\n".join(out.lines)):
+            given[name] = f"{kind} {name}"
+        for key in self.forms:
+            indptr = f"{self.form(key)}.indptr"
+            if indptr in text:
+                name = indptr.replace(".", "")
+                given[indptr] = f"const {self.options.forms[key].offset} *{name}"
+                text = text.replace(indptr, name)
+        for found in re.finditer(r"machine\.partials\((\d+), turn_\d+_\)", text):
+            given[found[0]] = f"u64 *partials_{found[1]}_"
+            text = text.replace(found[0], f"partials_{found[1]}_")
+        text = text.replace("machine.add(", "add_sums(scratch, ")
+        text = text.replace("machine.scratch", "scratch")
+        name = f"sweep_{len(self._functions)}_"
+        signature = f"LINKED void {name}({', '.join(given.values())})"
+        body = [f"  {line}" for line in self._vectors()]
+        self._functions.append([signature, *body, *text.split("\n")])
+        out(f"{name}({', '.join(given)});")
+        for place in re.findall(r"= renew\(\w+, (\w+)\)", text):
+            out(f"{place} = next_place({place});")
+        self._touched = {}
 
     def _load_counts(self, slots: list[ir.Slot]) -> None:
         """Print loads of the counts of slots. Together they take as long as one of them."""
@@ -638,8 +712,17 @@ class Printer:
         given += ", machine.product_call(room)"
         way = "called_" if kind in self.shared else ""
         how = f"{kind.op}, {kind.kept}"
-        push = f"machine.follow({way}push<{how}, {kind.is_preset}, {kind.u}>(&{columns}, {given}));"
-        pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
+        push = f"{way}push<{how}, {kind.is_preset}, {kind.u}>"
+        pull = f"{way}pull<{how}, {kind.held}, {kind.u}>"
+        if self.is_in_parts:
+            pairs = (("pull", pull), ("push", push))
+            for (name, function), form in zip(pairs, kind.forms, strict=True):
+                if direction in ("auto", name):
+                    pointer = f"const ProductForm<{form.offset}, {form.values}> *"
+                    types = f"{pointer}, const u64 *, u32, u32, {kind.mask}, {kind.queueing}"
+                    self._parts[f"__device__ u32 {function}({types}, ProductCall)"] = None
+        push = f"machine.follow({push}(&{columns}, {given}));"
+        pull = f"machine.follow({pull}(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
             out(f"else {pull}")

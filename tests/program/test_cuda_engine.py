@@ -31,7 +31,7 @@ from graphla.program import cuda as engine  # noqa: E402
 from graphla.program import interpreter, ir, running  # noqa: E402
 from graphla.program.plan import plan  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
-from graphla.stores import StackStore, VectorStore  # noqa: E402
+from graphla.stores import VectorStore  # noqa: E402
 from semirings import binary, semiring, unary  # noqa: E402
 from semirings.dtypes import BOOL, INT64, lookup_dtype  # noqa: E402
 from semirings.exceptions import DeviceMismatch  # noqa: E402
@@ -116,6 +116,23 @@ def test_pagerank_equals_that_of_the_interpreter():
     assert outcome.scalars["rounds"] == expected.scalars["rounds"] > 5
     assert outcome.scalars["change"] == pytest.approx(expected.scalars["change"])
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
+
+
+def test_products_and_sweeps_that_are_parts_give_the_same_result():
+    n = 200
+    a = random_matrix(n, 900, 2)
+    degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
+    rank = vector_of(dict.fromkeys(range(n), 1 / n), n, float)
+    given = arguments_of(a, [rank, degree], 1e-6, 0.85, 0.15 / n, 0, 40)
+    program = handmade.pagerank()
+    whole = engine.run(program, given)
+    with using(replace(SMALL, is_in_parts=True, sweeps_from=1)):
+        text = engine.show(program, given.matrices)
+        parts = engine.run(program, given)
+    assert len(re.findall(r"template __device__ u32 called_", text)) == 2
+    assert len(set(re.findall(r"sweep_\d+_", text))) == 2
+    assert parts.scalars == pytest.approx(whole.scalars)
+    assert entries(parts.slots[0]) == pytest.approx(entries(whole.slots[0]))
 
 
 def loop_of(
@@ -311,8 +328,9 @@ def test_a_list_that_a_loop_left_holds_ordinary_vectors():
     for each, expected in zip(left, wanted, strict=True):
         verify(each)
         assert each.to_dict() == expected.to_dict()
+    store: Any = left[0]._store
     with pytest.raises(AttributeError, match="no attribute 'sizes'"):
-        _ = VectorStore.items_of(left[0]._store.stack or StackStore(*[None] * 5), 0, 1)[0].sizes
+        _ = store.sizes
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64"])
@@ -519,11 +537,10 @@ def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, s
     given = gl.Matrix.from_dense(random.random((20, 20)) < 0.2, missing_value=False)
     ends = gl.Vector.from_dict(dict.fromkeys(range(1, 20), True), size=20)
     few = gl.Vector.from_dict(dict.fromkeys(range(8), True), size=20)
-    everything = given, ends, few
     with gl.config.set(device="cpu"):
-        expected = sums_of_walks(*(each.to("cpu") for each in everything), 7)
+        expected = sums_of_walks(given.to("cpu"), ends.to("cpu"), few.to("cpu"), 7)
     with gl.config.set(device="cuda"), using(SMALL), gl.direction(direction):
         jitted: Any = gl.jit(sums_of_walks)
-        on_card = [each.to("cuda") for each in everything]
+        on_card = [each.to("cuda") for each in (given, ends, few)]
         assert "its values are the identity" in jitted.explain(*on_card, 7)
         assert jitted(*on_card, 7).to_dict() == expected.to_dict()

@@ -322,14 +322,14 @@ DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32
 }
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
           class Allowed, class Queueing>
-CALL u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
-                     Allowed allowed, Queueing queueing, ProductCall call) {
+LINKED u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                       Allowed allowed, Queueing queueing, ProductCall call) {
   return push<Op, KEPT_A, KEPT_U, IS_PRESET, U>(form, slots, u, out, allowed, queueing, call);
 }
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
           class Queueing>
-CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
-                     Allowed allowed, Queueing queueing, ProductCall call) {
+LINKED u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                       Allowed allowed, Queueing queueing, ProductCall call) {
   return pull<Op, KEPT_A, KEPT_U, HELD, U>(form, slots, u, out, allowed, queueing, call);
 }
 

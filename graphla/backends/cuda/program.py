@@ -32,7 +32,7 @@ from graphla.backends.cuda.program_products import (
 )
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import load_text
+from graphla.compilers.cuda import Kernel, Loading, is_compiled, may_link
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import (
     AnyVector,
@@ -63,6 +63,11 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
+    # While a kernel is compiled for the first time, it runs as parts, if these can be linked: its
+    # products, and its sweeps if there are at least `sweeps_from`. `is_in_parts` is for tests and
+    # measurements: kernels consist of parts, even if they are not linked.
+    sweeps_from: int = 8
+    is_in_parts: bool = False
     # If a run needs at most this many bytes, they are allocated at once, which saves several
     # microseconds. The results of the run then share this memory.
     most_joined: int = 1 << 18
@@ -236,13 +241,16 @@ class _Places:
 class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the program with the kernel `entry`; `what` describes it. `block` is the number of
-    threads per block. If `cluster` is above 1, the grid is one cluster of this many blocks.
+    `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
+    same program with parts, and their number. Its kernel is compiled sooner, and runs until the
+    other one is ready. `block` is the number of threads per block. If `cluster` is above 1, the
+    grid is one cluster of this many blocks.
     """
 
     def __init__(
         self,
         text: str,
+        print_parts: Callable[[], tuple[str, int]],
         entry: str,
         what: str,
         block: int,
@@ -251,14 +259,36 @@ class Loop:
         forms: Sequence[Form],
     ) -> None:
         self.layout, self.block, self.cluster = layout, block, cluster
-        self.kernel = load_text(text, entry, what)
-        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
-        self.blocks = cluster
-        if cluster == 1:
-            self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
+        early = None
+        if may_link() and not is_compiled(text, entry):
+            in_parts, parts = print_parts()
+            if parts:
+                early = Loading(in_parts, entry, what, parts, REGISTERS // block)
+        self._whole: Loading | None = Loading(text, entry, what)
+        # While threads compile the kernel, load the kernels that prepare the matrices.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
+        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
+        try:
+            kernel = (early or self._whole)()
+        except RuntimeError:  # this driver cannot link the parts
+            kernel = self._whole()
+        self._use(kernel)
+        self.improve()
         self._places: dict[tuple[int, ...], _Places] = {}
+
+    def improve(self) -> None:
+        """If the whole kernel has been compiled meanwhile, use it."""
+        whole = self._whole  # another thread may call this, too
+        if whole is not None and whole.is_done():
+            self._use(whole())
+            self._whole = None
+
+    def _use(self, kernel: Kernel) -> None:
+        self.blocks = self.cluster
+        if self.cluster == 1:
+            self.blocks = persistent.grid(kernel, self.block, self.shared, each=1)
+        self.kernel = kernel
 
     def places(self, dims: tuple[int, ...]) -> _Places:
         """Return where the memory of a run with these dimensions is."""
@@ -299,10 +329,14 @@ class Loop:
         needed = flags.size + scratch.size + sum(size for _, size, *_ in slots)
         size = scratch.size
         values = tuple([scratch.add(size) for _, size, *_ in slots])
-        joined = flags.size + ALIGNMENT + scratch.size if needed <= current(TUNING).most_joined else 0
+        is_joined = needed <= current(TUNING).most_joined
+        joined = flags.size + ALIGNMENT + scratch.size if is_joined else 0
         own = (flags.size, counts, zeros, sums, has, partials, size, values, joined)
         return _Places(state, needed, slots, *own)
 
+
+REGISTERS = 1 << 16
+"""The number of registers of a multiprocessor, on which one block runs."""
 
 LARGE = 1 << 30
 """A run that needs fewer bytes than this does not ask the driver how much memory is free."""
