@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.communities import Links, Moves
 from graphla.backends.cpu.operands import cut, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
@@ -17,6 +17,7 @@ from graphla.formats import Array, Csr, is_iso
 from graphla.settings import config
 
 
+@try_loops
 def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
     """Return the labels after `rounds` rounds of label propagation.
 
@@ -54,9 +55,11 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
             now, other = other, now
         return now
 
-    return apart(propagate, stop, threads) if n else labels
+    work = (links.nvals + n) * min(rounds, 8)
+    return apart(propagate, stop, threads, work) if n else labels
 
 
+@try_loops
 def move_communities(request: CommunityMoves) -> Array:
     """Return communities for which no move of a single vertex increases the modularity."""
     links = request.links
@@ -86,7 +89,7 @@ def _move_communities_numba(request: CommunityMoves) -> Array:
     )
     arguments = (Links(links.indptr, links.indices, values, step), community, moves)
     loop = load("communities.move", (numba_ops.nothing,), arguments)
-    apart(lambda: loop(*arguments[0], community, *moves), stop, 1)
+    apart(lambda: loop(*arguments[0], community, *moves), stop, 1, 8 * (links.nvals + n))
     return community
 
 
