@@ -227,6 +227,23 @@ def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
             assert cpu.reduce(some, m) == (some.min() if some.size else greatest)
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("plus", "FP32"), ("min", "INT64"), ("lor", "BOOL"), ("any", "INT8"), ("times", "UINT16")],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_totals_of_rows_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
+    rng = np.random.default_rng(13)
+    m = semirings.monoid.from_string(name)[dtype]
+    for wide, lengths in product((False, True), (range(12), range(1, 12), (), (0, 0), (3,))):
+        counts = rng.permutation(np.repeat(np.array(lengths, np.int64), 9))
+        indptr = np.concatenate(([0], counts.cumsum())).astype(np.int64 if wide else np.int32)
+        indices = np.concatenate([np.arange(0), *map(np.arange, counts)]).astype(np.int32)
+        values = values_of(rng, indices.size, m.type.np_type, iso and indices.size > 0)
+        a = Csr(counts.size, 12, indptr, indices, values)
+        both_ways(lambda a=a: cpu.reduce_rows(a, m))
+
+
 def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() -> None:
     size = 1 << 16
     values = np.full(size, 2.0**-10, np.float32)
@@ -237,6 +254,31 @@ def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() 
     with config.set(compiled=True):
         total = cpu.reduce_rows(a, semirings.monoid.plus["FP32"]).values
     assert np.allclose(total, (1 << 14) + 64, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("minus", "FP32"), ("floordiv", "INT8"), ("firsti", "INT64")],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_unions_and_intersections_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
+    rng = np.random.default_rng(14)
+    op = binary.from_string(name)[dtype]
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
+        for b in (
+            a_matrix(rng, N, 90, op.type2.np_type, False, wide=wide),
+            a_matrix(rng, N, 90, np.float64, iso, wide=wide),
+            cpu.keep(a, rng.random(a.nvals) < 0.5),
+            cpu.keep(a, np.zeros(a.nvals, bool)),
+        ):
+            for first, second in ((a, b), (b, a)):
+                both_ways(lambda a=first, b=second: cpu.intersection(a, b, op))
+                both_ways(lambda a=first, b=second: cpu.union(a, b, op))
+    for _ in range(3):
+        u, v = (a_vector(rng, 500, op.type.np_type, "sparse", iso) for _ in "uv")
+        both_ways(lambda u=u, v=v: cpu.intersection(u, v, op))
+        both_ways(lambda u=u, v=v: cpu.union(u, v, op))
 
 
 @pytest.mark.parametrize("accum", [None, "plus", "first"])
