@@ -13,6 +13,7 @@ from graphla.backends.cpu.layout import cast_values, from_keys, index_dtype, key
 from graphla.backends.cpu.operands import (
     UNREAD,
     Parts,
+    join_parts,
     parts_for_threads,
     row_parts,
     spread,
@@ -235,10 +236,9 @@ def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
         min(int(indptr[stop]) - int(indptr[start]) for indptr in (a_indptr, b_indptr))
         for start, stop in parts
     ]
-    begins = [0, *accumulate(rooms)]
-    indptr = np.empty(a_indptr.size, index_dtype(begins[-1]))
-    indices = np.empty(begins[-1], np.int32)
-    values = np.empty(begins[-1], op.return_type.np_type)
+    *begins, room = accumulate(rooms, initial=0)
+    indptr = np.empty(a_indptr.size, index_dtype(room))
+    indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
     arrays = (a_indptr, a.indices, a_values, b_indptr, b.indices, b_values, indptr, indices, values)
@@ -246,22 +246,12 @@ def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
     loop = load("ewise.intersect", spec, arrays)
     ends = run(
         lambda *part: loop(*arrays, a_step, b_step, *part),
-        [(begin, *part) for begin, part in zip(begins, parts, strict=False)],
+        [(begin, *part) for begin, part in zip(begins, parts, strict=True)],
         threads,
     )
-    to = 0
-    for (start, stop), begin, end in zip(parts, begins, ends, strict=False):
-        if begin > to:
-            indptr[start:stop] -= begin - to
-            indices[to : to + end - begin] = indices[begin:end]
-            values[to : to + end - begin] = values[begin:end]
-        to += end - begin
-    indptr[-1] = to
-    indices.resize(to, refcheck=False)  # returns the memory that is not needed
-    values.resize(to, refcheck=False)
+    indptr = join_parts(indptr, (indices, values), parts, begins, ends)
     if isinstance(a, SparseVector):
         return SparseVector(a.size, indices, values)
-    indptr = indptr.astype(index_dtype(to), copy=False)
     return Csr(a.nrows, a.ncols, indptr, indices, values)
 
 
