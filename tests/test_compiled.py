@@ -529,6 +529,31 @@ def test_extracted_rows_and_columns_agree_with_numpy(dtype: Any, iso: bool) -> N
             both_ways(lambda a=a, r=rows, c=columns: cpu.extract_matrix(a, r, c))
 
 
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float64, np.complex128])
+@pytest.mark.parametrize("iso", [False, True])
+def test_a_matrix_built_from_entries_in_any_order_agrees_with_numpy(dtype: Any, iso: bool) -> None:
+    rng = np.random.default_rng(15)
+    for entries, index in ((5000, np.int64), (300, np.int32), (90, np.int64), (40, np.int32)):
+        places = rng.integers(0, N * 90, entries)
+        distinct = rng.permutation(np.unique(places))
+        for keys in (distinct, np.sort(distinct), places, np.sort(places)):
+            rows, columns = (each.astype(index) for each in divmod(keys, 90))
+            values = values_of(rng, keys.size, dtype, iso)
+            for op in (None, binary.second[dtype], binary.first[dtype]):
+                if op is not None or keys.size == distinct.size:
+                    both_ways(
+                        lambda i=rows, j=columns, x=values, op=op: cpu.build_matrix(
+                            N, 90, i, j, x, op
+                        )
+                    )
+            if keys.size > distinct.size:
+                with config.set(compiled=True), pytest.raises(GraphblasException):
+                    cpu.build_matrix(N, 90, rows, columns, values, None)
+    none = np.empty(0, np.int64)
+    both_ways(lambda: cpu.build_matrix(0, 0, none, none, none, None))
+    both_ways(lambda: cpu.build_matrix(3, 4, none, none, none, None))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wide", [False, True])
 def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:

@@ -66,9 +66,8 @@ def build_matrix(
     """
     memory.require_offsets(nrows, "rows", values.size)
     threads = compiles(values.size // SIMPLE, size=max(nrows, ncols))
-    if threads and max(nrows, ncols) <= values.size and values.itemsize in WORDS:
-        a = _build_numba(nrows, ncols, rows, columns, values, threads)
-        return _fold_duplicates(a, dup_op)
+    if threads and 0 < max(nrows, ncols) <= values.size and values.itemsize in WORDS:
+        return _build_numba(nrows, ncols, rows, columns, values, dup_op, threads)
     # If all values are equal and stored once, only the positions are sorted; this is faster than
     # SciPy's sorts, which also move the values.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
@@ -106,9 +105,15 @@ def _build_numpy(
 
 
 def _build_numba(
-    nrows: int, ncols: int, rows: Array, columns: Array, values: Array, threads: int
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+    threads: int,
 ) -> Csr:
-    """Return a matrix with all entries, duplicates included, by compiled loops.
+    """Build a matrix by compiled loops.
 
     They need little memory in addition to the result. Both sorts are stable, so entries with the
     same position keep the order in which they were given.
@@ -116,9 +121,10 @@ def _build_numba(
     iso, word = is_iso(values), WORDS[values.itemsize]
     given = np.empty(0, np.uint8) if iso else np.ascontiguousarray(values).view(word)
     indptr, indices, new = _distribute(nrows, rows, columns, given, threads)
-    _sort_rows(indptr, indices, new, ncols, threads)
+    are_distinct = _sort_rows(indptr, indices, new, ncols, threads)
     values = np.broadcast_to(values[:1], indices.size) if iso else new.view(values.dtype)
-    return Csr(nrows, ncols, indptr, indices, values)
+    a = Csr(nrows, ncols, indptr, indices, values)
+    return a if are_distinct else _fold_duplicates(a, dup_op)
 
 
 def _distribute(
@@ -150,19 +156,24 @@ def _distribute(
     return indptr, indices, moved
 
 
-def _sort_rows(indptr: Array, indices: Array, values: Array, ncols: int, threads: int) -> None:
-    """Sort the entries of each row by column, in place. `values` may be empty."""
+def _sort_rows(indptr: Array, indices: Array, values: Array, ncols: int, threads: int) -> bool:
+    """Sort the entries of each row by column, in place. Return whether there are no duplicates.
+
+    `values` may be empty.
+    """
     parts = cut(np.diff(indptr), max(1, min(SORT_PARTS, indices.size // ncols)))
     scratch = np.empty(0, indptr.dtype), *np.empty((2, 0), np.int32), values[:0]
     loop = load("build.sort", (numba_ops.nothing,), (indptr, indices, values, *scratch))
 
-    def sort(start: int, stop: int) -> None:
+    def sort(start: int, stop: int) -> bool:
         entries = int(indptr[stop] - indptr[start])
         ends = np.empty(max(ncols + 1, stop - start), indptr.dtype)
         places, moved = np.empty((2, entries), np.int32), np.empty(entries, values.dtype)
-        loop(indptr, indices, values, ends, *places, moved, int(values.size > 0), start, stop)
+        return loop(
+            indptr, indices, values, ends, *places, moved, int(values.size > 0), start, stop
+        )
 
-    run(sort, parts, threads)
+    return all(run(sort, parts, threads))
 
 
 def _build_scipy(

@@ -43,11 +43,12 @@ def place(
             out_values[to] = values[p]
 
 
-def are_sorted(indptr, indices, start, stop):
-    """Return whether the columns in each of the rows start..stop are in order."""
+def are_sorted(indptr, indices, gap, start, stop):
+    """Return whether each column in the rows start..stop is at least `gap` more than the one
+    before it in its row."""
     for i in range(start, stop):
         for p in range(np.uint64(indptr[i]) + ONE, np.uint64(indptr[i + ONE])):
-            if indices[p] < indices[p - ONE]:
+            if indices[p] - indices[p - ONE] < gap:
                 return False
     return True
 
@@ -64,15 +65,15 @@ def sort(
     start,
     stop,
 ):
-    """Sort each of the rows start..stop by column.
+    """Sort each of the rows start..stop by column. Return whether there are no duplicates.
 
     The entries of all these rows are distributed to columns, and from there to rows again. Scratch
     memory are `kept_ends`, with an element per column and one more, and three arrays with an
     element per entry.
     """
     start, stop = np.uint64(start), np.uint64(stop)
-    if are_sorted(indptr, kept_indices, start, stop):
-        return
+    if are_sorted(indptr, kept_indices, 0, start, stop):
+        return are_sorted(indptr, kept_indices, 1, start, stop)
     begin, end = np.uint64(indptr[start]), np.uint64(indptr[stop])
     kept_ends[:] = 0
     for p in range(begin, end):
@@ -97,3 +98,4 @@ def sort(
         kept_indices[to] = kept_columns[p]
         if has_values:
             kept_values[to] = kept_moved[p]
+    return are_sorted(indptr, kept_indices, 1, start, stop)
