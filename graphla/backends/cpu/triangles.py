@@ -26,17 +26,20 @@ def count_triangles(a: Csr) -> int | None:
 
 def _count(a: Csr, threads: int, stop: Array) -> int:
     parts = row_parts(a.indptr, threads)
+    ranks = np.empty(a.nrows, np.int32)
+    ordered = a.indptr, np.empty(a.nrows + 2, np.int32), ranks
+    load("triangles.rank", (numba_ops.nothing,), ordered)(*ordered)
     # A part of `orient` writes its rows of L one after another, so about half of `columns` is never
     # touched and takes no memory.
     begins, ends = np.empty((2, a.nrows), a.indptr.dtype)
     columns = np.empty(a.nvals, np.int32)
-    arrays = (a.indptr, a.indices, begins, ends, columns, stop)
+    arrays = (a.indptr, a.indices, ranks, begins, ends, columns, stop)
     orient = load("triangles.orient", (numba_ops.nothing,), arrays)
     run(lambda *part: orient(*arrays, *part), parts, threads, stop)
 
     def count(*part: int) -> int:
         marks = scratch.take("marks", a.nrows, np.uint8)
-        arrays = (begins, ends, columns, marks, stop)
+        arrays = (ranks, begins, ends, columns, marks, stop)
         loop = load("triangles.count", (numba_ops.nothing,), arrays)
         found = loop(*arrays, *part)
         scratch.give("marks", marks)
