@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import graphla as gl
 import semirings
@@ -569,6 +570,32 @@ def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool)
     for count in (1, 2, 5):
         with config.set(compiled=True, threads=count):
             assert cpu.count_triangles(symmetric) == expected
+
+
+@pytest.mark.parametrize(
+    ("nrows", "edges"), [(4500, 160_000), (300, 15_000), (3000, 9000), (3000, 2000), (50, 0)]
+)
+@pytest.mark.parametrize("hubs", [0, 3])
+def test_the_number_of_triangles_agrees_with_scipy(nrows: int, edges: int, hubs: int) -> None:
+    rng = np.random.default_rng(edges)
+    ends = rng.integers(0, nrows, (2, edges))
+    if hubs:
+        around = rng.integers(0, nrows, (2, nrows))
+        around[0] = rng.integers(0, nrows, hubs)[around[0] % hubs]
+        ends = np.concatenate([ends, around], axis=1)
+
+    def symmetric(ends: np.ndarray) -> Any:
+        given = scipy.sparse.coo_array((np.ones(ends.shape[1], bool), ends), (nrows, nrows))
+        return (given + given.T).tocsr()
+
+    A = symmetric(ends)
+    A.sort_indices()
+    loopless = symmetric(ends[:, ends[0] != ends[1]]).astype(np.int32)
+    expected = ((loopless @ loopless) * loopless).sum() // 6
+    given = Csr(nrows, nrows, A.indptr, A.indices, np.broadcast_to(True, A.nnz))
+    for count in (1, 2, 4):
+        with config.set(compiled=True, threads=count):
+            assert cpu.count_triangles(given) == expected
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:
