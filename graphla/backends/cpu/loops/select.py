@@ -2,7 +2,17 @@
 
 import numpy as np
 
+from graphla.backends.cpu.loops.placeholder_ops import selects
+
 ONE = np.uint64(1)
+
+
+def flag(indptr, indices, values, thunk, out_flags, step, start, stop):
+    """Flag the entries in rows start..stop that the operator selects."""
+    step = np.uint64(step)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):
+            out_flags[p] = selects(values[p * step], np.int64(i), np.int64(indices[p]), thunk[0])
 
 
 def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
