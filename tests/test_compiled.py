@@ -515,6 +515,23 @@ def test_entries_selected_by_a_mask_or_by_flags_agree_with_numpy(dtype: Any, iso
             both_ways(lambda a=a: cpu.keep(a, np.broadcast_to(np.False_, a.nvals)))
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "thunk"),
+    [("triu", "INT16", 3), ("tril", "FP64", -2), ("diag", "BOOL", 0), ("rowle", "FP32", 30)],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_entries_selected_by_position_agree_with_numpy(
+    name: str, dtype: str, thunk: int, iso: bool
+) -> None:
+    rng = np.random.default_rng(16)
+    op = semirings.select.from_string(name)[dtype]
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
+        none = cpu.keep(a, np.zeros(a.nvals, bool))
+        for given in (a, none):
+            both_ways(lambda a=given: cpu.select(a, op, thunk))
+
+
 @pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float64, np.complex128])
 @pytest.mark.parametrize("iso", [False, True])
 def test_extracted_rows_and_columns_agree_with_numpy(dtype: Any, iso: bool) -> None:
