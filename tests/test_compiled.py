@@ -615,6 +615,30 @@ def test_the_number_of_triangles_agrees_with_scipy(nrows: int, edges: int, hubs:
             assert cpu.count_triangles(given) == expected
 
 
+@pytest.mark.parametrize("has_hub", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
+    seed: int, has_hub: bool
+) -> None:
+    """Short rows are merged before the edges that remain are peeled; a hub prevents this."""
+    rng = np.random.default_rng(seed)
+    n = 400
+    u = rng.integers(0, n, 900)
+    v = (u + rng.integers(1, 5, u.size)) % n  # neighbors are near, so that there are triangles
+    ends = np.stack([u, v])
+    if has_hub:
+        ends = np.concatenate([ends, [np.zeros(n - 1, np.int64), np.arange(1, n)]], axis=1)
+    A = gl.Matrix.from_coo(*np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1), True)
+    a = Csr(n, n, *(part.astype(np.int32) for part in A.to_csr()[:2]), np.ones(A.nvals, bool))
+    with config.set(compiled=True):
+        numbers = cpu.trusses(a, None)
+        assert numbers is not None and numbers.max() > 3
+        for k in range(2, 8):
+            found = cpu.trusses(a, k)
+            assert found is not None
+            assert np.array_equal(found >= k, numbers >= k)
+
+
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:
     assert threads.run(lambda x: x * x, [(x,) for x in range(50)], 4) == [x * x for x in range(50)]
     assert threads.run(lambda x: x, [], 4) == []
