@@ -628,8 +628,9 @@ def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
     ends = np.stack([u, v])
     if has_hub:
         ends = np.concatenate([ends, [np.zeros(n - 1, np.int64), np.arange(1, n)]], axis=1)
-    A = gl.Matrix.from_coo(*np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1), True)
-    a = Csr(n, n, *(part.astype(np.int32) for part in A.to_csr()[:2]), np.ones(A.nvals, bool))
+    rows, columns = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
+    indptr = np.searchsorted(rows, np.arange(n + 1)).astype(np.int32)
+    a = Csr(n, n, indptr, columns.astype(np.int32), np.ones(columns.size, bool))
     with config.set(compiled=True):
         numbers = cpu.trusses(a, None)
         assert numbers is not None and numbers.max() > 3
