@@ -19,7 +19,7 @@ ONE = np.uint64(1)
 BATCH = np.uint64(1023)
 FINISHED, STOPPED, UNFIT = 0, -1, -2
 SIX, LOW = np.uint64(6), np.uint64(63)
-WORDS = 64
+WORDS = 128
 TOP = 64 * WORDS
 SHORT = np.uint64(32)
 """Maximum number of entries of a row that are looked up one by one, though it has a bitmap."""
