@@ -8,6 +8,8 @@ few edges remain. parent(v) is at most v, and repeated steps to the parent lead 
 tree.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 BATCH = 1023
@@ -15,10 +17,16 @@ FINISHED, STOPPED = range(2)
 ONE = np.uint64(1)
 
 
+class Rows(NamedTuple):
+    """An upper triangular matrix in CSR."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
 def grow(
-    a_indptr,
-    a_indices,
-    a_values,
+    a: Rows,
     out_flags,
     kept_rows,
     kept_places,
@@ -31,6 +39,7 @@ def grow(
     greatest,
 ):
     """Set the flag of each entry that is an edge of the forest."""
+    a_indptr, a_indices, a_values = a
     n = a_indptr.size - 1
     turn, left = 0, 1
     while left:
