@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeAlias, TypeVar
 
 from graphla.compilers.numba import NotReady, is_installed, patience
 from graphla.settings import current
-from semirings.operators import TypedBinaryOp
+from semirings.operators import TypedBinaryOp, TypedSelectOp
 from semirings.structures import TypedMonoid, TypedSemiring
 
-TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
+TypedOp: TypeAlias = TypedBinaryOp | TypedSelectOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
 """If vectors are longer than this, a compiled loop is used only if it processes enough entries.
 
@@ -82,7 +82,7 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
     """Return whether an operator can be translated for Numba; operators written in C++ cannot."""
-    if isinstance(op, TypedBinaryOp):
+    if isinstance(op, TypedBinaryOp | TypedSelectOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):
         return has_loop_form(op.binaryop)
