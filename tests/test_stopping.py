@@ -83,7 +83,7 @@ LOOPS = {
     "connected_components": {"components.label"},
     "core_numbers": {"cores.peel"},
     "greedy_color": {"coloring.color"},
-    "label_propagation": {"communities.popular"},
+    "label_propagation": {"communities.popular_in_block", "communities.publish_block"},
     "louvain": {"communities.move"},
     "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},

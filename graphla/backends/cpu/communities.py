@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles
-from graphla.backends.cpu.loops.communities import Links, Moves
+from graphla.backends.cpu.loops.communities import (
+    Links,
+    Moves,
+    popular_in_block,
+    publish_block,
+)
 from graphla.backends.cpu.operands import cut, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr, is_iso
-from graphla.settings import config
 
 
-def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Return the labels after `rounds` rounds of label propagation.
+@dataclass(frozen=True, slots=True)
+class LabelsTuning:
+    """Parameters of label propagation."""
 
-    Return None if no compiled loop is used for a matrix of this size.
+    # Maximum number of blocks of vertices. With fewer blocks, fewer threads can work, and a label
+    # may fill a whole graph. With more blocks, more neighbors change at the same time.
+    blocks: int = 32
+
+
+TUNING = LabelsTuning()
+
+
+def propagate_labels(
+    links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
+) -> Array | None:
+    """Return the labels after at most `rounds` rounds of label propagation.
+
+    Without a `stream_of`, all vertices change at once. Then return None if no compiled loop is used
+    for a matrix of this size.
     """
-    n, threads = links.nrows, config.threads
-    if not compiles(links.nvals, size=n):
-        return None
+    threads = compiles(links.nvals, size=links.nrows)
+    if not links.nvals:
+        return labels
+    if stream_of is not None:
+        return _propagate_in_blocks(links, labels, rounds, stream_of, threads)
+    return _propagate_at_once(links, labels, rounds, threads) if threads else None
+
+
+def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
+    n = links.nrows
     stop = np.zeros(1, np.int64)
-    if is_iso(links.values):  # with equal weights, count edges
-        values, step, sums = np.ones(1, np.int64), 0, np.int64
-    else:
-        (values, step), sums = values_of(links.values), np.float64
-    longest = int(np.diff(links.indptr).max(initial=0))
+    rows, sums, longest = _read(links)
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
-    rows = Links(links.indptr, links.indices, values, step)
     # The active vertices of this round and of the next. All are active in the first two rounds,
     # because the labels before the first round were not computed from other labels.
     active = np.ones((2, n), np.uint8)
@@ -54,7 +79,82 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
             now, other = other, now
         return now
 
-    return apart(propagate, stop, threads) if n else labels
+    return apart(propagate, stop, threads)
+
+
+def _propagate_in_blocks(
+    links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int], threads: int
+) -> Array:
+    """Let about half of the blocks of vertices change their labels, then the other blocks.
+
+    The blocks of a half work at the same time, and do not read each other's new labels. So the
+    result depends neither on the number of threads nor on their speed. If no compiled loop is used
+    (`threads` is 0), the loops run as plain Python, on lists.
+    """
+    n = links.nrows
+    bits = ((n - 1) // current(TUNING).blocks).bit_length()
+    count = ((n - 1) >> bits) + 1
+    stop = np.zeros(1, np.int64)
+    rows: Any
+    rows, sums, longest = _read(links)
+    threads_used = max(1, threads_worth(links.nvals + n, threads))
+    # `now` holds the labels before the current half of a round, `new` also those of this half.
+    # `active` marks the vertices that may change, and `awake` the blocks that contain any.
+    now, new, active = labels.copy(), labels.copy(), np.ones(n, np.uint8)
+    awake = np.ones(count, np.uint8)
+    scratch: list[Any] = [
+        (np.zeros(n, sums), np.empty(longest, np.int32)) for _ in range(threads_used)
+    ]
+    arguments = rows, now, new, active, awake, *scratch[0], stop
+    choose: Any = popular_in_block
+    publish: Any = publish_block
+    if threads:
+        choose = load("communities.popular_in_block", (numba_ops.nothing,), arguments)
+        publish = load("communities.publish_block", (numba_ops.nothing,), arguments[:5])
+    else:
+        lists = (x.tolist() for x in (rows.indptr, rows.indices, rows.values))
+        rows = [Links(*lists, step=rows.step)]
+        scratch = [[x.tolist() for x in scratch[0]]]
+        now, new, active, awake = (x.tolist() for x in (now, new, active, awake))
+
+    def change(block: int) -> int:
+        own = scratch.pop()
+        changes = choose(*rows, now, new, active, awake, *own, stop, bits, block)
+        scratch.append(own)
+        return changes
+
+    def make_visible(block: int) -> None:
+        publish(*rows, new, now, active, awake, bits, block)
+
+    def propagate() -> Array:
+        for k in range(rounds):
+            word, total = stream_of(k), 0
+            for half in (1, 0):
+                blocks = [b for b in range(count) if awake[b] and word >> b & 1 == half]
+                for b in blocks:
+                    awake[b] = 0
+                calls = [(b,) for b in blocks]
+                changes = run(change, calls, threads_used, stop)
+                changed = [call for call, found in zip(calls, changes, strict=True) if found]
+                run(make_visible, changed, threads_used, stop)
+                total += sum(changes)
+            if not total:
+                break
+        return np.asarray(now, labels.dtype)
+
+    return apart(propagate, stop, threads_used, links.nvals)
+
+
+def _read(links: Csr) -> tuple[Links, type, int]:
+    """Return the arguments for a loop, the dtype of sums of weights, and the longest row's length.
+
+    If all weights are equal, but not 0, the loops count edges.
+    """
+    longest = int(np.diff(links.indptr).max(initial=0))
+    if is_iso(links.values) and links.values[0]:
+        return Links(links.indptr, links.indices, np.ones(1, np.int64), 0), np.int64, longest
+    values, step = values_of(links.values)
+    return Links(links.indptr, links.indices, values, step), np.float64, longest
 
 
 def move_communities(request: CommunityMoves) -> Array:

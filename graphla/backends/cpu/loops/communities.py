@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-ONE = np.uint64(1)
 BATCH = 1023
 STILL, MOVING = 0, 1
 
@@ -48,43 +47,105 @@ def popular(
 ):
     """Write, for each active vertex in start..stop, the most frequent label among its neighbors.
 
-    The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
-    Of the labels with the largest sum, the smallest is chosen. The new labels overwrite
-    `out_labels`, which holds the labels of the round before last. Return whether any new label
-    differs from the one that it overwrites. The neighbors of such a vertex become active for the
-    next round. Other vertices need no work: the labels of their neighbors are those of two rounds
-    ago, so their new label is that of two rounds ago, too. All elements of `kept_sums` are 0 before
-    and after the call; `kept_met` is at least as long as the longest row.
+    The new labels overwrite `out_labels`, which holds the labels of the round before last. Return
+    whether any new label differs from the one that it overwrites. The neighbors of such a vertex
+    become active for the next round. Other vertices need no work: the labels of their neighbors are
+    those of two rounds ago, so their new label is that of two rounds ago, too.
     """
-    indptr, indices, values, step = links
-    step = np.uint64(step)
     differs = 0
-    for v in range(np.uint64(start), np.uint64(stop)):
-        if v & np.uint64(BATCH) == np.uint64(0) and kept_stop[0]:
+    for v in range(start, stop):
+        if v & BATCH == 0 and kept_stop[0]:
             break
         if not kept_active[v]:
             continue
         kept_active[v] = 0
-        count = 0
-        for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-            label = labels[np.uint64(indices[p])]
-            if kept_sums[label] == 0:
-                kept_met[count] = label
-                count += 1
-            kept_sums[label] += values[p * step]
-        best, most = labels[v], kept_sums[0] - kept_sums[0] - 1
-        for k in range(count):
-            label = kept_met[k]
-            total = kept_sums[label]
-            kept_sums[label] = 0
-            if total > most or (total == most and label < best):
-                best, most = label, total
+        best = most_frequent(links, labels, labels, kept_sums, kept_met, v, 0)
         if best != out_labels[v]:
             differs = 1
             out_labels[v] = best
-            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                kept_next[np.uint64(indices[p])] = 1
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                kept_next[links.indices[p]] = 1
     return differs
+
+
+def popular_in_block(
+    links: Links,
+    labels,
+    out_labels,
+    kept_active,
+    kept_awake,
+    kept_sums,
+    kept_met,
+    kept_stop,
+    bits,
+    block,
+):
+    """Write, for each active vertex v of a block, the most frequent label among its neighbors.
+
+    The block consists of the vertices v with v >> bits == block. They change one after another.
+    The labels of neighbors in this block are read from `out_labels`, so that new labels are used at
+    once. The labels of other neighbors are read from `labels`, which no thread writes at the same
+    time. The neighbors of v in this block become active if the label of v changes. Return the
+    number of changed labels.
+    """
+    changes = 0
+    for v in range(block << bits, min(len(labels), (block + 1) << bits)):
+        if v & BATCH == 0 and kept_stop[0]:
+            break
+        if not kept_active[v]:
+            continue
+        kept_active[v] = 0
+        best = most_frequent(links, labels, out_labels, kept_sums, kept_met, v, bits)
+        if best != out_labels[v]:
+            changes += 1
+            out_labels[v] = best
+            kept_awake[block] = 1
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                if links.indices[p] >> bits == block:
+                    kept_active[links.indices[p]] = 1
+    return changes
+
+
+def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bits, block):
+    """Copy the labels of a block to `out_labels`.
+
+    If a label differs, the neighbors in other blocks become active, and these blocks awake.
+    """
+    for v in range(block << bits, min(len(labels), (block + 1) << bits)):
+        if out_labels[v] == labels[v]:
+            continue
+        out_labels[v] = labels[v]
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
+            if j >> bits != block:
+                kept_active[j] = 1
+                kept_awake[j >> bits] = 1
+
+
+def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
+    """Return the most frequent label among the neighbors of v, or v's label if it has none.
+
+    The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
+    Of the labels with the largest sum, the smallest is chosen. The label of neighbor j is
+    near_labels[j] if j >> bits == v >> bits, and otherwise labels[j]. All elements of `kept_sums`
+    are 0 before and after the call; `kept_met` is at least as long as the longest row.
+    """
+    count = 0
+    for p in range(links.indptr[v], links.indptr[v + 1]):
+        j = links.indices[p]
+        label = near_labels[j] if j >> bits == v >> bits else labels[j]
+        if kept_sums[label] == 0:
+            kept_met[count] = label
+            count += 1
+        kept_sums[label] += links.values[p * links.step]
+    best, most = near_labels[v], kept_sums[0] - kept_sums[0] - 1
+    for k in range(count):
+        label = kept_met[k]
+        total = kept_sums[label]
+        kept_sums[label] = 0
+        if total > most or (total == most and label < best):
+            best, most = label, total
+    return best
 
 
 def sum_links(links, community, kept_sums, kept_met, v):
