@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,14 @@ from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.loops.communities import (
     Links,
     Moves,
+    apply_moves,
+    choose_moves,
+    move,
     popular_in_block,
     publish_block,
+    wake_neighbors,
 )
-from graphla.backends.cpu.operands import cut, threads_worth, values_of
+from graphla.backends.cpu.operands import cut, even_parts, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
@@ -34,7 +38,19 @@ class LabelsTuning:
     blocks: int = 32
 
 
-TUNING = LabelsTuning()
+@dataclass(frozen=True, slots=True)
+class MovesTuning:
+    """Parameters of the moves of Louvain's method."""
+
+    smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
+    # Number of batches. With few batches, neighbors often move at the same time.
+    batches: int = 32
+    # Vertices move one by one after this number of rounds, or if less than 1 vertex in `few` waits.
+    rounds: int = 8
+    few: int = 10
+
+
+LABELS, MOVES = LabelsTuning(), MovesTuning()
 
 
 def propagate_labels(
@@ -56,10 +72,10 @@ def propagate_labels(
 def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
     n = links.nrows
     stop = np.zeros(1, np.int64)
-    rows, sums, longest = _read(links)
+    rows, sums = _weights(links)
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
-    scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
+    scratch = _scratch(links, sums, len(parts), np.asarray)
     # The active vertices of this round and of the next. All are active in the first two rounds,
     # because the labels before the first round were not computed from other labels.
     active = np.ones((2, n), np.uint8)
@@ -92,39 +108,31 @@ def _propagate_in_blocks(
     (`threads` is 0), the loops run as plain Python, on lists.
     """
     n = links.nrows
-    bits = ((n - 1) // current(TUNING).blocks).bit_length()
+    bits = ((n - 1) // current(LABELS).blocks).bit_length()
     count = ((n - 1) >> bits) + 1
+    crew = max(1, threads_worth(links.nvals + n, threads))
+    kind: Any = np.asarray if threads else np.ndarray.tolist
     stop = np.zeros(1, np.int64)
-    rows: Any
-    rows, sums, longest = _read(links)
-    threads_used = max(1, threads_worth(links.nvals + n, threads))
+    rows, sums = _weights(links)
+    rows = rows._replace(
+        indptr=kind(rows.indptr), indices=kind(rows.indices), values=kind(rows.values)
+    )
     # `now` holds the labels before the current half of a round, `new` also those of this half.
     # `active` marks the vertices that may change, and `awake` the blocks that contain any.
-    now, new, active = labels.copy(), labels.copy(), np.ones(n, np.uint8)
-    awake = np.ones(count, np.uint8)
-    scratch: list[Any] = [
-        (np.zeros(n, sums), np.empty(longest, np.int32)) for _ in range(threads_used)
-    ]
+    now, new, active = kind(labels.copy()), kind(labels.copy()), kind(np.ones(n, np.uint8))
+    awake, scratch = kind(np.ones(count, np.uint8)), _scratch(links, sums, crew, kind)
     arguments = rows, now, new, active, awake, *scratch[0], stop
-    choose: Any = popular_in_block
-    publish: Any = publish_block
-    if threads:
-        choose = load("communities.popular_in_block", (numba_ops.nothing,), arguments)
-        publish = load("communities.publish_block", (numba_ops.nothing,), arguments[:5])
-    else:
-        lists = (x.tolist() for x in (rows.indptr, rows.indices, rows.values))
-        rows = [Links(*lists, step=rows.step)]
-        scratch = [[x.tolist() for x in scratch[0]]]
-        now, new, active, awake = (x.tolist() for x in (now, new, active, awake))
+    choose = _loop(popular_in_block, arguments, threads)
+    publish = _loop(publish_block, arguments[:5], threads)
 
     def change(block: int) -> int:
         own = scratch.pop()
-        changes = choose(*rows, now, new, active, awake, *own, stop, bits, block)
+        changes = choose(rows, now, new, active, awake, *own, stop, bits, block)
         scratch.append(own)
         return changes
 
     def make_visible(block: int) -> None:
-        publish(*rows, new, now, active, awake, bits, block)
+        publish(rows, new, now, active, awake, bits, block)
 
     def propagate() -> Array:
         for k in range(rounds):
@@ -134,103 +142,97 @@ def _propagate_in_blocks(
                 for b in blocks:
                     awake[b] = 0
                 calls = [(b,) for b in blocks]
-                changes = run(change, calls, threads_used, stop)
+                changes = run(change, calls, crew, stop)
                 changed = [call for call, found in zip(calls, changes, strict=True) if found]
-                run(make_visible, changed, threads_used, stop)
+                run(make_visible, changed, crew, stop)
                 total += sum(changes)
             if not total:
                 break
         return np.asarray(now, labels.dtype)
 
-    return apart(propagate, stop, threads_used, links.nvals)
+    return apart(propagate, stop, crew, links.nvals)
 
 
-def _read(links: Csr) -> tuple[Links, type, int]:
-    """Return the arguments for a loop, the dtype of sums of weights, and the longest row's length.
+def _weights(links: Csr) -> tuple[Links, type]:
+    """Return the arguments for a loop, and the dtype of sums of weights.
 
     If all weights are equal, but not 0, the loops count edges.
     """
-    longest = int(np.diff(links.indptr).max(initial=0))
     if is_iso(links.values) and links.values[0]:
-        return Links(links.indptr, links.indices, np.ones(1, np.int64), 0), np.int64, longest
+        return Links(links.indptr, links.indices, np.ones(1, np.int64), 0), np.int64
     values, step = values_of(links.values)
-    return Links(links.indptr, links.indices, values, step), np.float64, longest
+    return Links(links.indptr, links.indices, values, step), np.float64
 
 
 def move_communities(request: CommunityMoves) -> Array:
-    """Return communities for which no move of a single vertex increases the modularity."""
-    links = request.links
-    if compiles(links.nvals, size=links.nrows):
-        return _move_communities_numba(request)
-    return _move_communities_python(request)
+    """Return communities for which no move of a single vertex increases the modularity.
 
-
-def _move_communities_numba(request: CommunityMoves) -> Array:
-    links, n = request.links, request.links.nrows
-    community = np.arange(n, dtype=np.int32)
-    degrees = np.stack([request.out, request.into])
-    words = request.words()
-    order = abandonable(words.argsort, n).astype(np.int32)
-    values, step = values_of(links.values)
-    longest = int(np.diff(links.indptr).max(initial=0))
-    stop = np.zeros(1, np.int64)
-    moves = Moves(
-        degrees=degrees,
-        totals=np.ascontiguousarray(degrees.T),
-        rates=np.array([request.factor, request.margin]),
-        sums=np.zeros(n),
-        met=np.empty(longest, np.int32),
-        queue=order,
-        waits=np.ones(n, np.bool_),
-        stop=stop,
-    )
-    arguments = (Links(links.indptr, links.indices, values, step), community, moves)
-    loop = load("communities.move", (numba_ops.nothing,), arguments)
-    apart(lambda: loop(*arguments[0], community, *moves), stop, 1)
-    return community
-
-
-def _move_communities_python(request: CommunityMoves) -> Array:
-    """Move vertices in plain Python, for small graphs and on machines without Numba.
-
-    The order of moves and of sums is the same as in `loops/communities.move`, so both give the same
-    communities. Each move depends on the moves before it, so NumPy cannot vectorize the loop.
+    The vertices of a large graph first move in batches. The members of a batch choose their
+    communities at the same time, so threads can share this work. When few vertices wait for a
+    visit, they move one after another. The number of threads does not change the result.
     """
-    links, factor = request.links, request.factor
-    indptr, indices, values = links.indptr.tolist(), links.indices, links.values
-    community = list(range(links.nrows))
-    outs, intos = request.out.tolist(), request.into.tolist()
-    # `outs` and `intos` have one value per vertex, `total_out` and `total_in` one per community.
-    total_out, total_in = outs.copy(), intos.copy()
-    queue = deque(np.argsort(request.words()).tolist())
-    waits = [True] * links.nrows
-    while queue:
-        v = queue.popleft()
-        waits[v] = False
-        row = slice(indptr[v], indptr[v + 1])
-        neighbors = indices[row].tolist()
-        linked: dict[int, float] = {}  # weight per community, in the order of v's neighbors
-        for j, weight in zip(neighbors, values[row].tolist(), strict=True):
-            if j != v:
-                c = community[j]
-                linked[c] = linked.get(c, 0.0) + weight
-        own, o, i = community[v], outs[v], intos[v]
-        total_out[own] -= o
-        total_in[own] -= i
-        best = own
-        most = linked.pop(own, 0.0) - factor * (o * total_in[own] + i * total_out[own])
-        most += request.margin * (o + i)
-        for c, weight in linked.items():
-            gain = weight - factor * (o * total_in[c] + i * total_out[c])
-            if gain > most:
-                best, most = c, gain
-        total_out[best] += o
-        total_in[best] += i
-        if best == own:
-            continue
-        community[v] = best
-        for j in neighbors:
-            if community[j] != best and not waits[j]:
-                waits[j] = True
-                queue.append(j)
-    return np.array(community, np.int32)
+    links, n = request.links, request.links.nrows
+    threads = compiles(links.nvals, size=n)
+    crew = max(1, threads_worth(links.nvals + n, threads))
+    tuning = current(MOVES)
+    order = abandonable(request.words().argsort, n).astype(np.int32)
+    degrees = np.stack([request.out, request.into], axis=1).ravel()
+    values, step = values_of(links.values)
+    rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    rows = Links(kind(links.indptr), kind(links.indices), kind(values), step)
+    moves = Moves(*map(kind, (degrees, degrees.copy(), rates, order.copy(), np.ones(n, np.bool_))))
+    community, chosen = kind(np.arange(n, dtype=np.int32)), kind(np.empty(n, np.int32))
+    scratch = _scratch(links, np.float64, crew, kind)
+    choose = _loop(choose_moves, (rows, community, chosen, moves, *scratch[0]), threads)
+    apply = _loop(apply_moves, (chosen, community, moves), threads)
+    wake = _loop(wake_neighbors, (rows, community, chosen, moves), threads)
+    finish = _loop(move, (rows, community, moves, *scratch[0], stop), threads)
+
+    def choose_part(first: int, last: int) -> None:
+        own = scratch.pop()
+        choose(rows, community, chosen, moves, *own, first, last)
+        scratch.append(own)
+
+    def wake_part(first: int, last: int) -> None:
+        wake(rows, community, chosen, moves, first, last)
+
+    def run_all() -> Array:
+        size = -(-n // tuning.batches)
+        for left in reversed(range(tuning.rounds + 1)):
+            queue = order[np.asarray(moves.waits, np.bool_)[order]]
+            count = queue.size
+            moves.queue[:count] = kind(queue)
+            if n < tuning.smallest or count * tuning.few < n or not left:
+                finish(rows, community, moves, *scratch[0], stop, count)
+                break
+            for first in range(0, count, size):
+                last = min(first + size, count)
+                cuts = even_parts(last - first, links.nvals // tuning.batches, crew)
+                parts = [(first + begin, first + end) for begin, end in cuts]
+                run(choose_part, parts, crew, stop)
+                apply(chosen, community, moves, first, last)
+                run(wake_part, parts, crew, stop)
+        return np.asarray(community, np.int32)
+
+    return apart(run_all, stop, crew, links.nvals)
+
+
+def _scratch(links: Csr, sums: type, count: int, kind: Callable[[Array], Any]) -> list[Any]:
+    """Return `count` pairs of scratch arrays for `sum_links` and `most_frequent`."""
+    longest = int(np.diff(links.indptr).max(initial=0))
+    return [
+        (kind(np.zeros(links.nrows, sums)), kind(np.empty(longest, np.int32))) for _ in range(count)
+    ]
+
+
+def _loop(function: Callable, arguments: tuple, threads: int) -> Callable[..., Any]:
+    """Return the loop, compiled if `threads` is not 0. `arguments` are its first arguments."""
+    if not threads:
+        return function
+    loop = load(f"communities.{function.__name__}", (numba_ops.nothing,), arguments)
+
+    def call(*each: Any) -> Any:
+        return loop(*chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in each))
+
+    return call

@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 BATCH = 1023
 STILL, MOVING = 0, 1
 
@@ -18,19 +16,14 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state while vertices move one after another.
+    """The state while vertices move. Element 2v of an array of pairs is for v's out-edges, and
+    element 2v + 1 for its in-edges."""
 
-    All elements of `sums` are 0 before and after each move.
-    """
-
-    degrees: Any  # shape (2, n): the weights of the edges out of and into each vertex
-    totals: Any  # shape (n, 2): the sums of the degrees in each community
+    degrees: Any  # pairs: the weights of the edges out of and into each vertex
+    totals: Any  # pairs: the sums of the degrees in each community
     rates: Any  # two numbers: `factor` and `margin` of the request
-    sums: Any  # for each community: the weight between it and the current vertex
-    met: Any  # communities of the current vertex's neighbors; at least as long as any row
-    queue: Any  # a ring buffer of n vertices; initially it holds all vertices
-    waits: Any  # whether a vertex is in the queue; initially True
-    stop: Any
+    queue: Any  # vertices; for `move` a ring buffer of n vertices
+    waits: Any  # whether a vertex is in the queue, or must be in the next one
 
 
 def popular(
@@ -151,76 +144,113 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
 def sum_links(links, community, kept_sums, kept_met, v):
     """Sum the weights of the edges between v and each neighboring community.
 
-    Return the number of neighboring communities.
+    Return the number of neighboring communities. All elements of `kept_sums` must be 0 before, and
+    are reset by `best_move`.
     """
     count = 0
-    for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
-        j = np.int64(links.indices[p])
+    for p in range(links.indptr[v], links.indptr[v + 1]):
+        j = links.indices[p]
         if j != v:
             c = community[j]
             if kept_sums[c] == 0:
                 kept_met[count] = c
                 count += 1
-            kept_sums[c] += links.values[p * np.uint64(links.step)]
+            kept_sums[c] += links.values[p * links.step]
     return count
 
 
-def best_move(moves, own, count, v):
-    """Return the community with the largest gain for vertex v.
+def best_move(moves, sums, met, own, count, v):
+    """Return the community with the largest gain for vertex v; `own` is its present community.
 
-    The degrees of v are moved from the totals of its present community `own` to the totals of the
-    community that is returned.
+    The gain of community c is the weight between v and c, minus factor times
+    (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
     """
-    sums, totals = moves.sums, moves.totals
-    factor, margin = moves.rates[0], moves.rates[1]
-    out, into = moves.degrees[0, v], moves.degrees[1, v]
-    totals[own, 0] -= out
-    totals[own, 1] -= into
+    totals, factor, margin = moves.totals, moves.rates[0], moves.rates[1]
+    out, into = moves.degrees[2 * v], moves.degrees[2 * v + 1]
     best = own
-    most = sums[own] - factor * (out * totals[own, 1] + into * totals[own, 0])
-    most += margin * (out + into)
+    outs, intos = totals[2 * own] - out, totals[2 * own + 1] - into
+    most = sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
     for k in range(count):
-        c = moves.met[k]
+        c = met[k]
         if c != own:
-            gain = sums[c] - factor * (out * totals[c, 1] + into * totals[c, 0])
+            gain = sums[c] - factor * (out * totals[2 * c + 1] + into * totals[2 * c])
             if gain > most:
                 best, most = c, gain
     for k in range(count):
-        sums[moves.met[k]] = 0
-    totals[best, 0] += out
-    totals[best, 1] += into
+        sums[met[k]] = 0
     return best
 
 
-def move(links: Links, out_community, kept_moves: Moves):
-    """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
+def transfer(moves, community, v, best):
+    """Move v to community `best`."""
+    own, totals = community[v], moves.totals
+    for side in range(2):
+        degree = moves.degrees[2 * v + side]
+        totals[2 * own + side] -= degree
+        totals[2 * best + side] += degree
+    community[v] = best
 
-    A vertex v moves to the community c with the largest gain. The gain is the weight between v and
-    c, minus factor times (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
+
+def choose_moves(
+    links: Links, community, out_chosen, kept_moves: Moves, kept_sums, kept_met, first, last
+):
+    """Choose communities for the vertices in positions first..last of the queue.
+
+    A vertex that should stay in its community gets -1. No vertex waits afterwards.
     """
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        own = community[v]
+        count = sum_links(links, community, kept_sums, kept_met, v)
+        best = best_move(kept_moves, kept_sums, kept_met, own, count, v)
+        out_chosen[v] = -1 if best == own else best
+        kept_moves.waits[v] = 0
+
+
+def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
+    """Move the vertices in positions first..last of the queue to the chosen communities."""
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        if chosen[v] >= 0:
+            transfer(kept_moves, out_community, v, chosen[v])
+
+
+def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
+    """Let the neighbors of each moved vertex wait, unless they are in its community."""
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        if chosen[v] >= 0:
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                if community[links.indices[p]] != chosen[v]:
+                    kept_moves.waits[links.indices[p]] = 1
+
+
+def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, kept_stop, size):
+    """Move vertices one by one: first the `size` vertices of the queue, in their order, then the
+    neighbors of moved vertices. Afterwards the queue is empty."""
     queue, waits = kept_moves.queue, kept_moves.waits
-    n = queue.size
-    head, size, turns = 0, n, 0
+    n = len(queue)
+    head, turns = 0, 0
     while size:
-        if turns & BATCH == 0 and kept_moves.stop[0]:
+        if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
         turns += 1
-        v = np.int64(queue[head])
+        v = queue[head]
         head += 1
         if head == n:
             head = 0
         size -= 1
-        waits[v] = False
+        waits[v] = 0
         own = out_community[v]
-        count = sum_links(links, out_community, kept_moves.sums, kept_moves.met, v)
-        best = best_move(kept_moves, own, count, v)
+        count = sum_links(links, out_community, kept_sums, kept_met, v)
+        best = best_move(kept_moves, kept_sums, kept_met, own, count, v)
         if best == own:
             continue
-        out_community[v] = best
-        for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
-            j = np.int64(links.indices[p])
+        transfer(kept_moves, out_community, v, best)
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
             if out_community[j] != best and not waits[j]:
-                waits[j] = True
+                waits[j] = 1
                 place = head + size
                 if place >= n:
                     place -= n
