@@ -477,6 +477,13 @@ class Backend(Protocol):
         """
         ...
 
+    def contract(self, links: Csr, labels: Array, count: int) -> Csr:
+        """Merge all vertices with the same label into one vertex, and add up the weights of edges.
+
+        `links` is symmetric, and its values are float64. Labels are integers from 0 to `count` - 1.
+        """
+        ...
+
     def move_communities(self, request: CommunityMoves) -> Array:
         """Return the community of each vertex, as int32, after moves that raise the modularity."""
         ...

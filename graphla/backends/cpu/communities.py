@@ -9,24 +9,30 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu.build import build_matrix
 from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
     Links,
     Moves,
     apply_moves,
     choose_moves,
+    contract_rows,
+    group,
     move,
     popular_in_block,
     publish_block,
+    sort_symmetric,
     wake_neighbors,
 )
-from graphla.backends.cpu.operands import cut, even_parts, threads_worth, values_of
+from graphla.backends.cpu.operands import cut, even_parts, row_parts, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr, is_iso
+from semirings import binary
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class MovesTuning:
 
     smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
     # Number of batches. With few batches, neighbors often move at the same time.
-    batches: int = 32
+    batches: int = 64
     # Vertices move one by one after this number of rounds, or if less than 1 vertex in `few` waits.
     rounds: int = 8
     few: int = 10
@@ -175,7 +181,7 @@ def move_communities(request: CommunityMoves) -> Array:
     threads = compiles(links.nvals, size=n)
     crew = max(1, threads_worth(links.nvals + n, threads))
     tuning = current(MOVES)
-    order = abandonable(request.words().argsort, n).astype(np.int32)
+    order = _order(request.words(), n >= tuning.smallest and tuning.batches)
     degrees = np.stack([request.out, request.into], axis=1).ravel()
     values, step = values_of(links.values)
     rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
@@ -216,6 +222,54 @@ def move_communities(request: CommunityMoves) -> Array:
         return np.asarray(community, np.int32)
 
     return apart(run_all, stop, crew, links.nvals)
+
+
+def contract(links: Csr, labels: Array, count: int) -> Csr:
+    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    n, nvals = links.nrows, links.nvals
+    threads = compiles(nvals, size=n)
+    if not threads or links.values.dtype != np.float64:
+        rows, columns = labels[row_of_entry(links)], labels[links.indices]
+        return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
+    labels = labels.astype(np.int32)
+    crew = max(1, threads_worth(nvals, threads))
+    values, step = values_of(links.values)
+    rows = Links(links.indptr, links.indices, values, step)
+    starts = offsets(np.bincount(labels, minlength=count))
+    lengths = np.bincount(labels, np.diff(links.indptr), minlength=count)
+    places = offsets(lengths.astype(np.int64))
+    members = np.empty(n, np.int32)
+    _loop(group, (labels, members, starts.copy()), threads)(labels, members, starts.copy())
+    indices, sums = np.empty(nvals, np.int32), np.empty(nvals)
+    counts = np.empty(count, np.int64)
+    scratch = [np.full(count, -1) for _ in range(crew)]
+    given = (rows, labels, members, starts, places, indices, sums, counts)
+    add = _loop(contract_rows, (*given, scratch[0]), threads)
+
+    def add_part(first: int, last: int) -> None:
+        own = scratch.pop()
+        add(*given, own, first, last)
+        scratch.append(own)
+
+    run(add_part, row_parts(places, crew), crew)
+    indptr = offsets(counts)
+    found = np.empty(int(indptr[-1]), np.int32), np.empty(int(indptr[-1]))
+    arrays = (places, counts, indices, sums, *found, indptr[:-1].astype(np.int64))
+    sort = _loop(sort_symmetric, arrays, threads)
+    run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)
+    return Csr(count, count, indptr, *found)
+
+
+def _order(words: Array, batches: int) -> Array:
+    """Return the vertices in ascending order of their random words.
+
+    With `batches`, return them in ascending order of random numbers below `batches`, and sorted in
+    each batch, so that the matrix is read in ascending order.
+    """
+    if not batches:
+        return abandonable(words.argsort, words.size).astype(np.int32)
+    batch = ((words >> np.uint64(32)) * np.uint64(batches) >> np.uint64(32)).astype(np.uint16)
+    return batch.argsort(kind="stable").astype(np.int32)
 
 
 def _scratch(links: Csr, sums: type, count: int, kind: Callable[[Array], Any]) -> list[Any]:

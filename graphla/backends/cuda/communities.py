@@ -16,12 +16,25 @@ from typing import Any, NamedTuple
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, ISO, WARP, blocks, counter, csr, number, read, size
+from graphla.backends.cuda.build import build_matrix
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    ISO,
+    WARP,
+    blocks,
+    counter,
+    csr,
+    number,
+    read,
+    rows_of,
+    size,
+)
 from graphla.backends.requests import CommunityMoves, Gains
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, is_iso, remember
+from semirings import binary
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
 ROW_BATCH, STEP = Struct("communities.cuh", "RowBatch"), Struct("communities.cuh", "Step")
@@ -178,6 +191,12 @@ def move_communities(request: CommunityMoves) -> Array:
             break
         move(blocks(n), BLOCK, chosen, size(n), out, into, outs, intos, community)
     return kept
+
+
+def contract(links: Csr, labels: Array, count: int) -> Csr:
+    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    rows, columns = labels[rows_of(links)], labels[links.indices]
+    return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
 
 
 def _run(launches: list[Launch], step: Packed) -> None:

@@ -16,7 +16,6 @@ from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
 from graphla.stores import MatrixStore, VectorStore
-from semirings import binary
 from semirings.dtypes import INT32, INT64, DataType
 
 __all__ = [
@@ -87,9 +86,9 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """The request for the product SᵀLS, where L is a square matrix and S(i, labels(i)) = 1. The
-    product merges all vertices with the same label into one vertex. Labels are integers from 0 to
-    `count` - 1."""
+    """The request for the product SᵀLS, where L is a symmetric FP64 matrix and S(i, labels(i)) = 1.
+    The product merges all vertices with the same label into one vertex. Labels are integers from 0
+    to `count` - 1."""
 
     L: Any
     labels: Any
@@ -144,9 +143,7 @@ def _propagate(
 
 
 def _contract(l: MatrixStore, labels: VectorStore, count: int) -> MatrixStore:
-    do, csr, label = backend(l.device), l.csr, labels.dense().values
-    rows, columns = label[do.row_of_entry(csr)], label[csr.indices]
-    found = do.build_matrix(count, count, rows, columns, csr.values, binary.plus[l.dtype])
+    found = backend(l.device).contract(l.csr, labels.dense().values, count)
     return MatrixStore(l.device, l.dtype, found)
 
 

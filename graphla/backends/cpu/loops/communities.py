@@ -257,3 +257,66 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
                 queue[place] = j
                 size += 1
     return STILL
+
+
+def group(labels, out_members, kept_next):
+    """List the vertices by label. The vertices with label c are written from kept_next[c] on."""
+    for v in range(len(labels)):
+        place = kept_next[labels[v]]
+        kept_next[labels[v]] = place + 1
+        out_members[place] = v
+
+
+def contract_rows(
+    links: Links,
+    labels,
+    members,
+    starts,
+    offsets,
+    out_indices,
+    out_values,
+    out_counts,
+    kept_places,
+    first,
+    last,
+):
+    """Sum the weights of the edges between the communities first..last and each community.
+
+    The vertices of community c are members[starts[c]:starts[c + 1]]. Its sums are written from
+    position offsets[c] on, in the order in which the communities are met, and their number to
+    out_counts[c]. `kept_places` has an element for each community; any values will do.
+    """
+    for c in range(first, last):
+        begin, place = offsets[c], offsets[c]
+        for k in range(starts[c], starts[c + 1]):
+            v = members[k]
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                d, weight = labels[links.indices[p]], links.values[p * links.step]
+                at = kept_places[d]
+                if begin <= at and at < place:
+                    out_values[at] += weight
+                else:
+                    kept_places[d] = place
+                    out_indices[place] = d
+                    out_values[place] = weight
+                    place += 1
+        out_counts[c] = place - begin
+
+
+def sort_symmetric(
+    offsets, counts, indices, values, out_indices, out_values, kept_next, first, last
+):
+    """Write rows first..last of a symmetric matrix with sorted columns.
+
+    The entries of row c are given from position offsets[c] on, in any order. As the matrix is
+    symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from
+    kept_next[d] on.
+    """
+    for c in range(len(counts)):
+        for p in range(offsets[c], offsets[c] + counts[c]):
+            d = indices[p]
+            if first <= d and d < last:
+                place = kept_next[d]
+                kept_next[d] = place + 1
+                out_indices[place] = c
+                out_values[place] = values[p]
