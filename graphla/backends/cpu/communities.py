@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.build import build_matrix
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, compiles_traversal, ready
 from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
     Links,
@@ -67,7 +67,7 @@ def propagate_labels(
     Without a `stream_of`, all vertices change at once. Then return None if no compiled loop is used
     for a matrix of this size.
     """
-    threads = compiles(links.nvals, size=links.nrows)
+    threads = _threads("labels at once" if stream_of is None else "labels in blocks", links)
     if not links.nvals:
         return labels
     if stream_of is not None:
@@ -178,7 +178,7 @@ def move_communities(request: CommunityMoves) -> Array:
     visit, they move one after another. The number of threads does not change the result.
     """
     links, n = request.links, request.links.nrows
-    threads = compiles(links.nvals, size=n)
+    threads = _threads("moves", links)
     crew = max(1, threads_worth(links.nvals + n, threads))
     tuning = current(MOVES)
     order = _order(request.words(), n >= tuning.smallest and tuning.batches)
@@ -227,7 +227,7 @@ def move_communities(request: CommunityMoves) -> Array:
 def contract(links: Csr, labels: Array, count: int) -> Csr:
     """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
     n, nvals = links.nrows, links.nvals
-    threads = compiles(nvals, size=n)
+    threads = _threads("contraction", links)
     if not threads or links.values.dtype != np.float64:
         rows, columns = labels[row_of_entry(links)], labels[links.indices]
         return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
@@ -258,6 +258,18 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     sort = _loop(sort_symmetric, arrays, threads)
     run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)
     return Csr(count, count, indptr, *found)
+
+
+def _threads(kind: str, links: Csr) -> int:
+    """Return the number of threads for compiled loops of this kind, or 0 for plain Python.
+
+    Once the loops are loaded, they are used for matrices of any size. The result is the same.
+    """
+    threads = compiles(links.nvals, size=links.nrows)
+    key = (kind, links.indptr.dtype, links.values.dtype, is_iso(links.values))
+    if threads:
+        ready.add(key)
+    return threads or int(compiles_traversal(links.nvals, links.nrows, key))
 
 
 def _order(words: Array, batches: int) -> Array:
