@@ -165,7 +165,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
-    moves = MovesTuning(smallest=8, batches=4, few=100)
+    moves = MovesTuning(smallest=8, fewest=4, most=4, few=100)
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
     # `deterministic`, so that PageRank gives the same ranks in every run

@@ -281,7 +281,7 @@ def test_batches_give_the_same_communities_for_any_number_of_threads_and_without
         for compiled, threads in ((False, 1), (True, 1), (True, 2), (True, 4), (True, 4)):
             with (
                 gl.config.set(compiled=compiled, threads=threads, deterministic=threads == 4),
-                using(MovesTuning(smallest=8, batches=5, few=100), PartsTuning(parallel=1)),
+                using(MovesTuning(smallest=8, fewest=5, most=5, few=100), PartsTuning(parallel=1)),
             ):
                 answers.append(louvain(A, seed=1, directed=directed))
         assert all(each.isequal(answers[0]) for each in answers)
@@ -295,7 +295,7 @@ def test_after_moves_in_batches_no_single_move_raises_the_modularity(
 ):
     assume(sum(graph.weights))
     directed = not graph.undirected
-    with using(MovesTuning(smallest=1, batches=batches, rounds=rounds, few=1000)):
+    with using(MovesTuning(smallest=1, fewest=batches, most=batches, rounds=rounds, few=1000)):
         found = louvain(graph.matrix(), True, resolution, 0, 1, directed=directed)
     exact, community = Exact(graph, resolution), found.to_dense().tolist()
     for v in range(graph.n):

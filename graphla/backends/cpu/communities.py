@@ -25,7 +25,7 @@ from graphla.backends.cpu.loops.communities import (
     sort_symmetric,
     wake_neighbors,
 )
-from graphla.backends.cpu.operands import cut, even_parts, row_parts, threads_worth, values_of
+from graphla.backends.cpu.operands import between, cut, row_parts, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
@@ -49,8 +49,11 @@ class MovesTuning:
     """Parameters of the moves of Louvain's method."""
 
     smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
-    # Number of batches. With few batches, neighbors often move at the same time.
-    batches: int = 64
+    # Number of entries in a batch, and limits for the number of batches. In a large batch neighbors
+    # often move at the same time; in a small one threads wait for each other.
+    entries: int = 1 << 15
+    fewest: int = 32
+    most: int = 256
     # Vertices move one by one after this number of rounds, or if less than 1 vertex in `few` waits.
     rounds: int = 8
     few: int = 10
@@ -181,7 +184,9 @@ def move_communities(request: CommunityMoves) -> Array:
     threads = _threads("moves", links)
     crew = max(1, threads_worth(links.nvals + n, threads))
     tuning = current(MOVES)
-    order = _order(request.words(), n >= tuning.smallest and tuning.batches)
+    batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
+    is_large = n >= tuning.smallest
+    order = _order(request.words(), batches if is_large else 0)
     degrees = np.stack([request.out, request.into], axis=1).ravel()
     values, step = values_of(links.values)
     rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
@@ -204,18 +209,18 @@ def move_communities(request: CommunityMoves) -> Array:
         wake(rows, community, chosen, moves, first, last)
 
     def run_all() -> Array:
-        size = -(-n // tuning.batches)
+        size, shares = -(-n // batches), 2 * crew if crew > 1 else 1
         for left in reversed(range(tuning.rounds + 1)):
             queue = order[np.asarray(moves.waits, np.bool_)[order]]
             count = queue.size
             moves.queue[:count] = kind(queue)
-            if n < tuning.smallest or count * tuning.few < n or not left:
+            if not is_large or count * tuning.few < n or not left:
                 finish(rows, community, moves, *scratch[0], stop, count)
                 break
             for first in range(0, count, size):
                 last = min(first + size, count)
-                cuts = even_parts(last - first, links.nvals // tuning.batches, crew)
-                parts = [(first + begin, first + end) for begin, end in cuts]
+                cuts = [first + (last - first) * k // shares for k in range(shares + 1)]
+                parts = between(cuts)
                 run(choose_part, parts, crew, stop)
                 apply(chosen, community, moves, first, last)
                 run(wake_part, parts, crew, stop)
@@ -239,7 +244,8 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     lengths = np.bincount(labels, np.diff(links.indptr), minlength=count)
     places = offsets(lengths.astype(np.int64))
     members = np.empty(n, np.int32)
-    _loop(group, (labels, members, starts.copy()), threads)(labels, members, starts.copy())
+    arrays = labels, members, starts.copy()
+    _loop(group, arrays, threads)(*arrays)
     indices, sums = np.empty(nvals, np.int32), np.empty(nvals)
     counts = np.empty(count, np.int64)
     scratch = [np.full(count, -1) for _ in range(crew)]
