@@ -52,6 +52,8 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
     jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
+    is_uneven = walk.jump_step or walk.fall_step
+    jumps = jumped * walk.jump[0] + fallen * walk.fall[0]
     change, dangling, every = 0.0, 0.0, 0.0
     first, last = np.uint64(first), np.uint64(last)
     length = (last - first + RANGES - ONE) // RANGES
@@ -60,8 +62,9 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
             v = first + r * length + k
             if v >= last:
                 break
-            total = arrivals(walk, carried, v)
-            total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
+            if is_uneven:
+                jumps = jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
+            total = arrivals(walk, carried, v) + jumps
             old = out_rank[v]
             out_rank[v] = total
             change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
