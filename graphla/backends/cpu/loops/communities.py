@@ -152,9 +152,8 @@ def sum_links(links, community, kept_sums, kept_met, v):
         j = links.indices[p]
         if j != v:
             c = community[j]
-            if kept_sums[c] == 0:
-                kept_met[count] = c
-                count += 1
+            kept_met[count] = c
+            count += kept_sums[c] == 0  # no branch, which the processor would often predict wrongly
             kept_sums[c] += links.values[p * links.step]
     return count
 
@@ -172,10 +171,9 @@ def best_move(moves, sums, met, own, count, v):
     most = sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
     for k in range(count):
         c = met[k]
-        if c != own:
-            gain = sums[c] - factor * (out * totals[2 * c + 1] + into * totals[2 * c])
-            if gain > most:
-                best, most = c, gain
+        gain = sums[c] - factor * (out * totals[2 * c + 1] + into * totals[2 * c])
+        is_better = (c != own) & (gain > most)
+        best, most = (c if is_better else best), (gain if is_better else most)
     for k in range(count):
         sums[met[k]] = 0
     return best
