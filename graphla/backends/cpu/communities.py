@@ -187,12 +187,14 @@ def move_communities(request: CommunityMoves) -> Array:
     batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
     is_large = n >= tuning.smallest
     order = _order(request.words(), batches if is_large else 0)
-    degrees = np.stack([request.out, request.into], axis=1).ravel()
+    weights = [request.out] if request.into is request.out else [request.out, request.into]
+    degrees = np.stack(weights, axis=1).ravel()
     values, step = values_of(links.values)
     rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
     kind: Any = np.asarray if threads else np.ndarray.tolist
     rows = Links(kind(links.indptr), kind(links.indices), kind(values), step)
-    moves = Moves(*map(kind, (degrees, degrees.copy(), rates, order.copy(), np.ones(n, np.bool_))))
+    arrays = degrees, degrees.copy(), rates, order.copy(), np.ones(n, np.bool_)
+    moves = Moves(len(weights), *map(kind, arrays))
     community, chosen = kind(np.arange(n, dtype=np.int32)), kind(np.empty(n, np.int32))
     scratch = _scratch(links, np.float64, crew, kind)
     choose = _loop(choose_moves, (rows, community, chosen, moves, *scratch[0]), threads)

@@ -16,11 +16,15 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state while vertices move. Element 2v of an array of pairs is for v's out-edges, and
-    element 2v + 1 for its in-edges."""
+    """The state while vertices move.
 
-    degrees: Any  # pairs: the weights of the edges out of and into each vertex
-    totals: Any  # pairs: the sums of the degrees in each community
+    `sides` is 2 if the weights of the edges out of and into vertices differ, and otherwise 1. If it
+    is 2, element 2v of an array is for v's out-edges, and element 2v + 1 for its in-edges.
+    """
+
+    sides: Any
+    degrees: Any  # the weights of the edges out of and into each vertex
+    totals: Any  # the sums of the degrees in each community
     rates: Any  # two numbers: `factor` and `margin` of the request
     queue: Any  # vertices; for `move` a ring buffer of n vertices
     waits: Any  # whether a vertex is in the queue, or must be in the next one
@@ -165,13 +169,14 @@ def best_move(moves, sums, met, own, count, v):
     (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
     """
     totals, factor, margin = moves.totals, moves.rates[0], moves.rates[1]
-    out, into = moves.degrees[2 * v], moves.degrees[2 * v + 1]
+    sides, other = moves.sides, moves.sides - 1
+    out, into = moves.degrees[sides * v], moves.degrees[sides * v + other]
     best = own
-    outs, intos = totals[2 * own] - out, totals[2 * own + 1] - into
+    outs, intos = totals[sides * own] - out, totals[sides * own + other] - into
     most = sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
     for k in range(count):
         c = met[k]
-        gain = sums[c] - factor * (out * totals[2 * c + 1] + into * totals[2 * c])
+        gain = sums[c] - factor * (out * totals[sides * c + other] + into * totals[sides * c])
         is_better = (c != own) & (gain > most)
         best, most = (c if is_better else best), (gain if is_better else most)
     for k in range(count):
@@ -181,11 +186,11 @@ def best_move(moves, sums, met, own, count, v):
 
 def transfer(moves, community, v, best):
     """Move v to community `best`."""
-    own, totals = community[v], moves.totals
-    for side in range(2):
-        degree = moves.degrees[2 * v + side]
-        totals[2 * own + side] -= degree
-        totals[2 * best + side] += degree
+    own, totals, sides = community[v], moves.totals, moves.sides
+    for side in range(sides):
+        degree = moves.degrees[sides * v + side]
+        totals[sides * own + side] -= degree
+        totals[sides * best + side] += degree
     community[v] = best
 
 
