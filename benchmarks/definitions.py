@@ -447,6 +447,8 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
             if "runs as Python" in text:
                 raise RuntimeError(text)
             figures.note = compare(case, A, found, wanted)
+            if gl.config.device.startswith("cuda"):
+                import_module("graphla.compilers.cuda").finish_compiling()
             times: dict[Callable[[], Any], list[float]] = {
                 pair.by_hand: [],
                 partial(compiled, *pair.arguments, **options): [],

@@ -113,49 +113,32 @@ class SparseVector:
         return self.indices.size
 
 
-class StackedVector(SparseVector):
-    """A SparseVector whose entries are a part of arrays that several vectors share.
+class Arena:
+    """The entries of several vectors, one vector after another.
 
-    The part is from `begin` to `end`. Its arrays are made when `indices` or `values` is first read.
+    Vector k has the entries from ends[k - 1] to ends[k] - 1, where ends[-1] stands for 0. The
+    arrays may be longer than needed. `ends` is int64. `top` is the number of entries of the first
+    `count` vectors.
     """
 
-    __slots__ = ("_made", "begin", "end", "shared")
+    __slots__ = ("_bounds", "count", "ends", "indices", "top", "values")
 
-    def __init__(
-        self,
-        size: int,
-        indices: Array,
-        values: Array,
-        is_sorted: bool = True,
-        begin: int = 0,
-        end: int | None = None,
-    ) -> None:
-        self.size, self.is_sorted = size, is_sorted  # pyright: ignore[reportAttributeAccessIssue]
-        self.shared = (indices, values)
-        self.begin = begin
-        self.end = indices.size if end is None else end
-        self._made = None
+    def __init__(self, indices: Array, values: Array, ends: Array, count: int, top: int) -> None:
+        self.indices, self.values, self.ends = indices, values, ends
+        self.count, self.top = count, top
+        self._bounds: list[int] | None = None
 
-    @property
-    def nvals(self) -> int:
-        """Number of entries."""
-        return self.end - self.begin
+    def bounds(self) -> list[int]:
+        """Return 0 and the first `count` ends as Python numbers; the host waits for the device."""
+        found = self._bounds
+        if found is None:
+            found = self._bounds = [0, *self.ends[: self.count].tolist()]
+        return found
 
-    @property
-    def indices(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The index of each entry."""
-        return (self._made or self._cut())[0]
-
-    @property
-    def values(self) -> Array:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The value of each entry."""
-        return (self._made or self._cut())[1]
-
-    def _cut(self) -> tuple[Array, Array]:
-        indices, values = self.shared
-        made = indices[self.begin : self.end], values[self.begin : self.end]
-        self._made = made
-        return made
+    def vector(self, size: int, item: int) -> SparseVector:
+        """Return one of the vectors."""
+        begin, end = self.bounds()[item : item + 2]
+        return SparseVector(size, self.indices[begin:end], self.values[begin:end], False)
 
 
 class PendingVector(SparseVector):

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import sys
 from _thread import RLock  # `threading.RLock` is a Python function that calls this class
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -44,12 +45,61 @@ from semirings.dtypes import BOOL
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from graphla.formats import AnyVector, DenseVector, Plan
+    from graphla.formats import AnyVector, Arena, DenseVector, Plan
     from semirings.dtypes import DataType
 
 HUGE = 1 << 27
 """A vector with more indices than this is not made dense if fewer than 1/16 of its indices have an
 entry."""
+
+MOST_HOST_ENTRIES = 16
+"""The maximum number of entries of a vector on a GPU that are only in the memory of the host."""
+
+_MADE: Any = object()
+"""The value of `VectorStore._make` when the form has been made."""
+
+_FILLED = frozenset(
+    (
+        "_abroad",
+        "_counted",
+        "_lock",
+        "_make",
+        "_merged",
+        "device",
+        "dtype",
+        "host_entries",
+        "shape",
+        "size",
+    )
+)
+"""The attributes that a `VectorStore` may get when one of them is first read."""
+
+_filling = RLock()
+
+
+class StackStore:
+    """Holds the entries of the vectors of a list, see `VectorStore.items_of`.
+
+    `stamps` are those of the work that made the arrays.
+    """
+
+    __slots__ = ("arena", "device", "dtype", "size", "stamps")
+
+    def __init__(
+        self, device: str, dtype: DataType, size: int, arena: Arena, stamps: tuple[Any, ...]
+    ) -> None:
+        self.device, self.dtype, self.size = device, dtype, size
+        self.arena, self.stamps = arena, stamps
+
+    def ready(self) -> Arena:
+        """Make the current stream wait until the arrays are complete, and return them."""
+        if self.stamps:
+            streams(self.device).wait_for(self.stamps)
+        return self.arena
+
+    def vector(self, item: int) -> SparseVector:
+        """Return an item."""
+        return self.ready().vector(self.size, item)
 
 
 class VectorStore:
@@ -58,8 +108,20 @@ class VectorStore:
     If there is a full form, it is the only form. Otherwise there is a sparse form, a bitmap, or
     both. They contain the same entries.
 
+    A vector on a GPU may have no form until one is first read: reading one of the attributes
+    `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. Some other
+    attributes also get their values later, because such stores must cost little. There are three
+    kinds of them:
+    - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
+      `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
+      all other stores.
+    - `of_maker`: a function returns the form, without any work of the device.
+    - `items_of`: the store is item number `item` of the list `stack`, which may have thousands of
+      items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
+      stores, `stack` is None.
+
     `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
-    far.
+    far. Entries that are only on the host have no stamps.
     """
 
     __slots__ = (
@@ -68,12 +130,16 @@ class VectorStore:
         "_counted",
         "_full",
         "_lock",
+        "_make",
         "_merged",
         "_sparse",
         "device",
         "dtype",
+        "host_entries",
+        "item",
         "shape",
         "size",
+        "stack",
         "stamps",
     )
 
@@ -100,10 +166,114 @@ class VectorStore:
             stamps = () if device == "cpu" else (streams(device).Stamp(),)
         self.stamps = stamps
         self._abroad: tuple[Any, ...] = ()
+        self.host_entries: dict[int, Any] | None = None
+        self.stack: StackStore | None = None
+
+    @classmethod
+    def of_entries(
+        cls, device: str, dtype: DataType, size: int, entries: dict[int, Any]
+    ) -> VectorStore:
+        """Return a store of a few entries, which stay on the host until a form is first read.
+
+        `device` is a GPU. The values are NumPy scalars of the dtype.
+        """
+        streams(device).require_device(device)
+        store = object.__new__(cls)
+        store.device, store.dtype, store.size, store.stamps = device, dtype, size, ()
+        store.host_entries, store.stack, store._make = entries, None, None
+        return store
+
+    @classmethod
+    def of_maker(
+        cls,
+        device: str,
+        dtype: DataType,
+        size: int,
+        make: Callable[[], AnyVector],
+        stamps: tuple[Any, ...],
+    ) -> VectorStore:
+        """Return a store whose form `make` returns when a form is first read.
+
+        `stamps` are those of the form.
+        """
+        store = object.__new__(cls)
+        store.device, store.dtype, store.size, store.stamps = device, dtype, size, stamps
+        store.host_entries, store.stack, store._make = None, None, make
+        return store
+
+    @classmethod
+    def items_of(cls, stack: StackStore, first: int, last: int) -> list[VectorStore]:
+        """Return the stores of items first to last - 1 of a list of vectors."""
+        new, stamps, stores = object.__new__, stack.stamps, []
+        for item in range(first, last):
+            store = new(cls)
+            store.stack, store.item, store.stamps = stack, item, stamps
+            stores.append(store)
+        return stores
+
+    if not TYPE_CHECKING:  # otherwise, a type checker would accept every name
+
+        def __getattr__(self, name: str) -> Any:
+            """Make the form of a store that has none, and return the attribute.
+
+            Python calls this if the attribute has no value.
+            """
+            if name in ("_sparse", "_bitmap", "_full"):
+                self._make_form()
+            elif name in _FILLED:
+                self._fill()
+            else:
+                raise AttributeError(f"a VectorStore has no attribute {name!r}")
+            return object.__getattribute__(self, name)
+
+    def _make_form(self) -> None:
+        with self._lock:
+            if self._make is _MADE:  # another thread has made the form
+                return
+            order = streams(self.device)
+            before = order.enter_device(self.device)
+            try:
+                v = self._upload() if self._make is None else self._make()
+            finally:
+                order.leave_device(before)
+            self._sparse = v if isinstance(v, SparseVector) else None
+            self._bitmap = v if isinstance(v, BitmapVector) else None
+            self._full = v if isinstance(v, FullVector) else None
+            self._make = _MADE
+
+    def _fill(self) -> None:
+        """Give a value to the attributes in `_FILLED`."""
+        with _filling:
+            with suppress(AttributeError):
+                object.__getattribute__(self, "_lock")
+                return  # another thread has done it
+            stack = self.stack
+            if stack is not None:
+                self.device, self.dtype, self.size = stack.device, stack.dtype, stack.size
+                self.host_entries, self._make = None, partial(stack.vector, self.item)
+            self.shape, self._counted, self._merged, self._abroad = (self.size,), True, 0, ()
+            self._lock = RLock()
+
+    def _upload(self) -> SparseVector:
+        """Return the sparse form of entries that are only on the host."""
+        entries: Any = self.host_entries
+        order, do = streams(self.device), backend(self.device)
+        if len(entries) == 1:
+            ((i, value),) = entries.items()
+            v = do.one_entry(self.size, i, value)
+        else:
+            places = sorted(entries)
+            values = np.array([entries[i] for i in places], self.dtype.np_type)
+            indices = do.asarray(np.array(places, np.int32))
+            v = SparseVector(self.size, indices, do.asarray(values))
+        self.stamps = order.add_stamp(self.stamps) if self.stamps else (order.Stamp(),)
+        return v
 
     @classmethod
     def empty(cls, device: str, dtype: DataType, size: int) -> VectorStore:
         """Return a store without entries."""
+        if device != "cpu":
+            return cls.of_entries(device, dtype, size, {})
         do = backend(device)
         none = SparseVector(size, do.full(0, 0, np.int32), do.full(0, 0, dtype.np_type))
         return cls(device, dtype, none)
@@ -111,6 +281,9 @@ class VectorStore:
     @property
     def nvals(self) -> int:
         """Number of entries."""
+        entries = self.host_entries
+        if entries is not None:
+            return len(entries)
         v = self._sparse
         if v is None:
             return self.at_hand.nvals
@@ -126,6 +299,9 @@ class VectorStore:
     @property
     def known_nvals(self) -> int | None:
         """Number of entries, or None if the host would have to wait for the device."""
+        entries = self.host_entries
+        if entries is not None:
+            return len(entries)
         v = self._sparse or self._full or (self._counted and self._bitmap) or self.at_hand
         if isinstance(v, BitmapVector):
             return known(v.count)
@@ -212,7 +388,7 @@ class VectorStore:
                 # The bitmap and the sparse form are no longer needed. Both can be made again from
                 # the full form at little cost, without copying the values.
                 self._full = FullVector(values.size, values)
-                self._bitmap = self._sparse = None
+                self._bitmap = self._sparse = self.host_entries = None
         return self._full and self._ready(self._full)
 
     def dense(self) -> DenseVector:
@@ -280,6 +456,18 @@ class VectorStore:
             if self._merged * 4 >= self.size and not self.stays_sparse:
                 self.dense()
         return self.at_hand
+
+    def with_entry(self, i: int, value: Any) -> VectorStore:
+        """Return a new store like this one, with v(i) = value; None deletes the entry.
+
+        `host_entries` must not be None. `value` is a NumPy scalar of the dtype.
+        """
+        entries = self.host_entries.copy()  # pyright: ignore[reportOptionalMemberAccess]
+        if value is None:
+            entries.pop(i, None)
+        else:
+            entries[i] = value
+        return VectorStore.of_entries(self.device, self.dtype, self.size, entries)
 
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.
@@ -370,6 +558,15 @@ class MatrixStore:
         if pair.stamps and streams(self.device).wait_for(pair.stamps):
             pair.keep(form)
         return form
+
+    @property
+    def any_form(self) -> Csr:
+        """CSR if it exists, else CSC, for a caller that reads no elements of the arrays."""
+        pair = self._pair
+        first, other = pair.by_rows, pair.by_columns
+        if self._flipped:
+            first, other = other, first
+        return first or other  # pyright: ignore[reportReturnType]
 
     def find_symmetry(self) -> bool:
         """Return whether the pattern equals its transpose, regardless of the values.
@@ -731,6 +928,7 @@ def take_in_place(owner: Owner) -> BitmapVector | FullVector | None:
     if not owner._store.has_dense or not _is_alone(owner) or _is_of_other_streams(owner):
         return None
     forms = owner._store
+    forms.host_entries = forms.stack = None
     if forms._full is not None:
         return forms._full
     storage = forms._bitmap if forms._counted else forms.bitmap()

@@ -66,11 +66,23 @@ def _verify_vector(forms: VectorStore) -> None:
     held = [v for v in (forms._full, forms._bitmap, forms._sparse) if v is not None]
     assert held, "the vector holds no form"
     assert forms._full is None or len(held) == 1, "a full form is kept alone"
+    assert all(v.size == forms.size for v in held)
     found = [_entries(do, forms._ready(v), dtype, forms._counted) for v in held]
-    for v, (indices, values) in zip(held, found, strict=True):
-        assert v.size == forms.size
+    if forms.host_entries is not None:
+        assert forms.device != "cpu" and forms._full is None
+        found.append(_entries_on_host(forms.host_entries, forms.size, dtype))
+    for indices, values in found:
         assert (indices == found[0][0]).all(), "the forms differ in where their entries are"
         assert _equal(values, found[0][1]), "the forms differ in their values"
+
+
+def _entries_on_host(entries: dict[int, Any], size: int, dtype: Any) -> tuple[Any, Any]:
+    """Check the entries of a vector that the host knows, and return them sorted by index."""
+    assert all(value.dtype == dtype for value in entries.values())
+    places = sorted(entries)
+    indices = np.array(places, np.int32)
+    _verify_indices(indices, size)
+    return indices, np.array([entries[i] for i in places], dtype)
 
 
 def _entries(do: Any, v: AnyVector, dtype: Any, is_counted: bool) -> tuple[Any, Any]:

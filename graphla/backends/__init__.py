@@ -551,6 +551,10 @@ class Streams(Protocol):
         used memory that those streams own."""
         ...
 
+    def require_device(self, device: str) -> None:
+        """Raise an error if a device cannot be used."""
+        ...
+
     def enter_device(self, device: str) -> Any:
         """Make a device the current one; return the state that `leave` restores."""
         ...

@@ -12,7 +12,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -35,10 +37,16 @@ _constants: dict[int, Any] = {}
 The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that Python does not
 give the same `id` to another object.
 """
+_compiling: dict[tuple[Any, ...], _Code] = {}
+"""The machine code that threads are compiling, by the key of the kernel in `_loaded`."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+CUBIN = 0  # CU_JIT_INPUT_CUBIN
+FEW_PROCESSORS = 8
+"""On a machine with fewer processors, programs are not compiled as parts, because in total this
+takes more time."""
 
 NOTHING = (cuda_ops.nothing,)
 """The operator specification of a kernel that reads only patterns."""
@@ -141,47 +149,172 @@ def _make(
     return _load_program(text, expression, what)
 
 
-def load_text(text: str, expression: str, what: str) -> Kernel:
-    """Return a kernel from the text of a whole program, which may include registered files.
+class Loading:
+    """A kernel that is being loaded from the text of a whole program, which may include registered
+    files. Call it to wait for the kernel and to get it.
 
-    `expression` names an instance of a template in the program. `what` describes the kernel in
-    error messages.
+    A thread compiles the program, while the caller does other work. NVRTC does not hold Python's
+    lock. `expression` names an instance of a template in the program. `what` describes the kernel
+    in error messages.
+
+    If `parts` is above 0, the program consists of the kernel, which is part 0, and as many other
+    parts. Threads compile all parts at the same time, and the driver links them. Part k is the
+    program compiled with -DGRAPHLA_PART=k. A thread of the kernel may use `registers` registers.
+    The machine code of parts is not stored on disk.
     """
-    key = (text, expression, cupy.cuda.runtime.getDevice())
-    kernel = _loaded.get(key)
-    if kernel is None:
+
+    def __init__(
+        self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
+    ) -> None:
+        self.what = what
+        self.key = (text, expression, parts, cupy.cuda.runtime.getDevice())
+        self.code: _Code | None = None
         with _lock:
-            kernel = _loaded.get(key)
-            if kernel is None:
-                kernel = _loaded[key] = _load_program(text, expression, what)
-    return kernel
+            if self.key not in _loaded:
+                self.code = _compiling.get(self.key)
+                if self.code is None:
+                    self.code = _Code(text, expression, what, parts, registers)
+                    _compiling[self.key] = self.code
+
+    def is_done(self) -> bool:
+        """Return whether a call does not wait."""
+        code = self.code
+        return code is None or code.is_done()
+
+    def __call__(self) -> Kernel:
+        code = self.code
+        if code is None:
+            return _loaded[self.key]
+        try:
+            cubin, name = code.result()
+        finally:
+            if code.is_done():
+                _compiling.pop(self.key, None)
+        with _lock:
+            if self.key not in _loaded:
+                _loaded[self.key] = _load_code(cubin, name, self.what)
+        self.code = None
+        return _loaded[self.key]
+
+
+def is_compiled(text: str, expression: str) -> bool:
+    """Return whether the kernel of a whole program is in memory or on disk."""
+    key = (text, expression, 0, cupy.cuda.runtime.getDevice())
+    code = _compiling.get(key)
+    if key in _loaded or (code is not None and code.is_done()):
+        return True
+    return _path(text, expression, _architecture()).exists()
+
+
+def finish_compiling() -> None:
+    """Wait until no thread compiles a program. The next call of each loop uses its whole kernel."""
+    for code in [*_compiling.values()]:
+        wait(code.compiled)
+
+
+@cache
+def may_link() -> bool:
+    """Return whether the parts of a program may be compiled separately: the driver can link them,
+    and there are enough processors to compile several parts at the same time."""
+    driver_version = cupy.cuda.runtime.driverGetVersion()
+    can_link = toolkit.getVersion() <= (driver_version // 1000, driver_version % 1000 // 10)
+    return can_link and (os.cpu_count() or 1) >= FEW_PROCESSORS
 
 
 def _load_program(text: str, expression: str, what: str) -> Kernel:
-    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
-    cubin, name = _machine_code(text, expression, architecture, what)
+    return _load_code(*_machine_code(text, expression, what), what)
+
+
+def _load_code(cubin: bytes, name: str, what: str) -> Kernel:
     module = Module()
     module.load(cubin)
     return Kernel(module, module.get_function(name), what)
 
 
+def _architecture() -> str:
+    return f"sm_{cupy.cuda.Device().compute_capability}"
+
+
 # --- the cache on disk --------------------------------------------------------------------------
 
 
-def _machine_code(text: str, expression: str, architecture: str, what: str) -> tuple[bytes, str]:
+class _Code:
+    """The machine code of a program: from the cache on disk if the file is intact; otherwise
+    threads compile the program."""
+
+    def __init__(
+        self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
+    ) -> None:
+        self.program = text, expression, _architecture(), what
+        path = _path(*self.program[:3])
+        self.found = None if parts else _read(path)
+        self.compiled: list[Future[tuple[bytes, str]]] = []
+        if self.found is not None:
+            return
+        threads = ThreadPoolExecutor(parts + 1)
+        if not parts:
+            self.compiled = [threads.submit(_compile, path, *self.program)]
+        for k in range(parts + 1 if parts else 0):
+            given = text, "" if k else expression, *self.program[2:], "-rdc=true"
+            flags = f"-maxrregcount={registers}", f"-DGRAPHLA_PART={k}"
+            self.compiled.append(threads.submit(_compile, None, *given, *flags))
+        threads.shutdown(wait=False)
+
+    def is_done(self) -> bool:
+        """Return whether `result` does not wait."""
+        return all(each.done() for each in self.compiled)
+
+    def result(self) -> tuple[bytes, str]:
+        """Return the machine code and the kernel's name in it."""
+        if self.found is None:
+            (cubin, name), *others = (each.result() for each in self.compiled)
+            if others:
+                cubin = _link([cubin, *(each[0] for each in others)])
+            self.found = cubin, name
+        return self.found
+
+
+def _compile(path: Path | None, *program: str) -> tuple[bytes, str]:
+    """Compile a program. Return the machine code and the kernel's name in it, and store them."""
+    cubin, name, _ = nvrtc.compile_program(*program)
+    if path is not None:
+        _write(path, name.encode(), cubin)
+    return cubin, name
+
+
+def _link(parts: list[bytes]) -> bytes:
+    """Link machine code. If the driver cannot link it, raise a RuntimeError."""
+    state = driver.linkCreate()
+    try:
+        for k, each in enumerate(parts):
+            driver.linkAddData(state, CUBIN, each, f"part {k}")
+        return driver.linkComplete(state)
+    finally:
+        driver.linkDestroy(state)
+
+
+def _machine_code(text: str, expression: str, what: str) -> tuple[bytes, str]:
     """Return machine code from the cache on disk if the file is intact; otherwise compile and store
     it."""
+    architecture = _architecture()
+    path = _path(text, expression, architecture)
+    return _read(path) or _compile(path, text, expression, architecture, what)
+
+
+def _path(text: str, expression: str, architecture: str) -> Path:
     version = ".".join(map(str, toolkit.getVersion()))
     parts = (nvrtc.digest(text), expression, architecture, version, *nvrtc.OPTIONS)
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-    path = cache_folder() / f"{key}.cubin"
+    return cache_folder() / f"{key}.cubin"
+
+
+def _read(path: Path) -> tuple[bytes, str] | None:
+    """Return the machine code in a file and the kernel's name, or None if it is not intact."""
     with suppress(OSError, ValueError):
         seal, name, cubin = path.read_bytes().split(b"\n", 2)
         if seal.decode() == _seal(name, cubin):
             return cubin, name.decode()
-    cubin, name, _ = nvrtc.compile_program(text, expression, architecture, what)
-    _write(path, name.encode(), cubin)
-    return cubin, name
+    return None
 
 
 def _seal(name: bytes, cubin: bytes) -> str:

@@ -112,13 +112,15 @@ def compile_program(
 ) -> tuple[bytes, str, str]:
     """Return the machine code, the name of the instance in it, and the compiler's log.
 
-    `architecture` is for example "sm_90"; `expression` names an instance of a template.
+    `architecture` is for example "sm_90"; `expression` names an instance of a template, or is empty
+    if the program is a part without a kernel. The name is then empty, too.
     """
     from cupy.cuda import nvrtc
 
     flags = (*OPTIONS, *options)
-    cubin, names, log = compile_instances(nvrtc, text, (expression,), architecture, what, flags)
-    return cubin, names[0], log
+    expressions = (expression,) if expression else ()
+    cubin, names, log = compile_instances(nvrtc, text, expressions, architecture, what, flags)
+    return cubin, "".join(names), log
 
 
 def compile_instances(

@@ -38,7 +38,13 @@ from graphla.operations.indexing import Places
 from graphla.operations.moving import on_host
 from graphla.operations.values import is_on_card
 from graphla.operations.write import write_matrix, write_vector
-from graphla.stores import MatrixStore, ScalarStore, VectorStore, take_in_place
+from graphla.stores import (
+    MOST_HOST_ENTRIES,
+    MatrixStore,
+    ScalarStore,
+    VectorStore,
+    take_in_place,
+)
 from semirings import binary
 from semirings.operators import TypedBinaryOp
 
@@ -203,6 +209,12 @@ def assign_column(
 
 def set_vector_element(owner: Any, i: int, value: Any) -> None:
     """Set w(i) to a value that has the dtype of w; None deletes the entry."""
+    entries = owner._store.host_entries
+    if entries is not None and (len(entries) < MOST_HOST_ENTRIES or i in entries):
+        if value is not None:
+            value = owner._store.dtype.np_type.type(value)
+        owner._store = owner._store.with_entry(i, value)
+        return
     if not owner._store.has_dense:
         if value is not None and not owner._store.nvals:
             v: VectorStore = owner._store

@@ -64,6 +64,8 @@ def _extract_column(a: MatrixStore, rows: Places, j: int) -> VectorStore:
 
 def _vector_element(v: VectorStore, i: int) -> ScalarStore:
     """Return s = v(i), which is empty if v has no entry at i."""
+    if v.host_entries is not None:
+        return ScalarStore(v.device, v.dtype, v.host_entries.get(i))
     stored = v.at_hand if v.has_dense else v.sparse()
     return ScalarStore(v.device, v.dtype, backend(v.device).element(stored, i))
 

@@ -49,10 +49,7 @@ def move_store(forms: Any, device: str) -> Any:
 
 def empty_vector(device: str, dtype: DataType, size: int) -> VectorStore:
     """Return the storage of a vector without entries, on the given device."""
-    if device == "cpu":
-        return VectorStore.empty(device, dtype, size)
-    with DeviceScope("new", (), device):
-        return VectorStore.empty(device, dtype, size)
+    return VectorStore.empty(device, dtype, size)
 
 
 def empty_matrix(device: str, dtype: DataType, nrows: int, ncols: int) -> MatrixStore:

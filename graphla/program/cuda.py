@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import weakref
 from collections.abc import Callable
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
 import cupy as xp
@@ -20,13 +20,14 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
-from graphla.formats import Csr, is_iso
+from graphla.formats import AnyVector, Csr, is_iso
 from graphla.program import ir
 from graphla.program.cuda_layout import (
     FormKey,
     FormType,
     Options,
     Text,
+    Words,
     form_keys,
     reads_values,
     words_of,
@@ -38,7 +39,7 @@ from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
-from graphla.stores import MatrixStore, VectorStore
+from graphla.stores import MatrixStore, StackStore, VectorStore
 from semirings.dtypes import BOOL, FP64, DataType, lookup_dtype
 
 FAULTS = {
@@ -65,74 +66,103 @@ _SCALAR_FAULTS = {
 
 def run(program: ir.Program, arguments: Arguments) -> Outcome:
     """Run the program. The stores in `arguments` do not change."""
+    dims = arguments.dims
     full = tuple(
-        slot
-        for slot, store in zip(program.inputs, arguments.vectors, strict=True)
-        if store.known_nvals == store.size
+        [
+            slot
+            for slot, store in zip(program.inputs, arguments.vectors, strict=True)
+            if store.known_nvals == store.size
+        ]
     )
-    planned = _plan(_ById(program), full, settings().deterministic)
+    planned = _plan(program, full, settings().deterministic)
     text, loop = planned.specialize(arguments.matrices)
-    if lacking := loop.lacking(arguments.dims):
+    if lacking := loop.lacking(dims):
         needed, free = lacking
         refuse(Reason.TOO_LARGE, None, size=f"{needed:,}", limit=f"{free:,}")
-    reductions = [_reduce(each, arguments) for each in planned.plan.reductions]
     work = machine.Run(
         loop,
-        arguments.dims,
+        dims,
         arguments.arrays,
-        [*(store.at_hand for store in arguments.vectors), *reductions],
-        [[store.sparse(sorted=False) for store in stores] for stores in arguments.stacks],
+        [
+            *map(_read_input, arguments.vectors),
+            *[_reduce(each, arguments) for each in planned.plan.reductions],
+        ],
+        [_join_items(stores) for stores in arguments.stacks],
         bool(recorders()),
     )
-    words = text.words
+    state, variables = work.state, text.words.variables
     for variable, value in zip(program.scalars, arguments.scalars, strict=True):
-        work.state[words.variables[variable]] = _bits(value, variable.dtype)
+        state[variables[variable]] = _bits(value, variable.dtype)
     try:
         is_fault = work.launch() == FAULT
     except persistent.Refused:
         machine.refuse_clusters()
         return run(program, arguments)
-    return _outcome(program, arguments, text, work, is_fault)
+    return _outcome(planned, arguments, text, work, is_fault)
+
+
+def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
+    """Return a form of an input vector, or its only entry if the host knows it."""
+    entries = store.host_entries
+    return store.at_hand if entries is None or len(entries) > 1 else entries
+
+
+def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
+    """Return the vectors of a list. Vectors that lie next to each other in an arena are joined."""
+    parts: list[machine.StackPart] = []
+    stack: Any = None
+    first = last = 0  # the items of `stack` that are not in `parts` yet
+    for store in stores:
+        if store.stack is stack and stack is not None and store.item == last:
+            last += 1
+            continue
+        if stack is not None:
+            parts.append((stack.ready(), first, last))
+        stack = store.stack
+        if stack is None:
+            parts.append(store.sparse(sorted=False))
+        else:
+            first, last = store.item, store.item + 1
+    if stack is not None:
+        parts.append((stack.ready(), first, last))
+    return parts
 
 
 def explain(program: ir.Program) -> str:
     """Return a text with the steps of the kernel, its barriers, and how vectors are stored."""
-    return f"\n{_plan(_ById(program), (), settings().deterministic).plan}"
+    return f"\n{_plan(program, (), settings().deterministic).plan}"
 
 
 def show(
     program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
 ) -> str:
     """Return the text of the kernel. `full` are the inputs that have all entries."""
-    planned = _plan(_ById(program), full, settings().deterministic)
+    planned = _plan(program, full, settings().deterministic)
     return planned.print(matrices)[0].text
 
 
-class _ById:
-    """A key for a program. Programs are compared by identity, which is quick."""
+_plans: dict[tuple[int, tuple[ir.Slot, ...], bool], _Planned] = {}
+"""The plans that were used last. A key has the id of the program, which `_Planned` refers to."""
 
-    __slots__ = ("program",)
-
-    def __init__(self, program: ir.Program) -> None:
-        self.program = program
-
-    def __hash__(self) -> int:
-        return id(self.program)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.program is self.program
+MOST_PLANS = 256
 
 
-@lru_cache(maxsize=256)
-def _plan(key: _ById, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
-    return _Planned(plan(key.program, full, is_deterministic=is_deterministic), is_deterministic)
+def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
+    key = (id(program), full, is_deterministic)
+    known = _plans.get(key)
+    if known is None:
+        if len(_plans) >= MOST_PLANS:
+            _plans.clear()
+        found = plan(program, full, is_deterministic=is_deterministic)
+        known = _plans[key] = _Planned(program, found, is_deterministic)
+    return known
 
 
 class _Planned:
     """A plan, and the kernels that are printed for it."""
 
-    def __init__(self, of: Plan, is_deterministic: bool) -> None:
-        self.plan, self.is_deterministic = of, is_deterministic
+    def __init__(self, program: ir.Program, of: Plan, is_deterministic: bool) -> None:
+        self.program, self.plan, self.is_deterministic = program, of, is_deterministic
         steps = [step for block in of.blocks for step in block.steps]
         products = [step for step in steps if isinstance(step, Multiply)]
         self.forms = list(dict.fromkeys(k for step in products for k in form_keys(step.product)))
@@ -148,6 +178,7 @@ class _Planned:
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
         self._refs: dict[Any, list[weakref.ref[Csr]]] = {}
+        self._results: dict[int, _Results] = {}
 
     def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
         """Return the kernel for these matrices, and the loop that runs it.
@@ -157,14 +188,21 @@ class _Planned:
         csrs = [getattr(matrices[number], name) for number, name, _ in self.forms]
         stream = xp.cuda.get_current_stream().ptr if self.full else 0
         tunings = current(machine.TUNING), current(program_products.TUNING)
-        device = xp.cuda.runtime.getDevice()
-        cluster = machine.cluster_for(csrs)
-        key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), cluster)
+        device, refusals = xp.cuda.runtime.getDevice(), machine.refusals()
+        key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), refusals)
         known = self._loops.get(key)
         if known is None:
+            cluster = machine.cluster_for(csrs)
             text, forms = self.print(matrices)
             what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
-            loop = machine.Loop(text.text, entry, what, text.block, cluster, self.layout, forms)
+
+            def print_parts() -> tuple[str, int]:
+                printed = self._text(matrices, is_in_parts=True)
+                return printed.text, printed.parts
+
+            loop = machine.Loop(
+                *(text.text, print_parts, entry, what, text.block, cluster, self.layout, forms)
+            )
             known = self._loops[key] = text, loop, tunings  # the key has their ids
 
             def drop(_: Any) -> None:
@@ -172,23 +210,37 @@ class _Planned:
                 self._refs.pop(key, None)
 
             self._refs[key] = [weakref.ref(a, drop) for a in csrs]
+        known[1].improve()
         return known[0], known[1]
 
     def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
+        text = self._text(matrices)
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
+        hubs = self._hubs(csrs)
+        return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
+
+    def _hubs(self, csrs: dict[FormKey, Csr]) -> dict[FormKey, Hubs]:
+        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
+        return {key: each for key, each in found if each is not None}
+
+    def _text(self, matrices: tuple[MatrixStore, ...], *, is_in_parts: bool = False) -> Text:
         csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
         kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
-        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
-        hubs = {key: each for key, each in found if each is not None}
-        block, cluster = current(machine.TUNING).block, machine.cluster_for(csrs.values())
+        hubs = frozenset(self._hubs(csrs))
+        tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
+        is_in_parts = is_in_parts or tuning.is_in_parts
         options = Options(
-            kinds, forced_direction(), self.is_deterministic, block, frozenset(hubs), cluster
+            *(kinds, forced_direction(), self.is_deterministic, tuning.block, hubs),
+            *(cluster, tuning.sweeps_from if is_in_parts else None),
         )
-        known = (tuple(kinds.items()), options.direction, block, options.hubs, cluster)
+        known = (
+            *(tuple(kinds.items()), options.direction, options.block, options.hubs),
+            *(cluster, options.sweeps_from),
+        )
         if known not in self._texts:
             self._texts[known] = print_kernel(self.plan, options)
-        text = self._texts[known]
-        return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
+        return self._texts[known]
 
     def _form(
         self, key: FormKey, a: Csr, matrices: tuple[MatrixStore, ...], hubs: Hubs | None
@@ -264,46 +316,64 @@ def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
 # --- results ------------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
+class _Results:
+    """What an exit of a program names, and where it is in the state of the program.
+
+    `scalars` has the name, the index of the word and the dtype of each scalar; `slots` and `stacks`
+    have the index of each slot or stack, its number in the layout, and its dtype. A stack also has
+    the index of its dimension.
+    """
+
+    scalars: list[tuple[str, int, DataType]]
+    slots: list[tuple[int, int, DataType]]
+    stacks: list[tuple[int, int, int, DataType]]
+
+
+def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
+    """Return what an exit names. `number` is -1 after a fault; then, all is named."""
+    program = planned.program
+    if number < 0:
+        names: list[Any] = [*program.slots, *program.stacks, *words.variables]
+    else:
+        names = list(dict.fromkeys(program.exits[number].names.values()))
+    slots, stacks = list(words.slots), list(words.stacks)
+    return _Results(
+        [(x.name, words.variables[x], x.dtype) for x in names if isinstance(x, ir.Var)],
+        [(x.index, slots.index(x), x.dtype) for x in names if isinstance(x, ir.Slot)],
+        [
+            (x.index, stacks.index(x), x.dim.index, x.dtype)
+            for x in names
+            if isinstance(x, ir.Stack)
+        ],
+    )
+
+
 def _outcome(
-    program: ir.Program, arguments: Arguments, text: Text, work: machine.Run, is_fault: bool
+    planned: _Planned, arguments: Arguments, text: Text, work: machine.Run, is_fault: bool
 ) -> Outcome:
-    number, fault = work.state[machine.State.STATE_EXIT], None
+    state, fault = work.state, None
+    number = state[machine.State.STATE_EXIT]
     if is_fault:
         number, fault = -1, _fault(text, work)
-        names: list[Any] = [*program.slots, *program.stacks, *text.words.variables]
-    else:
-        names = list(program.exits[number].names.values())
-
-    stamps = (Stamp(),)
-
-    def store(x: ir.Slot | ir.Stack, storage: Any) -> VectorStore:
-        return VectorStore(arguments.device, x.dtype, storage, stamps)
-
-    words, state = text.words, work.state
-    slots, stacks = list(words.slots), list(words.stacks)
+    results = planned._results.get(number)
+    if results is None:
+        results = planned._results[number] = _find_results(planned, text.words, number)
+    device, stamps, make = arguments.device, (Stamp(),), VectorStore.of_maker
+    stacks: dict[int, list[VectorStore]] = {}
+    for index, k, size, dtype in results.stacks:
+        lowest, arena = work.stack(k)
+        made = StackStore(device, dtype, arguments.dims[size], arena, stamps)
+        new = VectorStore.items_of(made, lowest, arena.count)
+        stacks[index] = [*arguments.stacks[index][:lowest], *new]
     return Outcome(
         number,
         fault,
-        {
-            each.name: _number(state[words.variables[each]], each.dtype)
-            for each in names
-            if isinstance(each, ir.Var)
-        },
-        {
-            each.index: store(each, work.vector(slots.index(each)))
-            for each in names
-            if isinstance(each, ir.Slot)
-        },
-        {
-            each.index: [
-                arguments.stacks[each.index][k] if v is None else store(each, v)
-                for k, v in enumerate(work.stack(stacks.index(each)))
-            ]
-            for each in names
-            if isinstance(each, ir.Stack)
-        },
+        {name: _number(state[at], dtype) for name, at, dtype in results.scalars},
+        {index: make(device, dtype, *work.vector(k), stamps) for index, k, dtype in results.slots},
+        stacks,
         work.levels(),
-        tuple(program.stacks[k].name for k in work.enlarged),
+        tuple([planned.program.stacks[k].name for k in work.enlarged]),
     )
 
 
@@ -317,7 +387,9 @@ def _fault(text: Text, work: machine.Run) -> tuple[str, str, int]:
 def _number(word: int, dtype: DataType) -> bool | int | float:
     if dtype is BOOL:
         return bool(word & 1)
-    return struct.unpack("d" if dtype is FP64 else "q", struct.pack("Q", word))[0]
+    if dtype is FP64:
+        return struct.unpack("d", struct.pack("Q", word))[0]
+    return word - (1 << 64) if word >> 63 else word
 
 
 def _bits(value: bool | int | float, dtype: DataType) -> int:

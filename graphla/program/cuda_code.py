@@ -11,6 +11,7 @@ from graphla.compilers import cuda_ops, nvrtc
 from graphla.program import ir
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.printing import cuda_constant
+from semirings.structures import TypedSemiring
 
 LIBRARY = "program.cuh"
 
@@ -92,8 +93,10 @@ class Operators:
         side: Any = product.side
         # plus_first(u @ A) and plus_second(A @ u) then have the same struct, and the same code.
         if side == "vxm" and ring.commutes_to is not None:
-            ring, side = ring.commutes_to, "mxv"
-        return self._struct((ring, side), lambda: cuda_ops.matrix_vector(ring, side))
+            flipped = ring.commutes_to
+            ring, side = TypedSemiring(flipped.semiring, ring.monoid, flipped.binaryop), "mxv"
+        key = ring.binaryop, ring.monoid, side
+        return self._struct(key, lambda: cuda_ops.matrix_vector(ring, side))
 
     def mask(self, condition: str, fields: tuple[str, ...]) -> str:
         """Return the name of the struct of a mask: a function of a position, with pointers."""

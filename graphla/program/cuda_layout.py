@@ -81,17 +81,24 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
+    # Unless it is None, products are parts, and so are sweeps if there are at least this many.
+    sweeps_from: int | None = None
 
 
 @dataclass
 class Text:
-    """A printed kernel. `faults` are the faults of the program: kind, text, and line."""
+    """A printed kernel.
+
+    `faults` are the faults of the program: kind, text, and line. `parts` is the number of products
+    that can be compiled as parts of the program (see `compilers.cuda.Loading`).
+    """
 
     text: str
     words: Words
     forms: list[FormKey]
     block: int
     faults: list[tuple[str, str, int]] = field(default_factory=list)
+    parts: int = 0
 
 
 def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:

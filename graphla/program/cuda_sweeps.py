@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphla.program import ir
 from graphla.program.barriers import only_adds
 from graphla.program.cuda_code import Lines, both, choose, convert, either, zero
+from graphla.program.fusion import only_erases
 from graphla.program.patterns import is_replaced, nodes
 from graphla.program.plan_steps import Check, Compare, Erase, Fold, Part, Store, Sweep
 from semirings.dtypes import BOOL, DataType
@@ -42,11 +43,12 @@ class SweepPrinter:
         self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and the condition
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
-        self.before = Lines(printer.out.depth)
+        self.before = Lines(printer.out.depth)  # the scalars of the sweep
+        self.folds = Lines(printer.out.depth)
         self.line = 0
 
     def print(self) -> None:
-        """Print the sweep."""
+        """Print the sweep. The lines from `begin` on read only its vectors and scalars."""
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
         for part in self.sweep.parts:
@@ -57,9 +59,14 @@ class SweepPrinter:
         for line in dict.fromkeys(_line_of_part(part) for part in self.sweep.parts):
             printer.comment(line)
         n = printer.size(dim)
-        span = f"all_of({n})" if over is None else f"entries_or_all({printer.name(over)}, {n})"
-        out(f"const Span span = {span};")
+        span = f"all_of({n})"
+        if over is not None:
+            counts = printer.seen.get(over, f"*{printer.name(over)}.counts")
+            span = f"entries_or_all({printer.name(over)}, {counts}, {n})"
         out.add(self.before.lines)
+        self.begin = len(out.lines)
+        out(f"const Span span = {span};")
+        out.add(self.folds.lines)
         self._print_row(out)
         for slot, how in counted.items():
             self._open_count(slot, how)
@@ -72,6 +79,10 @@ class SweepPrinter:
             for slot in counted:
                 out(f"clear_flags({printer.name(slot)}.present, span);")
             return
+        if only_erases(self.sweep) and all(map(self._identity, counted)):
+            for slot in counted:
+                out(f"reset_entries({printer.name(slot)}, span, {self._identity(slot)});")
+            return
         listed = [slot for slot, how in counted.items() if self._is_listed(slot, how)]
         out.begin(f"sweep<Row, {self._ahead(len(listed))}>(span,")
         for lines in (self._load_flags(), self._load_values(), self._load_gathered()):
@@ -83,8 +94,10 @@ class SweepPrinter:
         out(f"  return {' | '.join(news) or '0u'};")
         out("},")
         calls = [f"{self._append(slot, k)}" for k, slot in enumerate(listed)]
-        out(f"[&](i32 i, u32 bits) {{ {' '.join(calls)} }});" if calls else "NoList());")
+        out(f"[&](u32 k, u32 bits) {{ {' '.join(calls)} }});" if calls else "NoList());")
         out.depth -= 1
+        for slot in filter(self._copies_list, listed):
+            out(f"listed_{printer.name(slot)}.finish_copy({printer.name(slot)}, span);")
         sums = []
         for slot, how in counted.items():
             name = printer.name(slot)
@@ -128,6 +141,9 @@ class SweepPrinter:
         lines = []
         for slot, has in self.values.items():
             name = self.printer.name(slot)
+            if self.sweep.domain.over is not None and has != "true" and slot.dtype is not BOOL:
+                # Listed positions mostly have entries. So the load need not wait for the flag.
+                has = f"span.list || {has}"
             value = choose(has, f"{name}.values[i]", zero(slot.dtype))
             lines.append(f"row.{name} = {value};")
         return lines
@@ -183,11 +199,13 @@ class SweepPrinter:
     def _open_count(self, slot: ir.Slot, how: str) -> None:
         out, name = self.printer.out, self.printer.name(slot)
         out(f"const Counts *const old_{name} = renew({name}, {self.printer.place(slot)});")
-        if how in ("all", "change"):
+        keeps_queue = self.sweep.domain.over == slot
+        if how == "all" or (how == "change" and keeps_queue):
             out(f"i32 found_{name} = 0;")
-        if how == "change":
-            keep = "keep_queue" if self.sweep.domain.over == slot else "keep_count"
-            out(f"{keep}({name}, old_{name});")
+        elif how == "change":
+            out(f"i32 found_{name} = kept_count(old_{name});")
+        if how == "change" and keeps_queue:
+            out(f"keep_queue({name}, old_{name});")
         elif how == "full":
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 
@@ -214,7 +232,18 @@ class SweepPrinter:
             indptr = self.printer.pushed_indptr(slot)
             degree = f"degree_of({indptr}, j)"
         lane = f"[&](i32 j) {{ return u64({degree}); }}"
-        return f"listed_{name}.add({name}, i, bits >> {bit} & 1, {lane});"
+        if self._copies_list(slot):
+            return f"listed_{name}.copy({name}, span, k, bits >> {bit} & 1, {lane});"
+        return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
+
+    def _copies_list(self, slot: ir.Slot) -> bool:
+        """Return whether a slot gets exactly the visited entries if the sweep visits a list."""
+        over = self.sweep.domain.over
+        stores = [part for part in self.sweep.parts if isinstance(part, Store)]
+        is_sparse = any(part.is_sparse and part.into == slot for part in stores)
+        if over is None or over in self.known or not is_sparse:
+            return False
+        return self.known[slot][0] == self.has(over, frozenset())
 
     def _count(self, slot: ir.Slot, how: str) -> None:
         name = self.printer.name(slot)
@@ -369,11 +398,9 @@ class SweepPrinter:
         if isinstance(part, Store):
             self._store(part)
         elif isinstance(part, Erase):
-            name, monoid = self.printer.name(part.slot), self.printer.plan.presets.get(part.slot)
-            if monoid is not None:
-                identity = f"{self.printer.operators.monoid(monoid)}::identity()"
-                has = self.has(part.slot, frozenset())
-                self.run(f"if ({has}) {name}.values[i] = {identity};")
+            name = self.printer.name(part.slot)
+            if part.slot in self.printer.plan.presets:
+                self._reset(part.slot, self.has(part.slot, frozenset()), "false")
             self.run(f"{name}.present[i] = false;")
             self.known[part.slot] = "false", zero(part.slot.dtype)
         elif isinstance(part, Fold):
@@ -386,7 +413,7 @@ class SweepPrinter:
     def _fold(self, part: Fold) -> None:
         source = part.reduce.source
         op = self.printer.fold_struct(part.reduce)
-        self.before(f"Fold<{op}> fold_{part.number};")
+        self.folds(f"Fold<{op}> fold_{part.number};")
         has, value = self.expression(source, part.full)
         reads = part.reduce.monoid
         self.run.begin(f"if ({has}) {{")
@@ -396,7 +423,7 @@ class SweepPrinter:
 
     def _compare(self, part: Compare) -> None:
         left, right = part.equal.left, part.equal.right
-        self.before(f"Fold<Differs> fold_{part.number};")
+        self.folds(f"Fold<Differs> fold_{part.number};")
         a, b = self.has(left, part.full), self.has(right, part.full)
         values = f"{self.value(left, part.full)} == {self.value(right, part.full)}"
         test = f"{a} != {b} || ({a} && !({values}))"
@@ -456,6 +483,8 @@ class SweepPrinter:
             run(f"if ({has} != {had}) store_flag(&{into}.present[i], {has});")
         elif part.counts != "same":
             run(f"if ({has} != {had}) {into}.present[i] = {has};")
+        if is_in_place:
+            self._reset(part.into, had, has)
         self.known[part.into] = has, value
         if not is_in_place:
             self.known[target] = had, old
@@ -468,6 +497,8 @@ class SweepPrinter:
         if write.mask is not None:
             there = both(self.mask(write.mask, part.full), there)
         there = self.keep(BOOL, there)
+        if part.into in self.printer.plan.presets and not part.is_sparse and part.counts != "full":
+            self._reset(part.into, self.has(part.into, part.full), there)
         if there == "false":
             run(f"{into}.present[i] = false;")
             self.known[part.into] = "false", zero(kind)
@@ -481,6 +512,17 @@ class SweepPrinter:
         if part.counts != "same":
             run(f"{into}.present[i] = {there};")
         self.known[part.into] = there, value
+
+    def _reset(self, slot: ir.Slot, had: str, has: str) -> None:
+        """If the values of a slot are an identity where it has no entry, reset a deleted entry."""
+        identity = self._identity(slot)
+        if identity and has not in (had, "true"):
+            gone = {"false": had}.get(has, f"{had} && !{has}")
+            self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
+
+    def _identity(self, slot: ir.Slot) -> str | None:
+        monoid = self.printer.plan.presets.get(slot)
+        return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 
     def _is_read_after(self, part: Store) -> bool:
         """Return whether a later part of this sweep may read the value of a store's target."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphla.program import ir
+from graphla.program.barriers import accesses
 from graphla.program.cuda_code import (
     LIBRARY,
     Lines,
@@ -56,6 +57,8 @@ from graphla.program.plan_steps import (
 from semirings.dtypes import BOOL, DataType
 
 KERNEL = "run_loop"
+TOGETHER = 4
+"""The number of sweeps in a part."""
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 
@@ -96,10 +99,20 @@ class Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
+        # The C++ variables with the counts of slots that were loaded after the last barrier.
+        self.seen: dict[ir.Slot, str] = {}
         self._growing = sorted(plan.growing, key=lambda slot: slot.index)
         steps = [step for block in plan.blocks for step in block.steps]
         products = [self.product(step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
+        self.is_in_parts = options.sweeps_from is not None
+        if self.is_in_parts:
+            self.shared = set(products)
+        self._parts: dict[str, None] = {}  # the instances that are compiled as parts
+        self._functions: list[list[str]] = []  # the text of each sweep that is compiled as a part
+        sweeps = sum(isinstance(step, Sweep) and not step.clears for step in steps)
+        is_long = options.sweeps_from is not None and sweeps >= options.sweeps_from
+        self.splits_sweeps = is_long and not plan.growing
 
     def _unique(self, name: str) -> str:
         base = name = re.sub(r"\W", "_", name, flags=re.ASCII)
@@ -173,9 +186,13 @@ class Printer:
         for number, block in enumerate(self.plan.blocks):
             body.lines.append(f"block_{number}:")
             line = 0
-            for step in block.steps:
+            self.seen.clear()
+            for k, step in enumerate(block.steps):
                 self.step(step)
                 line = _line_of(step) or line
+                # In a cluster, sweeps over small vectors visit all positions, and need no counts.
+                if isinstance(step, Barrier) and self.options.cluster == 1:
+                    self._load_counts(_visited(block.steps[k + 1 :]))
             self.end(block.end, line)
         head, tail = Lines(), Lines()
         self._print_head(head)
@@ -194,6 +211,7 @@ class Printer:
             f'#include "{LIBRARY}"',
             "namespace graphla {",
             *self.operators.texts,
+            *self._part_lines(),
             f"/// The loop in {self.program.name}.",
             "template <int>",
             f"__global__ void {cluster}__launch_bounds__({self.options.block}, 1)",
@@ -202,10 +220,31 @@ class Printer:
             *body.lines,
             *tail.lines,
             "}",
+            *(["#endif"] if self.parts else []),
             "}  // namespace graphla",
             "",
         ]
-        return Text("\n".join(lines), self.words, self.forms, self.options.block, self.faults)
+        text, block = "\n".join(lines), self.options.block
+        return Text(text, self.words, self.forms, block, self.faults, self.parts)
+
+    @property
+    def parts(self) -> int:
+        """The number of parts besides the kernel."""
+        return len(self._parts) + -(-len(self._functions) // TOGETHER)
+
+    def _part_lines(self) -> list[str]:
+        """Return the lines with the other parts. The kernel, which follows, is part 0."""
+        if not self.parts:
+            return []
+        lines = ["#ifdef GRAPHLA_PART"]
+        for number, instance in enumerate(self._parts, 1):
+            lines += [f"#if GRAPHLA_PART != {number}", "extern", "#endif", f"template {instance};"]
+        lines.append("#endif")
+        for k, (signature, *body) in enumerate(self._functions):
+            number = 1 + len(self._parts) + k // TOGETHER
+            lines += [f"{signature};", f"#if !defined(GRAPHLA_PART) || GRAPHLA_PART == {number}"]
+            lines += [f"{signature} {{", *body, "}", "#endif"]
+        return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
 
     def _defines(self) -> list[str]:
         """Return the macros that the files of the kernel read."""
@@ -246,6 +285,8 @@ class Printer:
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
+        for k in range(MOST_SEEN if self.options.cluster == 1 else 0):
+            out(f"Counts seen_{k}_;")
         for slot in self._growing:
             out(f"u32 {self.also(slot)} = {self.place(slot)};")
             out(f"i64 {self.also(slot)}most = -1;")
@@ -293,6 +334,7 @@ class Printer:
         out("state[STATE_PRODUCTS] = machine.finish();")
         if words.variables:
             first, last = min(words.variables.values()), max(words.variables.values())
+            out.lines.append("#pragma unroll 4")
             out(f"for (u32 k = {first}; k <= {last}; ++k) state[k] = words[k];")
         for slot, at in words.slots.items():
             out(f"put_vector({self.vector(slot)}, &state[{at}]);")
@@ -370,20 +412,68 @@ class Printer:
             return
         if isinstance(step, Save):
             self.out.lines.append(f"resume_{step.number}:")
+            self.seen.clear()
         outer, self.out = self.out, Lines(self.out.depth + 1)
         self._touched = {}
         if isinstance(step, Sweep):
-            SweepPrinter(self, step).print()
+            printer = SweepPrinter(self, step)
+            printer.print()
+            if self.splits_sweeps and not step.clears:
+                self._split(printer.begin)
         else:
             self.comment(_line_of(step))
             _print[type(step)](self, step)
         inner, self.out = self.out, outer
         outer.begin("{")
-        for slot in self._touched:
-            kind = slot.dtype.c_type
-            outer(f"Vector<{kind}> {self._names[slot]} = {self.vector(slot)};")
+        outer.add("  " * outer.depth + line for line in self._vectors())
         outer.add(inner.lines)
         outer.end()
+
+    def _vectors(self) -> list[str]:
+        """Return the declarations of the vectors that the current step uses."""
+        return [
+            f"Vector<{slot.dtype.c_type}> {self._names[slot]} = {self.vector(slot)};"
+            for slot in self._touched
+        ]
+
+    def _split(self, begin: int) -> None:
+        """Move the lines of a sweep from number `begin` on to a function, and print its call."""
+        out = self.out
+        text = "\n".join(out.lines[begin:])
+        if re.search(r"machine\.(?!add\(|partials\(|scratch)", text):
+            return
+        del out.lines[begin:]
+        given = {"slots": "const u64 *slots", "scratch": "u64 *scratch"}
+        given |= {place: f"u32 {place}" for place in map(self.place, self._touched)}
+        given |= {size: f"i64 {size}" for size in sorted(set(re.findall(r"\bsize_\d+_\b", text)))}
+        given |= {name: f"Counts {name}" for name in sorted(set(re.findall(r"\bseen_\d+_", text)))}
+        for kind, name in re.findall(r"const (.+) (s_t\d+) = ", "\n".join(out.lines)):
+            given[name] = f"{kind} {name}"
+        for key in self.forms:
+            indptr = f"{self.form(key)}.indptr"
+            if indptr in text:
+                name = indptr.replace(".", "")
+                given[indptr] = f"const {self.options.forms[key].offset} *{name}"
+                text = text.replace(indptr, name)
+        for found in re.finditer(r"machine\.partials\((\d+), turn_\d+_\)", text):
+            given[found[0]] = f"u64 *partials_{found[1]}_"
+            text = text.replace(found[0], f"partials_{found[1]}_")
+        text = text.replace("machine.add(", "add_sums(scratch, ")
+        text = text.replace("machine.scratch", "scratch")
+        name = f"sweep_{len(self._functions)}_"
+        signature = f"LINKED void {name}({', '.join(given.values())})"
+        body = [f"  {line}" for line in self._vectors()]
+        self._functions.append([signature, *body, *text.split("\n")])
+        out(f"{name}({', '.join(given)});")
+        for place in re.findall(r"= renew\(\w+, (\w+)\)", text):
+            out(f"{place} = next_place({place});")
+        self._touched = {}
+
+    def _load_counts(self, slots: list[ir.Slot]) -> None:
+        """Print loads of the counts of slots. Together they take as long as one of them."""
+        self.seen = {slot: f"seen_{k}_" for k, slot in enumerate(slots)}
+        for slot, name in self.seen.items():
+            self.out(f"{name} = *{self.vector(slot)}.counts;")
 
     def comment(self, line: int) -> None:
         """Print a line of the user's source as a comment."""
@@ -401,6 +491,8 @@ class Printer:
             self.out(f"const u32 old_{k} = {self.place(source)};")
         for k, target in enumerate(step.targets):
             self.out(f"{self.place(target)} = old_{k};")
+        moved = [self.seen.pop(source, None) for source in step.sources]
+        self.seen |= {to: x for to, x in zip(step.targets, moved, strict=True) if x is not None}
 
     def uniform(self, step: Uniform) -> None:
         """Print a scalar instruction."""
@@ -620,8 +712,17 @@ class Printer:
         given += ", machine.product_call(room)"
         way = "called_" if kind in self.shared else ""
         how = f"{kind.op}, {kind.kept}"
-        push = f"machine.follow({way}push<{how}, {kind.is_preset}, {kind.u}>(&{columns}, {given}));"
-        pull = f"machine.follow({way}pull<{how}, {kind.held}, {kind.u}>(&{rows}, {given}));"
+        push = f"{way}push<{how}, {kind.is_preset}, {kind.u}>"
+        pull = f"{way}pull<{how}, {kind.held}, {kind.u}>"
+        if self.is_in_parts:
+            pairs = (("pull", pull), ("push", push))
+            for (name, function), form in zip(pairs, kind.forms, strict=True):
+                if direction in ("auto", name):
+                    pointer = f"const ProductForm<{form.offset}, {form.values}> *"
+                    types = f"{pointer}, const u64 *, u32, u32, {kind.mask}, {kind.queueing}"
+                    self._parts[f"__device__ u32 {function}({types}, ProductCall)"] = None
+        push = f"machine.follow({push}(&{columns}, {given}));"
+        pull = f"machine.follow({pull}(&{rows}, {given}));"
         if direction == "auto":
             out(f"if (pushes) {push}")
             out(f"else {pull}")
@@ -723,6 +824,33 @@ _print: dict[type, Any] = {
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
+
+
+MOST_SEEN = 3
+"""The number of vectors whose counts are loaded after a barrier."""
+
+
+def _visited(steps: list[Step]) -> list[ir.Slot]:
+    """Return slots whose entries the next steps visit, named as they are before these steps.
+
+    Only sweeps before the next barrier count, and only slots whose counts no step changes before.
+    """
+    names: dict[ir.Slot, ir.Slot] = {}  # the name that a slot had at the start
+    changed: set[Any] = set()
+    found: list[ir.Slot] = []
+    for step in steps:
+        if isinstance(step, (Barrier, Enqueue, Save)):
+            break
+        if isinstance(step, Exchange):
+            before = [names.get(source, source) for source in step.sources]
+            names |= dict(zip(step.targets, before, strict=True))
+            continue
+        over = step.domain.over if isinstance(step, Sweep) else None
+        if over is not None and names.get(over, over) not in (*changed, *found):
+            found.append(names.get(over, over))
+        changes = (each for each in accesses(step) if each.writes and each.resource[0] == "counts")
+        changed |= {names.get(each.resource[1], each.resource[1]) for each in changes}
+    return found[:MOST_SEEN]
 
 
 def _line_of(step: Step) -> int:

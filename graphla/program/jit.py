@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from enum import Enum
 from functools import wraps
+from operator import is_
 from time import perf_counter
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
@@ -673,7 +674,7 @@ class _Case:
             tuple([np.ascontiguousarray(get(values), dtype) for get, dtype in self.arrays]),
             tuple([convert(get(values)) for get, convert in self.scalars]),
             tuple([_store(each) for each in objects]),
-            tuple([tuple(map(_store, each)) for each in lists]),
+            tuple([tuple([item._store for item in each]) for each in lists]),
         )
         if recorders():
             start = perf_counter()
@@ -772,11 +773,15 @@ def _write_list(items: list[Any], before: tuple[Any, ...], after: list[Any]) -> 
 
     Items at the start of the list that the program has not changed remain the same objects.
     """
+    shared = min(len(before), len(after))
     kept = 0
-    while kept < min(len(before), len(after)) and before[kept] is after[kept]:
-        kept += 1
+    if shared and not all(map(is_, before, after)):
+        while before[kept] is after[kept]:
+            kept += 1
+    else:
+        kept = shared
     if kept < max(len(before), len(after)):
-        items[kept:] = [Vector._of(store) for store in after[kept:]]
+        items[kept:] = Vector._of_each(after[kept:])
 
 
 def _raise(

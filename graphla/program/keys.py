@@ -23,7 +23,7 @@ from graphla.sparse.mask import Mask
 from graphla.sparse.matrix import Matrix
 from graphla.sparse.scalar import Scalar
 from graphla.sparse.vector import Vector
-from graphla.stores import MatrixStore, ScalarStore, VectorStore
+from graphla.stores import MatrixStore, ScalarStore, StackStore, VectorStore
 from semirings.dtypes import DataType
 from semirings.operators import Operator, Typed
 
@@ -106,36 +106,54 @@ class Description:
 
     def vector(self, value: Any, store: VectorStore) -> Any:
         """Return the description of a vector."""
-        sizes, objects = self.sizes, self.objects
+        objects = self.objects
+        number = objects.setdefault(id(value), len(objects))
+        return (number, *self.kind_of_vector(store))
+
+    def kind_of_vector(self, store: VectorStore | StackStore) -> tuple[str, int, int]:
+        """Return the description of a vector without its identity."""
+        sizes = self.sizes
         size, device = store.size, store.device
         if device != self.device:
             self.meet(device)
         if size > self.entries:
             self.entries = size
-        return (
-            "vector",
-            objects.setdefault(id(value), len(objects)),
-            store.dtype.number,
-            sizes.setdefault(size, len(sizes)),
-        )
+        return "vector", store.dtype.number, sizes.setdefault(size, len(sizes))
+
+    def find_known(self, items: list[int]) -> tuple[int, ...]:
+        """Add the ids of the vectors of a list to `objects`.
+
+        Return the positions of the vectors that have another name, or that are in the list twice.
+        """
+        objects = self.objects
+        first = len(objects)
+        new = dict(zip(items, range(first, first + len(items)), strict=True))
+        if len(new) == len(items) and objects.keys().isdisjoint(new):
+            objects.update(new)
+            return ()
+        shared = []
+        for k, item in enumerate(items):
+            known = len(objects)
+            if objects.setdefault(item, known) < known:
+                shared.append(k)
+        return tuple(shared)
 
     def matrix(self, value: Any, store: MatrixStore) -> Any:
         """Return the description of a matrix."""
         self.meet(store.device)
-        self.entries = max(self.entries, store.nvals, store.nrows)
-        sizes = self.sizes
-        is_symmetric = store.find_symmetry() if store.nrows == store.ncols else False
-        rows, columns = store.held
-        form = store.csr if rows else store.csc
+        sizes, objects, nrows, ncols = self.sizes, self.objects, store.nrows, store.ncols
+        self.entries = max(self.entries, store.nvals, nrows)
+        has_symmetric_pattern = nrows == ncols and store.find_symmetry()
+        form = store.any_form
         return (
             "matrix",
-            self.objects.setdefault(id(value), len(self.objects)),
+            objects.setdefault(id(value), len(objects)),
             store.dtype.number,
-            sizes.setdefault(store.nrows, len(sizes)),
-            sizes.setdefault(store.ncols, len(sizes)),
+            sizes.setdefault(nrows, len(sizes)),
+            sizes.setdefault(ncols, len(sizes)),
             is_iso(form.values),
-            is_symmetric and rows and columns and store.csr is store.csc,
-            is_symmetric,
+            has_symmetric_pattern and store.is_symmetric,
+            has_symmetric_pattern,
             form.indptr.dtype.num,
         )
 
@@ -225,14 +243,14 @@ def _list(at: Description, value: Any) -> Any:
         at.sizes.setdefault(size, len(at.sizes))
         return type(value), frozenset(kinds), at.sizes[size], size == 0, _same_list(at, value)
     if kinds == {Vector}:
-        kinds_of_items, shared = set(), []
-        for k, each in enumerate(value):
-            known = len(at.objects)
-            kind, number, dtype, size = _vector(at, each)
-            kinds_of_items.add((kind, dtype, size))
-            if number < known:  # the vector has another name, or is in the list twice
-                shared.append(k)
-        return type(value), frozenset(kinds_of_items), tuple(shared), _same_list(at, value)
+        kinds_of_items, last = set(), None
+        for each in value:  # a list may have thousands of items
+            store = each._store
+            if store.stack is None or store.stack is not last:
+                kinds_of_items.add(at.kind_of_vector(store.stack or store))
+                last = store.stack
+        shared = at.find_known(list(map(id, value)))
+        return type(value), frozenset(kinds_of_items), shared, _same_list(at, value)
     if isinstance(value, tuple):
         return tuple, at.of_parts(value)
     return Same(value)

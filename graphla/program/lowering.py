@@ -31,8 +31,9 @@ from graphla.program.plan_steps import (
     Uniform,
     results,
 )
-from semirings import binary
+from semirings import binary, monoid
 from semirings.dtypes import BOOL, DataType
+from semirings.structures import TypedSemiring
 
 ALTERNATING = 2
 """Number of spare slots for products of one dtype and dimension. Products use them alternately, so
@@ -56,6 +57,11 @@ class Lowering:
             (each for block in program.blocks for each in block.instructions),
         )
         self._listed = {self._groups[slot] for slot in _listed_slots(program)}
+        # The monoid of each group of slots whose values are its identity where they have no entry.
+        self._monoids = find_identities(program, self._groups)
+        for slot, group in self._groups.items():
+            if group in self._monoids:
+                self.presets[slot] = self._monoids[group]
         self._steps: list[Step] = []
         self._checked: set[tuple[ir.Slot, ir.Dim]] = set()
         self._waiting: list[Combine] = []
@@ -89,6 +95,8 @@ class Lowering:
             index = len(self.program.slots) + len(self.spares)
             kept.append(ir.Slot(index, f"{name}_{index}", dtype, dim))
             self.spares.append(kept[-1])
+            if purpose in self._monoids:
+                self.presets[kept[-1]] = self._monoids[purpose]
         return kept[turn]
 
     # --- writes ---------------------------------------------------------------------------------
@@ -110,14 +118,16 @@ class Lowering:
         return self.reductions[x]
 
     def _product(self, x: ir.Write, product: ir.Product) -> None:
+        if is_replaced(x):
+            product = _cast_terms(product, x.target.dtype)
         is_whole = is_replaced(x) and product.dtype is x.target.dtype
-        monoid = product.semiring.monoid
+        adds = product.semiring.monoid
         # Without a mask, a product mostly pulls, and preset values would save nothing.
-        is_preset = not is_whole and x.mask is not None and not monoid.is_any
-        purpose = self._groups[x.target] if is_whole else ("T", monoid) if is_preset else "T"
+        is_preset = not is_whole and x.mask is not None and not adds.is_any
+        purpose = self._groups[x.target] if is_whole else ("T", adds) if is_preset else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
         if is_preset:
-            self.presets[out] = monoid
+            self.presets[out] = adds
         self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
         self.products += 1
         if is_whole and self._rotates:
@@ -271,6 +281,47 @@ _lower: dict[type, Any] = {
     ir.Pop: Lowering.load,
     ir.Peek: Lowering.load,
 }
+
+
+def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
+    """Return a product of a given dtype if this changes no result, otherwise the same product.
+
+    The monoid ANY takes one of the terms, so the terms may be cast before.
+    """
+    ring: Any = product.semiring
+    if not ring.monoid.is_any or ring.binaryop.return_type is not ring.monoid.type:
+        return product
+    ring = TypedSemiring(ring.semiring, monoid.any[dtype], ring.binaryop)
+    return replace(product, semiring=ring, dtype=dtype)
+
+
+def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict[ir.Slot, Any]:
+    """Return the monoid of the masked products that replace the slots of a group.
+
+    Slots that exchange their contents are a group, and its first slot stands for it. The values of
+    these slots are the identity of the monoid where they have no entry (see `Plan.presets`). So a
+    group is left out if two monoids are used, or if a write may leave another value without an
+    entry.
+    """
+    found: dict[ir.Slot, Any] = {}
+    excluded: set[ir.Slot] = set()
+    for each in (each for block in program.blocks for each in block.instructions):
+        if isinstance(each, (ir.Scatter, ir.DeleteElement)):
+            excluded.add(groups[each.target])
+        if not isinstance(each, ir.Write):
+            continue
+        group, product = groups[each.target], each.source
+        if any(groups[gather.slot] == group for gather in gathers(product)):
+            excluded.add(group)
+        if not isinstance(product, ir.Product) or not is_replaced(each):
+            continue
+        ring: Any = product.semiring
+        if ring.monoid.is_any or product.dtype is not each.target.dtype:
+            continue
+        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        if each.mask is None or found.setdefault(group, ring.monoid) is not ring.monoid:
+            excluded.add(group)
+    return {group: each for group, each in found.items() if group not in excluded}
 
 
 def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:

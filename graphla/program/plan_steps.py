@@ -230,8 +230,8 @@ class Plan:
     """For each slot that has a queue and is multiplied, a product that multiplies it."""
     folds: int
     presets: dict[ir.Slot, Any]
-    """The spare slots whose values are the identity of a monoid wherever they have no entry. A push
-    into such a slot claims outputs and folds terms in one pass, without a barrier in between."""
+    """The slots whose values are the identity of a monoid wherever they have no entry. A push into
+    such a slot claims outputs and folds terms in one pass, without a barrier in between."""
     growing: frozenset[ir.Slot] = frozenset()
     """The slots to which sweeps may still be adding entries while products test them in masks."""
 
@@ -273,11 +273,12 @@ def _representation(plan: Plan, slot: ir.Slot) -> str:
         return "a reduction of a matrix, computed before the loop"
     if slot not in plan.queued:
         return "a bitmap, because no step needs a list of its entries"
+    text = "a bitmap with a queue of the entries that a product or a stack has listed"
     if slot in plan.pushing:
-        return "a bitmap with a queue, because a product can push its entries"
+        text = "a bitmap with a queue, because a product can push its entries"
     if slot in plan.presets:
-        return "a bitmap with a queue, and values that are the identity where it has no entry"
-    return "a bitmap with a queue of the entries that a product or a stack has listed"
+        text += "; its values are the identity where it has no entry"
+    return text
 
 
 def describe_step(step: Step) -> str:

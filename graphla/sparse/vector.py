@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 
 from graphla.backends import default_device
-from graphla.expression import Expression
+from graphla.expression import Expression, assign
 from graphla.operations import indexing
 from graphla.operations.entrywise import cast
 from graphla.operations.moving import empty_vector, move_store
 from graphla.operations.operation import perform, run
-from graphla.settings import config
+from graphla.operations.values import fit
+from graphla.settings import config, recorders
 from graphla.sparse import building, exporting, expressions, printing, sorting
 from graphla.sparse.arithmetic import Collection
 from graphla.sparse.indices import position, vector_axis
 from graphla.sparse.mask import Mask
 from graphla.sparse.noun import Default, Indexed
+from graphla.stores import MOST_HOST_ENTRIES
 from semirings import binary, monoid, semiring
 from semirings.dtypes import FP64, lookup_dtype
 
@@ -729,6 +731,23 @@ class Vector(ReadableVector, Indexed):
 
     def _axes(self, key: Any) -> tuple[Any]:
         return (vector_axis(key, self._store.size, self._store.device),)
+
+    def __setitem__(self, key: Any, x: Any) -> None:
+        forms = self._store
+        entries = forms.host_entries
+        # A number assigned to a vector whose entries are on the host takes the short way.
+        if (
+            entries is not None
+            and type(key) is int
+            and 0 <= key < forms.size
+            and type(x) in (int, float, bool)
+            and len(entries) < MOST_HOST_ENTRIES
+            and not recorders()
+        ):
+            self._store = forms.with_entry(key, fit(x, forms.dtype))
+            return
+        del forms  # another reference to this storage would prevent a write in place
+        assign(self, self._axes(key), x, None, None, False)
 
     def __reduce__(self) -> Any:
         return building.restore_vector, (Vector, *exporting.vector_pieces(self._store), self._name)

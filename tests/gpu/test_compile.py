@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,10 +33,17 @@ from instances import (
 from toolkit import Nvrtc
 from toolkit import nvrtc as installed
 
+import graphla as gl
+from graphla.backends.cuda.program import ProgramTuning
+from graphla.backends.tuning import using
 from graphla.compilers import cuda_ops, nvrtc
+from graphla.program import cuda as engine
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import ALL, BOOL, FP32, DataType
 from semirings.exceptions import GraphblasException
+
+sys.path.append(str(Path(__file__).parents[1] / "program"))
+import handmade
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +132,24 @@ def _check(
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.label)
 def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
     assert list(compile_all(_toolkit(12), kernel.covering()))
+
+
+def test_the_parts_of_a_loop_compile_and_each_function_is_in_one_part(toolkit: Nvrtc):
+    with gl.config.set(device="cuda"), using(ProgramTuning(is_in_parts=True, sweeps_from=1)):
+        a = gl.Matrix.from_coo([0, 1], [1, 0], True, nrows=2, ncols=2)
+        text = engine.show(handmade.pagerank(), (a._read(),))
+    count = max(map(int, re.findall(r"GRAPHLA_PART [!=]= (\d+)", text)))
+    flags = (*nvrtc.OPTIONS, "-rdc=true", "-maxrregcount=128", "--ptxas-options=-v")
+    kernel, found = "graphla::run_loop<0>", []
+    for k in range(count + 1):
+        names, options = (() if k else (kernel,)), (*flags, f"-DGRAPHLA_PART={k}")
+        log = nvrtc.compile_instances(toolkit, text, names, MAIN, "a loop", options)[2]
+        functions = re.findall(
+            r"Function properties for _ZN7graphla\d+(called_pull|called_push|sweep_\d+_)", log
+        )
+        assert bool(functions) == bool(k)
+        found += functions
+    assert len(found) == len(set(found)) == 2 + len(set(re.findall(r"sweep_\d+_\(", text)))
 
 
 # --- operators ------------------------------------------------------------------------------------

@@ -111,7 +111,7 @@ def test_a_failed_launch_of_a_compiled_loop_is_reported_as_in_an_operation():
 def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
     from simulator import machine
 
-    A, v = square(), gl.Vector.from_dense(np.ones(40))
+    A, v, w = square(), gl.Vector.from_dense(np.ones(40)), gl.Vector(int, 5)
     machine.failure = cupy.cuda.runtime.CUDARuntimeError(700)
     try:
         for debug in (False, True):
@@ -122,8 +122,13 @@ def test_a_permanently_failed_gpu_is_reported_once_and_rejected_afterwards():
             assert "must be restarted" in text and ".cu" in text, text
             assert text.startswith("mxv on cuda:0: the kernel pull" if debug else "to_dense on")
             machine.fails_in = 0
-            with pytest.raises(DeviceFault, match="no GPU can be used any more"):
-                A.mxv(v).new()
+            for use in (
+                lambda: A.mxv(v).new(),
+                lambda: gl.Vector(int, 5),
+                lambda: w.__setitem__(1, 2),
+            ):
+                with pytest.raises(DeviceFault, match="no GPU can be used any more"):
+                    use()
             with gl.config.set(device="cpu"):
                 assert square().nvals == A._store.csr.nvals  # a GPU fault leaves the CPU usable
             faults.seen.fault = faults.seen.operation = ""

@@ -16,7 +16,7 @@ from devices import has_card
 import graphla as gl
 import graphla.backends.cuda  # importing this package registers its kernels
 from graphla.compilers import nvrtc
-from graphla.compilers.cuda import NOTHING, load
+from graphla.compilers.cuda import NOTHING, Loading, _link, load
 from graphla.compilers.declarations import Struct, enumeration, fields
 
 SHARED = """
@@ -240,3 +240,56 @@ def test_the_simulator_rejects_structs_that_a_kernel_would_misread():
         numbers(1, 1, pair(cupy.zeros(4)[::2]), x)
     with pytest.raises(SimulatorFault, match=r"argument 0 .* has 48 bytes"):
         numbers(1, 1, work(x, x), x)
+
+
+WHOLE = """
+#include "device.cuh"
+namespace graphla {
+template <int N> __global__ void store_number(int *x) { x[0] = N WRONG; }
+}
+"""
+
+
+def test_callers_that_load_one_program_at_the_same_time_get_one_kernel():
+    given = WHOLE.replace("WRONG", ""), "graphla::store_number<7>", "a test"
+    first, second = Loading(*given), Loading(*given)
+    kernel, x = second(), cupy.zeros(1, np.int32)
+    kernel(1, 1, x)
+    assert x.tolist() == [7]
+    assert first() is kernel is Loading(*given)()
+
+
+def test_a_program_with_an_error_is_reported_by_each_call():
+    given = WHOLE, "graphla::store_number<7>", "a test"
+    for _ in range(2):
+        finish = Loading(*given)
+        with pytest.raises(nvrtc.CompilationFailed, match="a test could not be compiled"):
+            finish()
+
+
+TWO_PARTS = """
+#include "device.cuh"
+namespace graphla {
+LINKED int tripled(int x);
+#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 1
+LINKED int tripled(int x) { return 3 * x; }
+#endif
+#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0
+template <int N> __global__ void store_triple(int *x) { x[0] = tripled(N); }
+#endif
+}
+"""
+
+
+@pytest.mark.skipif(not has_card(), reason="only the driver of a card links parts")
+def test_the_driver_links_the_parts_of_a_program():
+    given, x = (TWO_PARTS, "graphla::store_triple<7>", "a test"), cupy.zeros(2, np.int32)
+    in_parts, whole = Loading(*given, parts=1, registers=128), Loading(*given)
+    assert in_parts.code is not None
+    compiled = [each.result() for each in in_parts.code.compiled]
+    linked = _link([cubin for cubin, _ in compiled])
+    assert linked not in [cubin for cubin, _ in compiled]
+    in_parts()(1, 1, x[:1])
+    whole()(1, 1, x[1:])
+    assert x.tolist() == [21, 21]
+    assert in_parts.is_done() and whole.is_done()

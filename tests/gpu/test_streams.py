@@ -36,7 +36,7 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
     A = graph(seed)
     pool = [gl.Vector.from_dense(np.arange(float(N))), gl.Vector.from_coo([1, 5], [1.0, 2], size=N)]
     for _ in range(steps):
-        k, turn = rng.randrange(13), rng.randrange(3)
+        k, turn = rng.randrange(14), rng.randrange(3)
         v, u = rng.choice(pool), rng.choice(pool)
         if streams:
             streams[turn].use()
@@ -64,6 +64,9 @@ def statements(seed: int, steps: int, streams: list[cupy.cuda.Stream] | None) ->
             v = u = pool.pop() if len(pool) > 2 else v
         elif k == 11:
             pool.append(v.to("cpu").to(A.device))
+        elif k == 12:
+            pool.append(gl.Vector(float, N))
+            pool[-1][turn] = 1.5
         else:
             pool += [A.reduce_rowwise(gl.monoid.max).new(), v.dup()]
         del v, u

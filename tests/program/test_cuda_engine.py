@@ -21,6 +21,7 @@ if not has_cuda():
     pytest.skip("neither a card nor g++", allow_module_level=True)
 use_cuda()
 
+from invariants import verify  # noqa: E402
 from programs import Case, assume_outcome, cases  # noqa: E402
 
 import graphla as gl  # noqa: E402
@@ -32,11 +33,12 @@ from graphla.program.plan import plan  # noqa: E402
 from graphla.program.running import Arguments, Outcome  # noqa: E402
 from graphla.stores import VectorStore  # noqa: E402
 from semirings import binary, semiring, unary  # noqa: E402
-from semirings.dtypes import BOOL, INT64  # noqa: E402
+from semirings.dtypes import BOOL, INT64, lookup_dtype  # noqa: E402
 from semirings.exceptions import DeviceMismatch  # noqa: E402
 
-SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2)
-"""Small blocks, because a block of the simulator has one fiber per thread."""
+SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2, most_joined=0)
+"""Small blocks, because a block of the simulator has one fiber per thread. Each vector has its own
+memory, so that the simulator detects accesses beyond its end."""
 WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 
@@ -114,6 +116,23 @@ def test_pagerank_equals_that_of_the_interpreter():
     assert outcome.scalars["rounds"] == expected.scalars["rounds"] > 5
     assert outcome.scalars["change"] == pytest.approx(expected.scalars["change"])
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
+
+
+def test_products_and_sweeps_that_are_parts_give_the_same_result():
+    n = 200
+    a = random_matrix(n, 900, 2)
+    degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
+    rank = vector_of(dict.fromkeys(range(n), 1 / n), n, float)
+    given = arguments_of(a, [rank, degree], 1e-6, 0.85, 0.15 / n, 0, 40)
+    program = handmade.pagerank()
+    whole = engine.run(program, given)
+    with using(replace(SMALL, is_in_parts=True, sweeps_from=1)):
+        text = engine.show(program, given.matrices)
+        parts = engine.run(program, given)
+    assert len(re.findall(r"template __device__ u32 called_", text)) == 2
+    assert len(set(re.findall(r"sweep_\d+_", text))) == 2
+    assert parts.scalars == pytest.approx(whole.scalars)
+    assert entries(parts.slots[0]) == pytest.approx(entries(whole.slots[0]))
 
 
 def loop_of(
@@ -243,12 +262,93 @@ def test_adjacent_vectors_are_copied_together(order: list[int], runs: int):
     program = loop_of(ir.Append(stack, U, 1), slots=(U,), stacks=(stack,))
     outcome = run_loop(program, 4, {1: 5, 4: -7}, 6)
     stores = [*outcome.stacks[0], vector_of({0: 9}, 6, int)]
-    vectors = [stores[k].sparse(sorted=False) for k in order]
-    found = list(engine.machine.join_adjacent(vectors))
+    vectors = [stores[k] for k in order]
+    found = []
+    for part in engine._join_items(tuple(vectors)):
+        if isinstance(part, tuple):
+            arena, first, last = part
+            begin, end = arena.bounds()[first], arena.bounds()[last]
+            found.append((arena.indices[begin:end], arena.values[begin:end]))
+        else:
+            found.append((part.indices, part.values))
     assert len(found) == runs
     for which in (0, 1):
         joined = [x for pair in found for x in pair[which].tolist()]
-        assert joined == [x for v in vectors for x in (v.indices, v.values)[which].tolist()]
+        forms = [v.sparse(sorted=False) for v in vectors]
+        assert joined == [x for v in forms for x in (v.indices, v.values)[which].tolist()]
+
+
+def add_up(items: list[gl.Vector], total: gl.Vector) -> None:
+    """Remove all items but one, and add them up."""
+    while len(items) > 1:
+        last = items.pop()
+        total << binary.plus(last | total)
+
+
+@pytest.mark.parametrize("kept", [6, 4])
+def test_a_loop_that_only_removes_items_reads_them_where_another_loop_left_them(
+    kept: int, monkeypatch: pytest.MonkeyPatch
+):
+    left: list[gl.Vector] = []
+    gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 6)
+    items, total, again = left[:kept], on_card({1: 1, 2: 2}), on_card({1: 1, 2: 2})
+    monkeypatch.setattr(engine.machine, "_make_stack", None)
+    gl.jit(add_up)(items, total)
+    assert len(items) == 1 and items[0] is left[0]
+    monkeypatch.undo()
+    copies = [each.dup(dtype=int) for each in left[:kept]]
+    add_up(copies, again)
+    assert total.to_dict() == again.to_dict()
+
+
+def test_a_loop_that_appends_leaves_the_items_of_another_list_as_they_are():
+    left: list[gl.Vector] = []
+    gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 6)
+    items, total = left[:], on_card({1: 1, 2: 2})
+    gl.jit(fold)(items, total)  # replaces items
+    del items
+    wanted: list[gl.Vector] = []
+    grow(on_card({1: 5, 4: -7, 5: 2}), wanted, 6)
+    assert [each.to_dict() for each in left] == [each.to_dict() for each in wanted]
+
+
+def test_a_list_that_a_loop_left_holds_ordinary_vectors():
+    left: list[gl.Vector] = []
+    gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 4)
+    wanted: list[gl.Vector] = []
+    grow(on_card({1: 5, 4: -7, 5: 2}), wanted, 4)
+    first, second, third, last = left
+    assert {type(each) for each in left} == {gl.Vector}
+    assert (first.size, first.dtype, first.device) == (6, INT64, wanted[0].device)
+    assert (second.shape, second.nvals) == ((6,), wanted[1].nvals)
+    third[2] = 99
+    del last[4]
+    wanted[2][2] = 99
+    del wanted[3][4]
+    for each, expected in zip(left, wanted, strict=True):
+        verify(each)
+        assert each.to_dict() == expected.to_dict()
+    store: Any = left[0]._store
+    with pytest.raises(AttributeError, match="no attribute 'sizes'"):
+        _ = store.sizes
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64"])
+@pytest.mark.parametrize("entries", [{}, {0: 1}, {5: 3}, {2: 1, 4: 0}])
+def test_a_loop_reads_entries_that_only_the_host_has(dtype: str, entries: dict[int, int]):
+    x, total = gl.Vector(dtype, 6), gl.Vector(dtype, 6)
+    for i, value in entries.items():
+        x[i] = value
+
+    def repeat(x: gl.Vector, total: gl.Vector, count: int) -> None:
+        for _ in range(count):
+            total << binary.plus(x | total)
+
+    gl.jit(repeat)(x, total, 2)
+    wanted, given = gl.Vector(dtype, 6), x.dup()
+    repeat(given, wanted, 2)
+    assert total.to_dict() == wanted.to_dict()
+    assert x.to_dict() == {i: lookup_dtype(dtype).np_type.type(v) for i, v in entries.items()}
 
 
 def test_a_fault_leaves_the_vectors_as_the_statements_before_it_made_them():
@@ -395,4 +495,52 @@ def test_a_product_that_an_accumulator_joins_pushes_in_one_pass():
     program = loop_of(
         ir.Write(y, ir.MaskOf(y, False), binary.plus["INT64"], False, product, 1), slots=(x, y)
     )
-    assert "values that are the identity where it has no entry" in str(plan(program))
+    assert "its values are the identity where it has no entry" in str(plan(program))
+
+
+def levels_of(A: gl.Matrix, source: int) -> gl.Vector:
+    level, frontier = gl.Vector(int, A.nrows), gl.Vector(bool, A.nrows)
+    frontier[source] = True
+    depth = 0
+    while frontier.nvals:
+        level(frontier.S) << depth
+        frontier(~level.S, gl.replace) << gl.semiring.any_pair(frontier @ A)
+        depth += 1
+    return level
+
+
+def test_a_product_of_any_is_computed_in_the_dtype_of_its_target():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int)
+    with gl.config.set(device="cuda"), using(SMALL):
+        jitted: Any = gl.jit(levels_of)
+        A, text = A.to("cuda"), jitted.explain(A.to("cuda"), 0)
+        assert text.count("barrier:") == 1
+        assert jitted(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+
+
+def sums_of_walks(A: gl.Matrix, ends: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
+    """Delete entries of the target of a product, which later products add again."""
+    walks, total = gl.Vector(int, A.nrows), gl.Vector(int, A.nrows)
+    walks << 1
+    for _ in range(rounds):
+        walks(ends.S, gl.replace) << gl.semiring.plus_first(walks @ A)
+        total(binary.plus) << walks
+        walks << walks.select("valuelt", 9)
+        walks(few.S) << walks.select("valuelt", 3)
+    return total
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, seed: int):
+    random = np.random.default_rng(seed)
+    given = gl.Matrix.from_dense(random.random((20, 20)) < 0.2, missing_value=False)
+    ends = gl.Vector.from_dict(dict.fromkeys(range(1, 20), True), size=20)
+    few = gl.Vector.from_dict(dict.fromkeys(range(8), True), size=20)
+    with gl.config.set(device="cpu"):
+        expected = sums_of_walks(given.to("cpu"), ends.to("cpu"), few.to("cpu"), 7)
+    with gl.config.set(device="cuda"), using(SMALL), gl.direction(direction):
+        jitted: Any = gl.jit(sums_of_walks)
+        on_card = [each.to("cuda") for each in (given, ends, few)]
+        assert "its values are the identity" in jitted.explain(*on_card, 7)
+        assert jitted(*on_card, 7).to_dict() == expected.to_dict()

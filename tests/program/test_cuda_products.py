@@ -389,3 +389,14 @@ def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions
     case = Case(typed("plus_times FP64"), "mxv", a, rng.integers(1, 4, 60) * 1.0, present, None)
     with using(ProgramProductsTuning(check=0, pull_chunk=7)):
         check(case, directions, Layout(3, False, IN_FULL), terms_of(case))
+
+
+def test_long_rows_are_cut_into_chunks_in_order_of_the_rows():
+    lengths = np.array([3, 0, 9, 1, 12, 4, 5])
+    rows = np.repeat(np.arange(7), lengths)
+    columns = np.concatenate([np.arange(n) for n in lengths])
+    a = csr(rows, columns, np.ones(rows.size), (7, 12), np.int32)
+    on_card = Csr(7, 12, *map(cupy.asarray, (a.indptr, a.indices, a.values)))
+    chunks = program_products._chunks_of(on_card, 4)
+    assert chunks.lines.tolist() == [2, 2, 2, 4, 4, 4, 6, 6]
+    assert chunks.numbers.tolist() == [0, 1, 2, 0, 1, 2, 0, 1]

@@ -67,6 +67,23 @@ def test_a_search_is_one_launch_and_uses_no_algorithm_of_the_library(name: str):
         assert each.to_dict().keys() == wanted.to_dict().keys()
 
 
+def test_a_whole_call_of_a_search_launches_one_kernel(monkeypatch: pytest.MonkeyPatch):
+    launches: list[str] = []
+    launch = Kernel.__call__
+
+    def record(kernel: Kernel, *args: Any, **options: Any) -> None:
+        launches.append(kernel.what)
+        launch(kernel, *args, **options)
+
+    with gl.config.set(device="cuda"), using(SMALL):
+        A, search = random_graph(60, 150), gl.jit(programs.PROGRAMS["bfs"])
+        search(A, 3)
+        monkeypatch.setattr(Kernel, "__call__", record)
+        found = search(A, 3)
+    assert launches == ["the loop of bfs, line 39"]
+    assert found[3].value == 3
+
+
 def test_each_of_two_loops_is_one_launch():
     engine: Any = Counting()
     with gl.config.set(device="cuda"), using(SMALL):

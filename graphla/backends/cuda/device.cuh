@@ -16,14 +16,22 @@
 #define DEVICE inline
 #endif
 
-// A function that is compiled once and called, so that a kernel with many calls compiles faster.
+// CALL: a function that is compiled once and called, so that a kernel with many calls compiles
+// faster. If the parts of a program are compiled separately, each has its own copy.
+// LINKED: such a function, which all parts share (see `Loading` in compilers/cuda.py).
 // ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
 // constant.
 #ifdef GRAPHLA_SIMULATOR
 #define CALL inline
+#define LINKED inline
 #define ARGUMENT const
 #else
+#ifdef GRAPHLA_PART
+#define CALL static __device__ __noinline__
+#else
 #define CALL __device__ __noinline__
+#endif
+#define LINKED __device__ __noinline__
 #define ARGUMENT const __grid_constant__
 #endif
 

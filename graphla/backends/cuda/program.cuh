@@ -268,6 +268,12 @@ template <class T> DEVICE const Counts *renew(Vector<T> &v, u32 &place) {
 template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
 }
+/// Returns the number of entries in an earlier record in the first thread, and 0 in the others. A
+/// sweep starts to count with it. This is faster than `keep_count`, which the first thread waits
+/// for.
+DEVICE i32 kept_count(const Counts *old) {
+  return thread_in_grid() == 0 ? i32(load_relaxed(&old->entries)) : 0;
+}
 /// Like `keep_count`, for a sweep over the entries of v, which may delete some of them. The queue
 /// stays valid if it is valid, and no entry is deleted.
 template <class T> DEVICE void keep_queue(Vector<T> &v, const Counts *old) {
@@ -316,14 +322,14 @@ DEVICE u32 pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32
 }
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
           class Allowed, class Queueing>
-CALL u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
-                     Allowed allowed, Queueing queueing, ProductCall call) {
+LINKED u32 called_push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                       Allowed allowed, Queueing queueing, ProductCall call) {
   return push<Op, KEPT_A, KEPT_U, IS_PRESET, U>(form, slots, u, out, allowed, queueing, call);
 }
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class U, class Offset, class A, class Allowed,
           class Queueing>
-CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
-                     Allowed allowed, Queueing queueing, ProductCall call) {
+LINKED u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
+                       Allowed allowed, Queueing queueing, ProductCall call) {
   return pull<Op, KEPT_A, KEPT_U, HELD, U>(form, slots, u, out, allowed, queueing, call);
 }
 
@@ -334,23 +340,41 @@ CALL u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32 u
 struct Span {
   const i32 *list;
   u32 count;
+  u32 shift;  // see `shifted_warp`
 
   DEVICE i32 at(u32 k) const { return list ? list[k] : i32(k); }
 };
 
+/// Returns the number of the vector in memory, among all vectors of the program.
+template <class T> DEVICE u32 number_of(const Vector<T> &v) {
+  return u32(u64(v.counts) / RING_BYTES);
+}
+
+/// Returns a number that tells which warps of a block visit the first entries of a short list.
+/// Lists of different vectors mostly begin at different warps, so that sweeps over them overlap.
+template <class T> DEVICE u32 shift_of(const Vector<T> &v) { return 5 * number_of(v); }
+
+/// Like `spread_warp`, but the warps of each block are renumbered from `shift` on. A block has a
+/// power of two of warps.
+DEVICE u32 shifted_warp(u32 shift) {
+  return ((u32(warp_in_block()) + shift) & (blockDim.x / WARP - 1)) * gridDim.x + blockIdx.x;
+}
+
 /// A sweep visits the entries in a queue if there are at most 1/SHORT as many as positions.
 constexpr i64 SHORT_QUEUE = 8;
 
-DEVICE Span all_of(i64 n) { return {nullptr, u32(n)}; }
+DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
 
-/// Returns the entries of v if its queue lists them and is short, otherwise all positions.
-template <class T> DEVICE Span entries_or_all(const Vector<T> &v, i64 n) {
+/// Returns the entries of v if its queue lists them and is short, otherwise all positions. `counts`
+/// has the value of *v.counts.
+template <class T> DEVICE Span entries_or_all(const Vector<T> &v, const Counts &counts, i64 n) {
 #ifdef GRAPHLA_ONE_CLUSTER
   // One position per thread takes no longer than reading the counts and the queue.
   if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
-  const i64 entries = entries_of(v);
-  if (is_listed(v) && entries * SHORT_QUEUE <= n) return {v.queue, u32(entries)};
+  const i64 entries = i64(counts.entries);
+  if (v.queue && counts.queued == counts.entries && entries * SHORT_QUEUE <= n)
+    return {v.queue, u32(entries), shift_of(v)};
   return all_of(n);
 }
 
@@ -358,12 +382,12 @@ template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
   return u64(indptr[i + 1] - indptr[i]);
 }
 
-/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
-/// Returns whether this block took part.
-template <class Visit> DEVICE bool spread(u32 count, Visit visit) {
+/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors, and
+/// begins at the warps that `shift` tells. Returns whether this block took part.
+template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   const u32 share = share_of(count, 1, WARP), step = warps_in_grid() * share;
 #pragma unroll 1
-  for (u32 base = spread_warp() * share; base < count; base += step) {
+  for (u32 base = shifted_warp(shift) * share; base < count; base += step) {
     if (u32(lane()) < share && base + u32(lane()) < count) visit(base + u32(lane()));
   }
   return blockIdx.x * share < count;
@@ -376,7 +400,7 @@ CALL void clear_flags(bool *present, Span span) {
     u64 words[2];
   };
   if (span.list) {
-    spread(span.count, [&](u32 k) { present[span.list[k]] = false; });
+    spread(span.count, span.shift, [&](u32 k) { present[span.list[k]] = false; });
     return;
   }
   const u32 count = (span.count + 15) / 16;
@@ -389,18 +413,35 @@ CALL void clear_flags(bool *present, Span span) {
 /// that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
-/// Returns whether this block visits any position.
-DEVICE bool takes_part(const Span &span) { return blockIdx.x * share_of(span) < span.count; }
+/// Returns whether this block visits any position, or is the first one, which adds kept counts.
+DEVICE bool takes_part(const Span &span) {
+  return blockIdx.x == 0 || blockIdx.x * share_of(span) < span.count;
+}
+
+/// Deletes the entries of a vector at the positions of a span, and sets their values to `identity`.
+/// The positions are divided as in a sweep.
+template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T identity) {
+  const u32 share = share_of(span), step = warps_in_grid() * share;
+#pragma unroll 1
+  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += step) {
+    if (u32(lane()) >= share || base + u32(lane()) >= span.count) continue;
+    const i32 i = span.at(base + u32(lane()));
+    if (!span.list && !v.present[i]) continue;
+    v.values[i] = identity;
+    v.present[i] = false;
+  }
+}
 
 /// The last argument of a sweep that lists no entries.
 struct NoList {
-  DEVICE void operator()(i32, u32) const {}
+  DEVICE void operator()(u32, u32) const {}
 };
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, which all lanes
-/// of a warp call together; the bits of a lane without a position are 0. Two sweeps over the same
+/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, together with
+/// the number of the position in the span; all lanes of a warp call it together, and the bits of a
+/// lane without a position are 0. Two sweeps over the same
 /// span divide the positions in the same way.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
@@ -413,7 +454,7 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
   const u32 share = share_of(span), step = warps_in_grid() * share;
   const bool is_idle = u32(lane()) >= share;
 #pragma unroll 1
-  for (u32 base = spread_warp() * share; base < span.count; base += AHEAD * step) {
+  for (u32 base = shifted_warp(span.shift) * share; base < span.count; base += AHEAD * step) {
     const u32 mine = base + u32(lane());
     const auto is_there = [&](int k) { return !is_idle && mine + k * step < span.count; };
     Row rows[AHEAD];
@@ -441,7 +482,7 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
       if (!__any_sync(ALL_LANES, bits)) continue;
 #pragma unroll 1
       for (int k = 0; k < AHEAD; ++k)
-        list(span.at(least(mine + k * step, span.count - 1)), bits >> (k * (32 / AHEAD)));
+        list(least(mine + k * step, span.count - 1), bits >> (k * (32 / AHEAD)));
     }
   }
 }
@@ -466,10 +507,23 @@ struct Listed {
     const u32 all = __ballot_sync(ALL_LANES, is_new);
     entries += u32(__popc(all));
     if (!all || entries > MOST_LISTED) return;
+    if (is_new) edges += u64(degree(i));  // before the addition, so that the loads overlap with it
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
-    if (is_new) v.queue[place] = i, edges += u64(degree(i));
+    if (is_new) v.queue[place] = i;
+  }
+
+  /// Like `add`, for position `k` of a span. If the span is a list, all of its positions are new,
+  /// so that the queue is a copy of the list.
+  template <class T, class Degree>
+  DEVICE void copy(const Vector<T> &v, const Span &span, u32 k, bool is_new, Degree degree) {
+    if (!span.list) return add(v, i32(k), is_new, degree);
+    if (is_new) v.queue[k] = span.list[k], edges += u64(degree(span.list[k]));
+  }
+  /// Counts the entries of a copied queue. All threads must call this after the sweep.
+  template <class T> DEVICE void finish_copy(const Vector<T> &v, const Span &span) const {
+    if (span.list && thread_in_grid() == 0) v.counts->queued = span.count;
   }
 };
 
@@ -666,6 +720,8 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
 
 /// An input vector as the host stores it. If `indices` is not null, it is a list of `count`
 /// entries. Otherwise each position has a value, and `present`, if not null, flags the entries.
+/// If `indices` is IN_WORDS, there is at most one entry, and the words hold it: the word of
+/// `present` has its index, and the word of `values` its value.
 template <class T> struct Input {
   const i32 *indices;
   const bool *present;
@@ -674,7 +730,12 @@ template <class T> struct Input {
   i64 count;
 };
 
+/// A value of `Input::indices` that is not an address.
+enum InputKind { IN_WORDS = 1 };
+
 template <class T> DEVICE Input<T> input_at(const u64 *words) {
+  if (words[0] == IN_WORDS)
+    return {(const i32 *)&words[1], nullptr, (const T *)&words[2], 1, i64(words[4])};
   return {(const i32 *)words[0], (const bool *)words[1], (const T *)words[2], i64(words[3]),
           i64(words[4])};
 }
@@ -710,7 +771,7 @@ CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const
   const u32 step = u32(from.step), count = u32(from.count);
   if (from.indices) {
     u64 edges = 0;
-    spread(count, [&](u32 k) {
+    spread(count, shift_of(v), [&](u32 k) {
       const i32 i = from.indices[k];
       v.present[i] = true;
       v.values[i] = from.values[k * step];
@@ -748,19 +809,22 @@ template <class T> struct Stack {
   i64 length;  // number of vectors
   i64 top;     // number of entries
   i64 lowest;  // the least `length` so far; the items before it are those of the start
+  i64 last;    // where the last item begins, loaded before it is needed
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  DEVICE i64 begin_of(i64 item) const { return item ? load_relaxed(&ends[item - 1]) : 0; }
+  DEVICE i64 begin_of(i64 item) const { return item > 0 ? load_relaxed(&ends[item - 1]) : 0; }
   DEVICE i64 end_of(i64 item) const { return load_relaxed(&ends[item]); }
 
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    spread(u32(count), [&](u32 k) {
+    // Other warps than those of a sweep over v, which is often still running.
+    spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
       values[top + k] = v.values[i];
     });
+    last = top;
     top += count;
     if (thread_in_grid() == 0) store_relaxed(&ends[length], top);
     ++length;
@@ -770,9 +834,11 @@ template <class T> struct Stack {
   /// adds the sum of degree(i) over its entries i to the counts of v.
   template <bool COUNTS_EDGES, class Degree>
   DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
-    const i64 begin = begin_of(item), count = end_of(item) - begin;
+    const bool is_last = item == length - 1;
+    const i64 begin = is_last ? last : begin_of(item);
+    const i64 count = (is_last ? top : end_of(item)) - begin;
     u64 edges = 0;
-    const bool takes_part = spread(u32(count), [&](u32 k) {
+    const bool takes_part = spread(u32(count), shift_of(v), [&](u32 k) {
       const i32 i = indices[begin + k];
       v.present[i] = true;
       v.values[i] = values[begin + k];
@@ -784,12 +850,13 @@ template <class T> struct Stack {
     return count;
   }
 
-  DEVICE void clear() { length = top = lowest = 0; }
+  DEVICE void clear() { length = top = lowest = last = 0; }
 
   /// Removes the last item, which has `count` entries.
   DEVICE void drop(i64 count) {
     --length;
     top -= count;
+    last = begin_of(length - 1);
     lowest = length < lowest ? length : lowest;
   }
 };
@@ -804,8 +871,15 @@ template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[4] = load_relaxed(&v.counts->entries);
 }
 template <class T> DEVICE Stack<T> stack_at(const u64 *words) {
-  return {(i32 *)words[0], (T *)words[1], (i64 *)words[2], i64(words[3]),
-          i64(words[4]),   i64(words[5]), i64(words[6]),   i64(words[7])};
+  return {(i32 *)words[0],
+          (T *)words[1],
+          (i64 *)words[2],
+          i64(words[3]),
+          i64(words[4]),
+          i64(words[5]),
+          i64(words[6]),
+          i64(words[7]),
+          words[5] > 1 ? load_relaxed(&((i64 *)words[2])[words[5] - 2]) : 0};
 }
 template <class T> DEVICE void put_stack(const Stack<T> &stack, u64 *words) {
   words[0] = u64(stack.indices);

@@ -11,9 +11,10 @@ The kernel and the host exchange the state of the program by words of 8 bytes in
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from functools import partial
+from itertools import pairwise
 from threading import local
 from typing import Any
 
@@ -31,16 +32,16 @@ from graphla.backends.cuda.program_products import (
 )
 from graphla.backends.requests import Level
 from graphla.backends.tuning import current
-from graphla.compilers.cuda import load_text
+from graphla.compilers.cuda import Kernel, Loading, is_compiled, may_link
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import (
     AnyVector,
+    Arena,
     Array,
     BitmapVector,
     Csr,
     FullVector,
     SparseVector,
-    StackedVector,
     is_iso,
     remember,
 )
@@ -50,8 +51,9 @@ from graphla.formats import (
 class ProgramTuning:
     """Sizes that compiled loops use."""
 
-    # Threads per block; one block runs on each multiprocessor. A thread has 128 registers. With
-    # 64, a sweep stores what it loads in local memory, and so it waits for one load at a time.
+    # Threads per block, a power of two; one block runs on each multiprocessor. A thread has 128
+    # registers. With 64, a sweep stores what it loads in local memory, and so it waits for one load
+    # at a time.
     block: int = 512
     # If all matrices have at most this many rows and columns, and this many entries, the grid is
     # one cluster of `cluster` blocks, because the barrier of a cluster is fast.
@@ -61,6 +63,14 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
+    # While a kernel is compiled for the first time, it runs as parts, if these can be linked: its
+    # products, and its sweeps if there are at least `sweeps_from`. `is_in_parts` is for tests and
+    # measurements: kernels consist of parts, even if they are not linked.
+    sweeps_from: int = 8
+    is_in_parts: bool = False
+    # If a run needs at most this many bytes, they are allocated at once, which saves several
+    # microseconds. The results of the run then share this memory.
+    most_joined: int = 1 << 18
 
 
 TUNING = ProgramTuning()
@@ -69,6 +79,7 @@ FRAME = Struct("program.cuh", "Frame")
 LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
 COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
 State = enumeration("program.cuh", "StateWord")
+IN_WORDS = enumeration("program.cuh", "InputKind").IN_WORDS
 SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
 
 VOTES_BYTES = 8
@@ -84,6 +95,14 @@ def cluster_for(forms: Iterable[Csr]) -> int:
     is_small = all(n <= tuning.cluster_rows and m <= tuning.cluster_entries for n, m in sizes)
     may_launch = card().has_clusters and xp.cuda.runtime.getDevice() not in _refusing
     return tuning.cluster if sizes and is_small and may_launch else 1
+
+
+def refusals() -> int:
+    """Return the number of devices that could not launch a cluster.
+
+    The result of `cluster_for` for the same matrices changes only if this number changes.
+    """
+    return len(_refusing)
 
 
 def refuse_clusters() -> None:
@@ -149,6 +168,10 @@ class Form:
     columns: Csr | None = None
 
 
+StackPart = SparseVector | tuple[Arena, int, int]
+"""A vector on a stack, or the vectors from one number to another of an arena."""
+
+
 @dataclass(slots=True)
 class _StackMemory:
     indices: Array
@@ -178,9 +201,9 @@ _words = _Words()
 class _State(CPointer):
     """Words that are passed to a kernel as a struct."""
 
-    def __init__(self, words: list[int]):
-        self.memory = array("Q", words)  # keeps the words alive
-        super().__init__(self.memory.buffer_info()[0])
+    def __init__(self, words: Sequence[int]):
+        self.memory = memory = array("Q", words)  # keeps the words alive
+        super().__init__(memory.buffer_info()[0])
         self.size = 8 * len(words)
 
 
@@ -190,9 +213,19 @@ class _Places:
 
     `slots` has, for each slot: the index of its first word, the number of bytes of its values, the
     offset of its flags, the offset of its queue or -1, and the offset of its counts. The flags are
-    in one block of memory. The other offsets refer to a block of memory for the kernel alone.
+    in one block of memory. The other offsets refer to a block of memory for the kernel alone, the
+    scratch memory, of `size` bytes.
+
+    If a run needs little memory, a single block has all of it: first the flags, then the scratch
+    memory, then the values of each slot, at the offset in `values` from the scratch memory. The
+    block has `joined` bytes; this is 0 if each slot has its own memory for its values.
+
+    `state` is the state of a program at its start, with the dimensions only. `needed` is the number
+    of bytes of a run, without its inputs.
     """
 
+    state: list[int]
+    needed: int
     slots: tuple[tuple[int, int, int, int, int], ...]
     flags: int
     counts: int
@@ -201,18 +234,23 @@ class _Places:
     has: int
     partials: int
     size: int
+    values: tuple[int, ...]
+    joined: int
 
 
 class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the program with the kernel `entry`; `what` describes it. `block` is the number of
-    threads per block. If `cluster` is above 1, the grid is one cluster of this many blocks.
+    `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
+    same program with parts, and their number. Its kernel is compiled sooner, and runs until the
+    other one is ready. `block` is the number of threads per block. If `cluster` is above 1, the
+    grid is one cluster of this many blocks.
     """
 
     def __init__(
         self,
         text: str,
+        print_parts: Callable[[], tuple[str, int]],
         entry: str,
         what: str,
         block: int,
@@ -221,14 +259,36 @@ class Loop:
         forms: Sequence[Form],
     ) -> None:
         self.layout, self.block, self.cluster = layout, block, cluster
-        self.kernel = load_text(text, entry, what)
-        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
-        self.blocks = cluster
-        if cluster == 1:
-            self.blocks = persistent.grid(self.kernel, block, self.shared, each=1)
+        early = None
+        if may_link() and not is_compiled(text, entry):
+            in_parts, parts = print_parts()
+            if parts:
+                early = Loading(in_parts, entry, what, parts, REGISTERS // block)
+        self._whole: Loading | None = Loading(text, entry, what)
+        # While threads compile the kernel, load the kernels that prepare the matrices.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
+        self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
+        try:
+            kernel = (early or self._whole)()
+        except RuntimeError:  # this driver cannot link the parts
+            kernel = self._whole()
+        self._use(kernel)
+        self.improve()
         self._places: dict[tuple[int, ...], _Places] = {}
+
+    def improve(self) -> None:
+        """If the whole kernel has been compiled meanwhile, use it."""
+        whole = self._whole  # another thread may call this, too
+        if whole is not None and whole.is_done():
+            self._use(whole())
+            self._whole = None
+
+    def _use(self, kernel: Kernel) -> None:
+        self.blocks = self.cluster
+        if self.cluster == 1:
+            self.blocks = persistent.grid(kernel, self.block, self.shared, each=1)
+        self.kernel = kernel
 
     def places(self, dims: tuple[int, ...]) -> _Places:
         """Return where the memory of a run with these dimensions is."""
@@ -241,8 +301,7 @@ class Loop:
 
     def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the bytes that a run needs and those that are available, if it needs more."""
-        places = self.places(dims)
-        needed = places.flags + places.size + sum(size for _, size, *_ in places.slots)
+        needed = self.places(dims).needed
         if needed < LARGE:
             return None
         free = xp.cuda.runtime.memGetInfo()[0] + xp.get_default_memory_pool().free_bytes()
@@ -265,8 +324,19 @@ class Loop:
             )
             for k, slot in enumerate(layout.slots)
         )
-        return _Places(slots, flags.size, counts, zeros, sums, has, partials, scratch.size)
+        state = [0] * layout.size
+        state[layout.dims : layout.dims + len(dims)] = dims
+        needed = flags.size + scratch.size + sum(size for _, size, *_ in slots)
+        size = scratch.size
+        values = tuple([scratch.add(size) for _, size, *_ in slots])
+        is_joined = needed <= current(TUNING).most_joined
+        joined = flags.size + ALIGNMENT + scratch.size if is_joined else 0
+        own = (flags.size, counts, zeros, sums, has, partials, size, values, joined)
+        return _Places(state, needed, slots, *own)
 
+
+REGISTERS = 1 << 16
+"""The number of registers of a multiprocessor, on which one block runs."""
 
 LARGE = 1 << 30
 """A run that needs fewer bytes than this does not ask the driver how much memory is free."""
@@ -290,8 +360,8 @@ class Run:
         loop: Loop,
         dims: tuple[int, ...],
         arrays: Sequence[np.ndarray],
-        inputs: Sequence[AnyVector],
-        stacks: Sequence[Sequence[SparseVector]],
+        inputs: Sequence[AnyVector | dict[int, np.generic]],
+        stacks: Sequence[Sequence[StackPart]],
         is_traced: bool,
     ) -> None:
         self.loop, self.layout, self.dims = loop, loop.layout, dims
@@ -301,29 +371,37 @@ class Run:
         self.stacks: list[_StackMemory] = []
         self.enlarged: list[int] = []  # the index of a stack for each time that it was enlarged
         layout = self.layout
-        state = self.state = [0] * layout.size
-        state[layout.dims : layout.dims + len(dims)] = dims
-        state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
         places = self.places = loop.places(dims)
+        state = self.state = places.state.copy()
+        state[layout.arrays : layout.arrays + len(arrays)] = [a.data.ptr for a in self.arrays]
         alloc = xp.cuda.alloc
-        self.flags, self.scratch = alloc(places.flags), alloc(places.size + ALIGNMENT)
-        self.first = first = -(-self.scratch.ptr // ALIGNMENT) * ALIGNMENT
+        self.flags = alloc(places.joined or places.flags)
+        self.scratch = self.flags if places.joined else alloc(places.size + ALIGNMENT)
         flags = self.flags.ptr
-        self.values: dict[int, Any] = {}  # for each address of flags, the memory of the values
-        for at, size, flag, queue, counts in places.slots:
-            memory = alloc(size or ALIGNMENT)
-            self.values[flags + flag] = memory
-            state[at] = memory.ptr
-            state[at + 1] = flags + flag
-            state[at + 2] = first + queue if queue >= 0 else 0
-            state[at + 3] = first + counts
+        begin = flags + places.flags if places.joined else self.scratch.ptr
+        self.first = first = -(-begin // ALIGNMENT) * ALIGNMENT
+        values = self.values = {}  # for each address of flags, the memory of the values
+        for k, (at, size, flag, queue, counts) in enumerate(places.slots):
+            if places.joined:
+                address = first + places.values[k]
+                values[flags + flag] = self.flags, address - flags
+            else:
+                memory = alloc(size or ALIGNMENT)
+                address = memory.ptr
+                values[flags + flag] = memory, 0
+            listed = first + queue if queue >= 0 else 0
+            state[at : at + 4] = (address, flags + flag, listed, first + counts)
         for at, v in zip(layout.inputs, inputs, strict=True):
             state[at : at + 5] = self._input(v)
-        for place, vectors in zip(layout.stacks, stacks, strict=True):
-            self._fill_stack(place, vectors)
+        for number, parts in enumerate(stacks):
+            self._fill_stack(number, parts)
 
-    def _input(self, v: AnyVector) -> tuple[int, ...]:
-        """Return the words of an input vector."""
+    def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
+        """Return the words of an input vector. A dict holds the only entry, if there is any."""
+        if isinstance(v, dict):
+            for i, value in v.items():
+                return (IN_WORDS, i, int.from_bytes(value.tobytes(), "little"), 1, 1)
+            return (IN_WORDS, 0, 0, 1, 0)
         values = v.values
         self.kept.append(v)
         step = 0 if is_iso(values) else 1
@@ -335,21 +413,46 @@ class Run:
 
     # --- stacks ---------------------------------------------------------------------------------
 
-    def _fill_stack(self, place: StackPlace, vectors: Sequence[SparseVector]) -> None:
-        ends = [0, *accumulate([v.nvals for v in vectors])]
-        top, length = ends[-1], len(vectors)
+    def _fill_stack(self, number: int, parts: Sequence[StackPart]) -> None:
+        place, layout = self.layout.stacks[number], self.layout
+        first = parts[0] if len(parts) == 1 else None
+        if type(first) is tuple and first[1] == 0 and number not in layout.saves:
+            # The kernel never writes to the memory of a stack to which it does not append.
+            arena, _, length = first
+            memory = _StackMemory(arena.indices, arena.values, arena.ends)
+            top = arena.top if length == arena.count else arena.bounds()[length]
+        else:
+            memory, length, top = self._join(place, parts)
+        self.stacks.append(memory)
+        self._set_stack(place, memory)
+        self.state[place.at + 5 : place.at + 8] = [length, top, length]
+
+    def _join(self, place: StackPlace, parts: Sequence[StackPart]) -> tuple[_StackMemory, int, int]:
+        """Copy vectors to new memory. Return it, the number of vectors, and that of entries."""
+        ends, pieces = [0], []
+        for part in parts:
+            top = ends[-1]
+            if isinstance(part, tuple):
+                arena, first, last = part
+                bounds = arena.bounds()[first : last + 1]
+                begin = bounds[0]
+                ends += [top - begin + end for end in bounds[1:]]
+                cut = slice(begin, bounds[-1])
+                pieces.append((arena.indices[cut], arena.values[cut]))
+            else:
+                ends.append(top + part.nvals)
+                pieces.append((part.indices, part.values))
+        top, length = ends[-1], len(ends) - 1
         room = max(2 * top, self.tuning.stack_entries * self.dims[place.dim], 1)
         memory = _make_stack(room, max(2 * length, self.tuning.stack_items), place.dtype)
         begin = 0
-        for indices, values in join_adjacent(vectors):
+        for indices, values in pieces:
             end = begin + indices.size
             memory.indices[begin:end] = indices
             memory.values[begin:end] = values
             begin = end
         memory.ends[:length] = xp.asarray(np.array(ends[1:], np.int64))
-        self.stacks.append(memory)
-        self._set_stack(place, memory)
-        self.state[place.at + 5 : place.at + 8] = [length, top, length]
+        return memory, length, top
 
     def _set_stack(self, place: StackPlace, memory: _StackMemory) -> None:
         self.state[place.at : place.at + 5] = (
@@ -422,27 +525,21 @@ class Run:
 
     # --- results --------------------------------------------------------------------------------
 
-    def vector(self, number: int) -> AnyVector:
-        """Return the vector in a slot."""
-        place = self.layout.slots[number]
-        n, at = self.dims[place.dim], place.at
-        flags, entries = self.state[at + 1], self.state[at + 4]
-        values = xp.ndarray((n,), place.dtype, self.values[flags])
-        if n and entries == n:
-            return FullVector(n, values)
-        present = xp.ndarray((n,), np.bool_, self.flags + (flags - self.flags.ptr))
-        return BitmapVector(n, present, values, entries)
+    def vector(self, number: int) -> tuple[int, Callable[[], AnyVector]]:
+        """Return the size of the vector in a slot, and a function that returns its form."""
+        place, state, memory = self.layout.slots[number], self.state, self.flags
+        n, flags = self.dims[place.dim], state[place.at + 1]
+        taken = n, place.dtype, *self.values[flags], memory, flags - memory.ptr
+        return n, partial(_make_form, *taken, state[place.at + 4])
 
-    def stack(self, number: int) -> list[SparseVector | None]:
-        """Return the vectors of a stack; None stands for an item that it had from the start."""
+    def stack(self, number: int) -> tuple[int, Arena]:
+        """Return how many of its first items a stack has had from the start, and all of its items.
+
+        The arena has the first items, too.
+        """
         place, memory = self.layout.stacks[number], self.stacks[number]
-        n, (length, _, lowest) = self.dims[place.dim], self.state[place.at + 5 : place.at + 8]
-        ends = [0, *memory.ends[:length].tolist()]
-        indices, values = memory.indices, memory.values
-        return [
-            None if k < lowest else StackedVector(n, indices, values, False, begin, end)
-            for k, (begin, end) in enumerate(pairwise(ends))
-        ]
+        length, top, lowest = self.state[place.at + 5 : place.at + 8]
+        return lowest, Arena(memory.indices, memory.values, memory.ends, length, top)
 
     def levels(self) -> list[Level]:
         """Return the trace: a record for each product."""
@@ -454,6 +551,22 @@ class Run:
             Level(("push", "pull")[way], frontier, edges, (after[3] - time) * 1e-9)
             for (way, frontier, edges, time), after in pairwise(rows)
         ]
+
+
+def _make_form(
+    n: int,
+    dtype: np.dtype[Any],
+    values: Any,
+    values_begin: int,
+    flags: Any,
+    flags_begin: int,
+    entries: int,
+) -> AnyVector:
+    """Return the form of a vector. Its values and its flags begin at offsets in two blocks."""
+    array = xp.ndarray((n,), dtype, values + values_begin if values_begin else values)
+    if n and entries == n:
+        return FullVector(n, array)
+    return BitmapVector(n, xp.ndarray((n,), np.bool_, flags + flags_begin), array, entries)
 
 
 def _pack(form: Form) -> Packed:
@@ -473,28 +586,6 @@ def _pack(form: Form) -> Packed:
     if form.columns is not None and kept != EACH:
         return cached("peek form", lambda: pull_form(a, values, columns=form.columns))
     return cached("pull form", lambda: pull_form(a, values))
-
-
-def join_adjacent(vectors: Sequence[SparseVector]) -> Iterator[tuple[Array, Array]]:
-    """Yield the arrays of the vectors, in order.
-
-    Parts that lie next to each other in shared arrays are joined, so that one copy suffices.
-    """
-    k = 0
-    while k < len(vectors):
-        v, k = vectors[k], k + 1
-        if not isinstance(v, StackedVector):
-            yield v.indices, v.values
-            continue
-        (indices, values), end = v.shared, v.end
-        while k < len(vectors):
-            after = vectors[k]
-            if not isinstance(after, StackedVector):
-                break
-            if after.shared[0] is not indices or after.begin != end:
-                break
-            end, k = after.end, k + 1
-        yield indices[v.begin : end], values[v.begin : end]
 
 
 def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:

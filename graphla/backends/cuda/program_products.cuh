@@ -278,6 +278,8 @@ struct Push {
   static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
   // Maximum number of entries of a line that one warp reads because the queue is short.
   static constexpr u32 EVEN = 1024;
+  // Maximum number of queued lines whose entries are divided evenly among all warps.
+  static constexpr u32 FEW_LINES = 4 * WARP;
   const ProductForm<Offset, A> &a;
   const Vector<U> u;
   const Vector<Z> out;
@@ -293,8 +295,9 @@ struct Push {
 
   /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
   /// line k of each lane. The edges are divided evenly among the lanes. If `is_single` is true, all
-  /// lanes have the same line. Every lane must call this.
-  DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single) {
+  /// lanes have the same line. Otherwise only the edges from number `skipped` to `end` - 1 are
+  /// processed. Every lane must call this.
+  DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single, u32 skipped, u32 end) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
     typename Op::U x = typename Op::U(0);
@@ -302,10 +305,10 @@ struct Push {
     u32 ahead = 0, total = length;
     if (!is_single) {
       const u32 through = warp_inclusive_sum(length);
-      ahead = through - length, total = shuffle(through, WARP - 1);
+      ahead = through - length, total = least(shuffle(through, WARP - 1), end);
     }
 #pragma unroll 1
-    for (u32 first = 0; first < total; first += SLOTS * WARP) {
+    for (u32 first = skipped; first < total; first += SLOTS * WARP) {
       i32 o[SLOTS];
       int from[SLOTS];
       Offset place[SLOTS];
@@ -383,12 +386,29 @@ struct Push {
       piece = warp / count, at = warp - piece * count, each = 1;
       if (piece >= pieces) return;
     }
+    // The entries of few lines are divided evenly among all warps: each takes `share` at a time.
+    constexpr u32 ONCE = SLOTS * WARP;
+    const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 31;
+    const u32 share = (u32(counts.edges) / warps / ONCE + 1) * ONCE;
+    u32 line = 0, part = warp * share;
     int listed = 0;
     while (true) {
       i32 k = 0;
       bool is_active = false;
       Offset begin = 0, length = 0;
-      if (chunk < u32(a.chunks)) {
+      u32 skipped = 0, end = ~0u;
+      if (is_divided) {
+        if (line >= count) break;
+        const u32 mine = line + u32(lane());
+        if (mine < count) {
+          k = u.queue[mine];
+          begin = a.indptr[k];
+          length = a.indptr[k + 1] - begin;
+        }
+        skipped = part, end = part + share;
+        part += warps * share;
+        if (part >= warp_sum(u32(length))) line += WARP, part = warp * share;
+      } else if (chunk < u32(a.chunks)) {
         const u32 mine = chunk + u32(lane()) * warps;
         if (mine < u32(a.chunks)) {
           k = a.chunk_lines[mine];
@@ -428,7 +448,7 @@ struct Push {
           }
         }
       }
-      read_lines(k, begin, u32(length), pieces);
+      read_lines(k, begin, u32(length), pieces, skipped, end);
     }
   }
 

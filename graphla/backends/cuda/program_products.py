@@ -174,12 +174,15 @@ def _chunks_of(a: Csr, chunk: int) -> _Chunks:
 def _cut(a: Csr, chunk: int) -> _Chunks:
     if longest_row(a) <= chunk:
         return _Chunks(xp.empty(0, xp.int32), xp.empty(0, xp.int32))
-    lengths = xp.diff(a.indptr)
-    lines = xp.flatnonzero(lengths > chunk)
-    counts = (xp.asnumpy(lengths[lines]).astype(np.int64) + chunk - 1) // chunk
+    rows, found = xp.empty(2 * (a.nvals // (chunk + 1)), np.int64), xp.zeros(1, np.uint64)
+    kernel = load("program_rows.cu", "list_long_rows", NOTHING, a.indptr.dtype)
+    kernel(blocks(a.nrows), BLOCK, a.indptr, size(a.nrows), size(chunk), rows, found)
+    pairs = xp.asnumpy(rows[: 2 * number(found[0])]).reshape(-1, 2)
+    lines, lengths = pairs[pairs[:, 0].argsort()].T
+    counts = (lengths + chunk - 1) // chunk
     firsts = np.cumsum(counts) - counts
     numbers = np.arange(int(counts.sum())) - np.repeat(firsts, counts)
-    each = np.repeat(xp.asnumpy(lines), counts)
+    each = np.repeat(lines, counts)
     return _Chunks(xp.asarray(each.astype(np.int32)), xp.asarray(numbers.astype(np.int32)))
 
 
@@ -191,7 +194,9 @@ def _peeks_of(a: Csr, columns: Csr, chunk: int) -> Array | None:
 
 
 def _choose_peeks(a: Csr, columns: Csr, chunk: int) -> Array:
-    first, lengths = good_neighbors(a, columns).view(np.uint32), xp.diff(a.indptr)
-    only = (lengths == 1).astype(np.uint32) * np.uint32(PEEK_ONLY)
-    # -1 in `first` has all bits set, so the flags do not change it.
-    return first | only | (lengths > chunk).astype(np.uint32) * np.uint32(1 << 31)
+    peeks = good_neighbors(a, columns).view(np.uint32)
+    if a.nrows:  # the peek of an empty row is -1, and gets no flags
+        kernel = load("program_rows.cu", "flag_peeks", NOTHING, a.indptr.dtype)
+        given = size(a.nrows), size(chunk), np.uint32(PEEK_ONLY), np.uint32(1 << 31)
+        kernel(blocks(a.nrows), BLOCK, a.indptr, *given, peeks)
+    return peeks

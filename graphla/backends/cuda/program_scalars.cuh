@@ -6,13 +6,6 @@
 #define GRAPHLA_PROGRAM_SCALARS
 #include "device.cuh"
 
-// A scalar function that the compiler does not inline, because it is long and seldom called.
-#ifdef GRAPHLA_SIMULATOR
-#define SCALAR_FUNCTION inline
-#else
-#define SCALAR_FUNCTION __device__ __noinline__
-#endif
-
 namespace graphla {
 
 /// The faults of scalars. `FAULTS` in program.py lists their exceptions.
@@ -51,23 +44,23 @@ DEVICE i64 sub_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) - u64(y));
   return ((x ^ y) & (x ^ z)) < 0 ? refuse(fault, EXCEEDS_64_BITS) : z;
 }
-SCALAR_FUNCTION i64 mul_int(i64 x, i64 y, u32 &fault) {
+CALL i64 mul_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) * u64(y));
   const bool is_wrong = (x == -1 && y == LEAST_INT) || (y == -1 && x == LEAST_INT) ||
                         (x != 0 && x != -1 && z / x != y);
   return is_wrong ? refuse(fault, EXCEEDS_64_BITS) : z;
 }
-SCALAR_FUNCTION i64 floordiv_int(i64 x, i64 y, u32 &fault) {
+CALL i64 floordiv_int(i64 x, i64 y, u32 &fault) {
   if (y == 0) return refuse(fault, DIVIDES_BY_ZERO);
   if (x == LEAST_INT && y == -1) return refuse(fault, EXCEEDS_64_BITS);
   return semirings::floordiv_int<i64>(x, y);
 }
-SCALAR_FUNCTION i64 mod_int(i64 x, i64 y, u32 &fault) {
+CALL i64 mod_int(i64 x, i64 y, u32 &fault) {
   return y == 0 ? refuse(fault, DIVIDES_BY_ZERO) : semirings::mod_int<i64>(x, y);
 }
 DEVICE i64 neg_int(i64 x, u32 &fault) { return sub_int(0, x, fault); }
 DEVICE i64 abs_int(i64 x, u32 &fault) { return x < 0 ? neg_int(x, fault) : x; }
-SCALAR_FUNCTION i64 pow_int(i64 x, i64 y, u32 &fault) {
+CALL i64 pow_int(i64 x, i64 y, u32 &fault) {
   if (y < 0) return refuse(fault, OUT_OF_DOMAIN);
   i64 power = 1;
   while (true) {
@@ -94,10 +87,10 @@ DEVICE i64 rshift_int(i64 x, i64 y, u32 &fault) {
 DEVICE double truediv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : x / y;
 }
-SCALAR_FUNCTION double floordiv_float(double x, double y, u32 &fault) {
+CALL double floordiv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::floordiv_float(x, y);
 }
-SCALAR_FUNCTION double mod_float(double x, double y, u32 &fault) {
+CALL double mod_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::mod_float(x, y);
 }
 
@@ -109,7 +102,7 @@ DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) 
     refuse(fault, may_exceed ? OUT_OF_RANGE : OUT_OF_DOMAIN);
   return result;
 }
-SCALAR_FUNCTION double pow_float(double x, double y, u32 &fault) {
+CALL double pow_float(double x, double y, u32 &fault) {
   if (x == 0 && y < 0) return double(refuse(fault, ZERO_TO_NEGATIVE_POWER));
   if (x < 0 && semirings::is_finite(x) && semirings::is_finite(y) && y != floor(y))
     return double(refuse(fault, COMPLEX_POWER));
@@ -119,9 +112,9 @@ SCALAR_FUNCTION double pow_float(double x, double y, u32 &fault) {
   return z;
 }
 
-#define MATH_FUNCTION(name, may_exceed)                      \
-  SCALAR_FUNCTION double math_##name(double x, u32 &fault) { \
-    return math_result(name(x), x, may_exceed, fault);       \
+#define MATH_FUNCTION(name, may_exceed)                \
+  CALL double math_##name(double x, u32 &fault) {      \
+    return math_result(name(x), x, may_exceed, fault); \
   }
 MATH_FUNCTION(sqrt, false)
 MATH_FUNCTION(exp, true)
@@ -148,25 +141,25 @@ MATH_FUNCTION(atanh, false)
 #undef MATH_FUNCTION
 
 DEVICE bool is_pole_of_gamma(double x) { return x <= 0 && x == floor(x); }
-SCALAR_FUNCTION double math_gamma(double x, u32 &fault) {
+CALL double math_gamma(double x, u32 &fault) {
   if (is_pole_of_gamma(x)) return double(refuse(fault, OUT_OF_DOMAIN));
   return math_result(tgamma(x), x, true, fault);
 }
-SCALAR_FUNCTION double math_lgamma(double x, u32 &fault) {
+CALL double math_lgamma(double x, u32 &fault) {
   if (semirings::is_inf(x)) return fabs(x);
   if (is_pole_of_gamma(x)) return double(refuse(fault, OUT_OF_DOMAIN));
   return math_result(lgamma(x), x, true, fault);
 }
-SCALAR_FUNCTION double math_fmod(double x, double y, u32 &fault) {
+CALL double math_fmod(double x, double y, u32 &fault) {
   return math_result(fmod(x, y), x + y, false, fault);
 }
-SCALAR_FUNCTION double math_remainder(double x, double y, u32 &fault) {
+CALL double math_remainder(double x, double y, u32 &fault) {
   return math_result(remainder(x, y), x + y, false, fault);
 }
 DEVICE double math_nextafter(double x, double y, u32 &) { return nextafter(x, y); }
 DEVICE double math_ldexp(double x, i64 y, u32 &) { return ldexp(x, int(y)); }
 
-SCALAR_FUNCTION i64 math_gcd(i64 x, i64 y, u32 &fault) {
+CALL i64 math_gcd(i64 x, i64 y, u32 &fault) {
   u64 a = x < 0 ? 0 - u64(x) : u64(x), b = y < 0 ? 0 - u64(y) : u64(y);
   while (b) {
     const u64 rest = a % b;
@@ -175,14 +168,14 @@ SCALAR_FUNCTION i64 math_gcd(i64 x, i64 y, u32 &fault) {
   }
   return a >> 63 ? refuse(fault, EXCEEDS_64_BITS) : i64(a);
 }
-SCALAR_FUNCTION i64 math_isqrt(i64 x, u32 &fault) {
+CALL i64 math_isqrt(i64 x, u32 &fault) {
   if (x < 0) return refuse(fault, OUT_OF_DOMAIN);
   u64 root = u64(sqrt(double(x)));
   while (root * root > u64(x)) --root;
   while ((root + 1) * (root + 1) <= u64(x)) ++root;
   return i64(root);
 }
-SCALAR_FUNCTION i64 math_comb(i64 x, i64 y, u32 &fault) {
+CALL i64 math_comb(i64 x, i64 y, u32 &fault) {
   if (x < 0 || y < 0) return refuse(fault, OUT_OF_DOMAIN);
   if (y > x) return 0;
   i64 z = 1;
@@ -192,7 +185,7 @@ SCALAR_FUNCTION i64 math_comb(i64 x, i64 y, u32 &fault) {
   }
   return z;
 }
-SCALAR_FUNCTION i64 math_perm(i64 x, i64 y, u32 &fault) {
+CALL i64 math_perm(i64 x, i64 y, u32 &fault) {
   if (x < 0 || y < 0) return refuse(fault, OUT_OF_DOMAIN);
   if (y > x) return 0;
   i64 z = 1;

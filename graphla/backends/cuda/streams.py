@@ -236,6 +236,13 @@ def number_of(device: str) -> int:
     return int(resolve_device(device).partition(":")[2])
 
 
+def require_device(device: str) -> None:
+    """Raise an error if a GPU cannot be used."""
+    if seen.fault:
+        refuse_after_fault()
+    number_of(device)
+
+
 def enter_device(device: str) -> int | None:
     """Make a GPU current. Return the number of the previous one, or None if it is the same."""
     if seen.fault:
