@@ -131,17 +131,16 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
     for p in range(links.indptr[v], links.indptr[v + 1]):
         j = links.indices[p]
         label = near_labels[j] if j >> bits == v >> bits else labels[j]
-        if kept_sums[label] == 0:
-            kept_met[count] = label
-            count += 1
+        kept_met[count] = label
+        count += kept_sums[label] == 0  # no branch, which the processor would often predict wrongly
         kept_sums[label] += links.values[p * links.step]
     best, most = near_labels[v], kept_sums[0] - kept_sums[0] - 1
     for k in range(count):
         label = kept_met[k]
         total = kept_sums[label]
         kept_sums[label] = 0
-        if total > most or (total == most and label < best):
-            best, most = label, total
+        is_better = (total > most) | ((total == most) & (label < best))
+        best, most = (label if is_better else best), (total if is_better else most)
     return best
 
 
@@ -179,8 +178,7 @@ def best_move(moves, sums, met, own, count, v):
         gain = sums[c] - factor * (out * totals[sides * c + other] + into * totals[sides * c])
         is_better = (c != own) & (gain > most)
         best, most = (c if is_better else best), (gain if is_better else most)
-    for k in range(count):
-        sums[met[k]] = 0
+        sums[c] = 0
     return best
 
 
