@@ -43,7 +43,7 @@ from semirings.dtypes import ALL, BOOL, FP32, DataType
 from semirings.exceptions import GraphblasException
 
 sys.path.append(str(Path(__file__).parents[1] / "program"))
-import handmade
+import handmade  # pyright: ignore[reportMissingImports]
 
 
 @pytest.fixture(scope="module")
