@@ -197,10 +197,14 @@ def move_communities(request: CommunityMoves) -> Array:
     moves = Moves(len(weights), *map(kind, arrays))
     community, chosen = kind(np.arange(n, dtype=np.int32)), kind(np.empty(n, np.int32))
     scratch = _scratch(links, np.float64, crew, kind)
-    choose = _loop(choose_moves, (rows, community, chosen, moves, *scratch[0]), threads)
-    apply = _loop(apply_moves, (chosen, community, moves), threads)
-    wake = _loop(wake_neighbors, (rows, community, chosen, moves), threads)
     finish = _loop(move, (rows, community, moves, *scratch[0], stop), threads)
+    choose: Any = choose_moves
+    apply: Any = apply_moves
+    wake: Any = wake_neighbors
+    if is_large:  # otherwise these loops do not run, and need not be compiled
+        choose = _loop(choose, (rows, community, chosen, moves, *scratch[0]), threads)
+        apply = _loop(apply, (chosen, community, moves), threads)
+        wake = _loop(wake, (rows, community, chosen, moves), threads)
 
     def choose_part(first: int, last: int) -> None:
         own = scratch.pop()
