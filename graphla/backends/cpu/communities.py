@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.build import build_matrix
-from graphla.backends.cpu.dispatch import compiles, compiles_traversal, ready
+from graphla.backends.cpu.dispatch import SIMPLE, compiles, compiles_traversal, ready
 from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
     Links,
@@ -238,7 +238,7 @@ def move_communities(request: CommunityMoves) -> Array:
 def contract(links: Csr, labels: Array, count: int) -> Csr:
     """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
     n, nvals = links.nrows, links.nvals
-    threads = _threads("contraction", links)
+    threads = _threads("contraction", links, SIMPLE)
     if not threads or links.values.dtype != np.float64:
         rows, columns = labels[row_of_entry(links)], labels[links.indices]
         return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
@@ -272,12 +272,13 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     return Csr(count, count, indptr, *found)
 
 
-def _threads(kind: str, links: Csr) -> int:
+def _threads(kind: str, links: Csr, factor: int = 1) -> int:
     """Return the number of threads for compiled loops of this kind, or 0 for plain Python.
 
-    Once the loops are loaded, they are used for matrices of any size. The result is the same.
+    Matrices must be larger by `factor` than for other loops. Once the loops are loaded, they are
+    used for matrices of any size. The result is the same.
     """
-    threads = compiles(links.nvals, size=links.nrows)
+    threads = compiles(links.nvals // factor, size=links.nrows // factor)
     key = (kind, links.indptr.dtype, links.values.dtype, is_iso(links.values))
     if threads:
         ready.add(key)
