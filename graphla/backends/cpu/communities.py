@@ -278,11 +278,12 @@ def _threads(kind: str, links: Csr, factor: int = 1) -> int:
     Matrices must be larger by `factor` than for other loops. Once the loops are loaded, they are
     used for matrices of any size. The result is the same.
     """
-    threads = compiles(links.nvals // factor, size=links.nrows // factor)
+    entries, size = links.nvals // factor, links.nrows // factor
+    threads = compiles(entries, size=size)
     key = (kind, links.indptr.dtype, links.values.dtype, is_iso(links.values))
     if threads:
         ready.add(key)
-    return threads or int(compiles_traversal(links.nvals, links.nrows, key))
+    return threads or int(compiles_traversal(entries, size, key))
 
 
 def _order(words: Array, batches: int) -> Array:
