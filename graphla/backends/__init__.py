@@ -332,6 +332,15 @@ class Backend(Protocol):
         """Return the least fixpoint of x = x ⊕ xA, or the result after `limit` products."""
         ...
 
+    def distances(self, a: Csr, x: Csr) -> Csr | None:
+        """Return X min (X min.+ A) min (X min.+ A²) min ..., the closure of each row of X.
+
+        Return None if the device does not implement this. The values of both matrices have the same
+        dtype, and none is negative or NaN. No sum of the weights on a path without cycles
+        overflows.
+        """
+        ...
+
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
         """Search from k start vertices, and return the levels of each search.
 

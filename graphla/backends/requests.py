@@ -300,7 +300,7 @@ class CommunityMoves:
     factor: float
     margin: float
     words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
-    rounds: Rounds
+    rounds: Rounds | None  # None if the backend moves vertices one after another
 
 
 # --- centrality -----------------------------------------------------------------------------------

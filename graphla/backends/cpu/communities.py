@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.build import build_matrix
-from graphla.backends.cpu.dispatch import SIMPLE, compiles, compiles_traversal, ready
+from graphla.backends.cpu.dispatch import SIMPLE, compiles, try_loops
 from graphla.backends.cpu.layout import offsets, row_of_entry
 from graphla.backends.cpu.loops.communities import (
     Links,
@@ -62,6 +62,7 @@ class MovesTuning:
 LABELS, MOVES = LabelsTuning(), MovesTuning()
 
 
+@try_loops
 def propagate_labels(
     links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
 ) -> Array | None:
@@ -70,7 +71,7 @@ def propagate_labels(
     Without a `stream_of`, all vertices change at once. Then return None if no compiled loop is used
     for a matrix of this size.
     """
-    threads = _threads("labels at once" if stream_of is None else "labels in blocks", links)
+    threads = compiles(links.nvals, size=links.nrows)
     if not links.nvals:
         return labels
     if stream_of is not None:
@@ -104,7 +105,7 @@ def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> 
             now, other = other, now
         return now
 
-    return apart(propagate, stop, threads)
+    return apart(propagate, stop, threads, (links.nvals + n) * min(rounds, 8))
 
 
 def _propagate_in_blocks(
@@ -159,7 +160,7 @@ def _propagate_in_blocks(
                 break
         return np.asarray(now, labels.dtype)
 
-    return apart(propagate, stop, crew, links.nvals)
+    return apart(propagate, stop, crew, (links.nvals + n) * min(rounds, 8))
 
 
 def _weights(links: Csr) -> tuple[Links, type]:
@@ -173,6 +174,7 @@ def _weights(links: Csr) -> tuple[Links, type]:
     return Links(links.indptr, links.indices, values, step), np.float64
 
 
+@try_loops
 def move_communities(request: CommunityMoves) -> Array:
     """Return communities for which no move of a single vertex increases the modularity.
 
@@ -181,7 +183,7 @@ def move_communities(request: CommunityMoves) -> Array:
     visit, they move one after another. The number of threads does not change the result.
     """
     links, n = request.links, request.links.nrows
-    threads = _threads("moves", links)
+    threads = compiles(links.nvals, size=n)
     crew = max(1, threads_worth(links.nvals + n, threads))
     tuning = current(MOVES)
     batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
@@ -232,13 +234,14 @@ def move_communities(request: CommunityMoves) -> Array:
                 run(wake_part, parts, crew, stop)
         return np.asarray(community, np.int32)
 
-    return apart(run_all, stop, crew, links.nvals)
+    return apart(run_all, stop, crew, 8 * (links.nvals + n))
 
 
+@try_loops
 def contract(links: Csr, labels: Array, count: int) -> Csr:
     """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
     n, nvals = links.nrows, links.nvals
-    threads = _threads("contraction", links, SIMPLE)
+    threads = compiles(nvals // SIMPLE, size=n // SIMPLE)
     if not threads or links.values.dtype != np.float64:
         rows, columns = labels[row_of_entry(links)], labels[links.indices]
         return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
@@ -270,20 +273,6 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     sort = _loop(sort_symmetric, arrays, threads)
     run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)
     return Csr(count, count, indptr, *found)
-
-
-def _threads(kind: str, links: Csr, factor: int = 1) -> int:
-    """Return the number of threads for compiled loops of this kind, or 0 for plain Python.
-
-    Matrices must be larger by `factor` than for other loops. Once the loops are loaded, they are
-    used for matrices of any size. The result is the same.
-    """
-    entries, size = links.nvals // factor, links.nrows // factor
-    threads = compiles(entries, size=size)
-    key = (kind, links.indptr.dtype, links.values.dtype, is_iso(links.values))
-    if threads:
-        ready.add(key)
-    return threads or int(compiles_traversal(entries, size, key))
 
 
 def _order(words: Array, batches: int) -> Array:

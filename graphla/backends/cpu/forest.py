@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.operands import values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -12,6 +12,7 @@ from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def forest(upper: Csr, is_maximum: bool) -> Array | None:
     """Return which entries are edges of the forest (bool[nvals]); None without a compiled loop."""
     n, m = upper.nrows, upper.nvals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.operands import row_parts
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
@@ -12,6 +12,7 @@ from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def count_triangles(a: Csr) -> int | None:
     """Return the number of triangles of a symmetric matrix, or None if no compiled loop runs.
 

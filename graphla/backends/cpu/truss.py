@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.truss import ASYMMETRIC, STOPPED, Rows
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -17,6 +17,7 @@ from semirings.exceptions import InvalidValue
 INT32_END = 1 << 31
 
 
+@try_loops
 def trusses(a: Csr, k: int | None) -> Array | None:
     """Return the truss number of the edge of each entry as int32, or None if no loop is compiled.
 

@@ -168,6 +168,7 @@ def move_communities(request: CommunityMoves) -> Array:
     A vertex may move in a round if the highest bit of its hash word is set.
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
+    assert rounds is not None
     classes, n = _classes(links), links.nrows
     community = xp.arange(n, dtype=np.int32)
     kept, chosen = community.copy(), community.copy()

@@ -69,7 +69,7 @@ class MoveCommunities:
     factor: float
     margin: float
     seed: int
-    rounds: Rounds
+    rounds: Rounds | None  # None on the CPU, which moves vertices one after another
 
     def run(self) -> Any:
         """Return the communities as a full Vector."""
