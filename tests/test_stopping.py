@@ -22,6 +22,7 @@ import pytest
 import graphla as gl
 from graphla.backends.cpu.bfs import BfsTuning
 from graphla.backends.cpu.closure import ClosureTuning
+from graphla.backends.cpu.communities import MovesTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
@@ -83,8 +84,8 @@ LOOPS = {
     "connected_components": {"components.label"},
     "core_numbers": {"cores.peel"},
     "greedy_color": {"coloring.color"},
-    "label_propagation": {"communities.popular"},
-    "louvain": {"communities.move"},
+    "label_propagation": {"communities.popular_in_block", "communities.publish_block"},
+    "louvain": {"communities.choose_moves", "communities.move", "communities.contract_rows"},
     "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},
@@ -164,11 +165,12 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
+    moves = MovesTuning(smallest=8, fewest=4, most=4, few=100)
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
     # `deterministic`, so that PageRank gives the same ranks in every run
     settings = gl.config.set(compiled=True, threads=THREADS, deterministic=True)
-    with settings, using(*parts, *searches, no_plan):
+    with settings, using(*parts, *searches, moves, no_plan):
         yield observer
 
 

@@ -4,8 +4,9 @@ The method is due to V. Blondel et al. (2008), and for directed graphs to N. Dug
 (2015). Each vertex moves to the neighboring community that raises the modularity the most, until no
 move raises it. Then the communities become the vertices of the next level: its matrix is SᵀLS,
 where S is the membership matrix. On the CPU the vertices move one by one; when a vertex moves, its
-neighbors enter a queue (as in V. Traag, 2015). On a GPU many vertices move at once, in rounds;
-`definition` computes the same rounds with matrix products.
+neighbors enter a queue (as in V. Traag, 2015). In a large graph, batches of random vertices first
+choose their moves at once, so that all threads take part. On a GPU many vertices move at once, in
+rounds; `definition` computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
 - L is symmetric and has integer values (`community_weights.scale_to_integers`), so that sums are
@@ -67,8 +68,9 @@ def louvain(
 
     Each vertex moves to the neighboring community that raises the modularity the most; then the
     communities become the vertices of the next level. Takes about O(m) time per round. On the CPU,
-    results for the same seed are identical with and without Numba. On a GPU, where many vertices
-    move at once, they differ from those on the CPU but have about the same modularity.
+    results for the same seed are identical with and without Numba, and for any number of threads.
+    On a GPU, where many vertices move at once, they differ from those on the CPU but have about the
+    same modularity.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
