@@ -211,7 +211,11 @@ OTHERS = [
     Other("k_core, its numbers", 20, lambda A: algo.core_numbers(A)),
     Other("k_core, k = 16", 20, lambda A: algo.k_core(A, 16)),
     Other("k_truss, k = 8", 18, lambda A: algo.k_truss(A, 8)),
-    Other("label_propagation, 10 rounds", 20, lambda A: algo.label_propagation(A, max_iter=10)),
+    Other(
+        "label_propagation, 10 rounds",
+        20,
+        lambda A: algo.label_propagation(A, max_iter=10, synchronous=True),
+    ),
     Other("louvain", 18, lambda A: algo.modularity(A, algo.louvain(A)), False),
     Other("strong_components", 20, lambda A: algo.strong_components(A)),
     Other("spanning_forest", 20, lambda A: algo.spanning_forest(A), graph=weighted),

@@ -227,7 +227,7 @@ def propagate() -> Task:
         assert bool((found.to_dense(copy=False) == cupy.asarray(wanted)).all())
         return "as a simulation of 100 rounds"
 
-    return Task(lambda: algo.label_propagation(A, max_iter=100), verify)
+    return Task(lambda: algo.label_propagation(A, max_iter=100, synchronous=True), verify)
 
 
 def cores() -> Task:

@@ -205,7 +205,7 @@ def propagate(A: Matrix) -> Pair:
     W, _ = import_module("graphla.algorithms._shared.community_weights").edge_weights(A, False)
     labels = membership.vertex_numbers(A).dup("INT32")
     run = accelerate.LabelPropagation(W, labels, 10).run
-    return Pair(run, module_of(label_propagation).definition, (W, labels, 10))
+    return Pair(run, module_of(label_propagation).propagate_at_once, (W, labels, 10))
 
 
 def move(A: Matrix) -> Pair:

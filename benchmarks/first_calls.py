@@ -12,6 +12,10 @@ which compiles.
 `--cpu` measures CPU time instead, which depends less on what else runs on the machine.
 `--against` measures another checkout of graphla in the same run; the processes alternate, and the
 columns of the other checkout come first.
+
+The functions of the library on `gl.jit`, such as `hits`, do not compile their loops on this graph
+until their calls have taken some time. The process that fills the cache compiles them; with
+`--empty`, they run as Python.
 """
 
 from __future__ import annotations
@@ -108,8 +112,11 @@ def make_graph(gl: Any) -> Any:
     return gl.generators.watts_strogatz(1000, 16, 0.2, weights=(1.0, 2.0))
 
 
-def serve(name: str) -> None:
-    """Print the times of `import graphla` and of two calls, and whether Numba was imported."""
+def serve(name: str, fills: bool) -> None:
+    """Print the times of `import graphla` and of two calls, and whether Numba was imported.
+
+    If `fills` is True, the functions of the library on `gl.jit` are compiled at once.
+    """
     import graphla as gl
 
     imported = 1e3 * (CLOCK() - START)
@@ -117,6 +124,8 @@ def serve(name: str) -> None:
     A = make_graph(gl)
     call = functions(gl, A)[name]
     gl.config.compiled = True
+    if fills:
+        gl.config.compile_threshold = 0
     times = []
     for _ in range(2):
         begin = CLOCK()
@@ -125,12 +134,12 @@ def serve(name: str) -> None:
     print(json.dumps([imported, *times, "numba" in sys.modules]))
 
 
-def measure(name: str, cache: str, source: str) -> list[Any]:
+def measure(name: str, cache: str, source: str, *, fills: bool = False) -> list[Any]:
     """Return what `serve` prints in a new process, for the graphla in the folder `source`."""
     Path(cache).mkdir(mode=0o700, exist_ok=True)
     environment = {**os.environ, "GRAPHLA_CACHE_DIR": cache, "PYTHONPATH": source}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, __file__, "--serve", name, *CPU]
+    command = [sys.executable, __file__, "--serve", name, *CPU, *["--fill"] * fills]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["no message"])[-1])
@@ -147,7 +156,9 @@ def row(name: str, sources: list[str], folder: str, repeats: int, is_empty: bool
     cells = []
     is_jitted = name.startswith("gl.jit")
     caches = [f"{folder}/{k}{name if is_empty else ''}" for k in range(len(sources))]
-    firsts = [measure(name, *each)[1] for each in zip(caches, sources, strict=True)]
+    firsts = [
+        measure(name, *each, fills=not is_empty)[1] for each in zip(caches, sources, strict=True)
+    ]
     found: list[list[Any]] = [[] for _ in sources]
     for _ in range(repeats):
         for each, cache, source in zip(found, caches, sources, strict=True):
@@ -170,9 +181,10 @@ def main() -> None:
     parser.add_argument("--cpu", action="store_true", help="measure CPU time")
     parser.add_argument("--against", help="a folder with another checkout of graphla")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
+    parser.add_argument("--fill", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve(options.serve)
+        serve(options.serve, options.fill)
         return
     from clock import describe_host
 

@@ -139,8 +139,10 @@ class Config:
         device: the device of new matrices and vectors: "cpu", "cuda" (CuPy's current GPU at the
             time of use), "cuda:0", "cuda:1" and so on. The default is "cuda" if there is a GPU and
             CuPy is installed, otherwise "cpu".
-        compiled: whether Numba compiles the hot loops on the CPU: "auto" (if Numba is installed and
-            the operands have at least `compile_threshold` entries), True or False.
+        compiled: whether compiled loops run on the CPU: "auto", True or False. With "auto", they
+            run if Numba is installed and the operands have at least `compile_threshold` entries.
+            With fewer entries, an algorithm runs a compiled loop only if it need not wait: if the
+            loop is loaded, or its machine code is in the cache on disk.
         compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
             default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import graphla as gl
 import semirings
@@ -227,6 +228,23 @@ def test_a_monoid_without_a_numpy_ufunc_folds_correctly(
             assert cpu.reduce(some, m) == (some.min() if some.size else greatest)
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("plus", "FP32"), ("min", "INT64"), ("lor", "BOOL"), ("any", "INT8"), ("times", "UINT16")],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_totals_of_rows_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
+    rng = np.random.default_rng(13)
+    m = semirings.monoid.from_string(name)[dtype]
+    for wide, lengths in product((False, True), (range(12), range(1, 12), (), (0, 0), (3,))):
+        counts = rng.permutation(np.repeat(np.array(lengths, np.int64), 9))
+        indptr = np.concatenate(([0], counts.cumsum())).astype(np.int64 if wide else np.int32)
+        indices = np.concatenate([np.arange(0), *map(np.arange, counts)]).astype(np.int32)
+        values = values_of(rng, indices.size, m.type.np_type, iso and indices.size > 0)
+        a = Csr(counts.size, 12, indptr, indices, values)
+        both_ways(lambda a=a: cpu.reduce_rows(a, m))
+
+
 def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() -> None:
     size = 1 << 16
     values = np.full(size, 2.0**-10, np.float32)
@@ -237,6 +255,31 @@ def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() 
     with config.set(compiled=True):
         total = cpu.reduce_rows(a, semirings.monoid.plus["FP32"]).values
     assert np.allclose(total, (1 << 14) + 64, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [("minus", "FP32"), ("floordiv", "INT8"), ("firsti", "INT64")],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_unions_and_intersections_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
+    rng = np.random.default_rng(14)
+    op = binary.from_string(name)[dtype]
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
+        for b in (
+            a_matrix(rng, N, 90, op.type2.np_type, False, wide=wide),
+            a_matrix(rng, N, 90, np.float64, iso, wide=wide),
+            cpu.keep(a, rng.random(a.nvals) < 0.5),
+            cpu.keep(a, np.zeros(a.nvals, bool)),
+        ):
+            for first, second in ((a, b), (b, a)):
+                both_ways(lambda a=first, b=second: cpu.intersection(a, b, op))
+                both_ways(lambda a=first, b=second: cpu.union(a, b, op))
+    for _ in range(3):
+        u, v = (a_vector(rng, 500, op.type.np_type, "sparse", iso) for _ in "uv")
+        both_ways(lambda u=u, v=v: cpu.intersection(u, v, op))
+        both_ways(lambda u=u, v=v: cpu.union(u, v, op))
 
 
 @pytest.mark.parametrize("accum", [None, "plus", "first"])
@@ -472,6 +515,23 @@ def test_entries_selected_by_a_mask_or_by_flags_agree_with_numpy(dtype: Any, iso
             both_ways(lambda a=a: cpu.keep(a, np.broadcast_to(np.False_, a.nvals)))
 
 
+@pytest.mark.parametrize(
+    ("name", "dtype", "thunk"),
+    [("triu", "INT16", 3), ("tril", "FP64", -2), ("diag", "BOOL", 0), ("rowle", "FP32", 30)],
+)
+@pytest.mark.parametrize("iso", [False, True])
+def test_entries_selected_by_position_agree_with_numpy(
+    name: str, dtype: str, thunk: int, iso: bool
+) -> None:
+    rng = np.random.default_rng(16)
+    op = semirings.select.from_string(name)[dtype]
+    for wide in (False, True):
+        a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
+        none = cpu.keep(a, np.zeros(a.nvals, bool))
+        for given in (a, none):
+            both_ways(lambda a=given: cpu.select(a, op, thunk))
+
+
 @pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float64, np.complex128])
 @pytest.mark.parametrize("iso", [False, True])
 def test_extracted_rows_and_columns_agree_with_numpy(dtype: Any, iso: bool) -> None:
@@ -485,6 +545,31 @@ def test_extracted_rows_and_columns_agree_with_numpy(dtype: Any, iso: bool) -> N
             (None, some_columns, some_columns[:0], some_columns[::-1].copy()),
         ):
             both_ways(lambda a=a, r=rows, c=columns: cpu.extract_matrix(a, r, c))
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.int16, np.float64, np.int64])
+@pytest.mark.parametrize("iso", [False, True])
+def test_a_matrix_built_from_entries_in_any_order_agrees_with_numpy(dtype: Any, iso: bool) -> None:
+    rng = np.random.default_rng(15)
+    for entries, index in ((5000, np.int64), (300, np.int32), (90, np.int64), (40, np.int32)):
+        places = rng.integers(0, N * 90, entries)
+        distinct = rng.permutation(np.unique(places))
+        for keys in (distinct, np.sort(distinct), places, np.sort(places)):
+            rows, columns = (each.astype(index) for each in divmod(keys, 90))
+            values = values_of(rng, keys.size, dtype, iso)
+            for op in (None, binary.second[dtype], binary.first[dtype]):
+                if op is not None or keys.size == distinct.size:
+                    both_ways(
+                        lambda i=rows, j=columns, x=values, op=op: cpu.build_matrix(
+                            N, 90, i, j, x, op
+                        )
+                    )
+            if keys.size > distinct.size:
+                with config.set(compiled=True), pytest.raises(GraphblasException):
+                    cpu.build_matrix(N, 90, rows, columns, values, None)
+    none = np.empty(0, np.int64)
+    both_ways(lambda: cpu.build_matrix(0, 0, none, none, none, None))
+    both_ways(lambda: cpu.build_matrix(3, 4, none, none, none, None))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -502,6 +587,57 @@ def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool)
     for count in (1, 2, 5):
         with config.set(compiled=True, threads=count):
             assert cpu.count_triangles(symmetric) == expected
+
+
+@pytest.mark.parametrize(
+    ("nrows", "edges"), [(4500, 160_000), (300, 15_000), (3000, 9000), (3000, 2000), (50, 0)]
+)
+@pytest.mark.parametrize("hubs", [0, 3])
+def test_the_number_of_triangles_agrees_with_scipy(nrows: int, edges: int, hubs: int) -> None:
+    rng = np.random.default_rng(edges)
+    ends = rng.integers(0, nrows, (2, edges))
+    if hubs:
+        around = rng.integers(0, nrows, (2, nrows))
+        around[0] = rng.integers(0, nrows, hubs)[around[0] % hubs]
+        ends = np.concatenate([ends, around], axis=1)
+
+    def symmetric(ends: np.ndarray) -> Any:
+        given = scipy.sparse.coo_array((np.ones(ends.shape[1], bool), ends), (nrows, nrows))
+        return (given + given.T).tocsr()
+
+    A = symmetric(ends)
+    A.sort_indices()
+    loopless = symmetric(ends[:, ends[0] != ends[1]]).astype(np.int32)
+    expected = ((loopless @ loopless) * loopless).sum() // 6
+    given = Csr(nrows, nrows, A.indptr, A.indices, np.broadcast_to(True, A.nnz))
+    for count in (1, 2, 4):
+        with config.set(compiled=True, threads=count):
+            assert cpu.count_triangles(given) == expected
+
+
+@pytest.mark.parametrize("has_hub", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
+    seed: int, has_hub: bool
+) -> None:
+    """Short rows are merged before the edges that remain are peeled; a hub prevents this."""
+    rng = np.random.default_rng(seed)
+    n = 400
+    u = rng.integers(0, n, 900)
+    v = (u + rng.integers(1, 5, u.size)) % n  # neighbors are near, so that there are triangles
+    ends = np.stack([u, v])
+    if has_hub:
+        ends = np.concatenate([ends, [np.zeros(n - 1, np.int64), np.arange(1, n)]], axis=1)
+    rows, columns = np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
+    indptr = np.searchsorted(rows, np.arange(n + 1)).astype(np.int32)
+    a = Csr(n, n, indptr, columns.astype(np.int32), np.ones(columns.size, bool))
+    with config.set(compiled=True):
+        numbers = cpu.trusses(a, None)
+        assert numbers is not None and numbers.max() > 3
+        for k in range(2, 8):
+            found = cpu.trusses(a, k)
+            assert found is not None
+            assert np.array_equal(found >= k, numbers >= k)
 
 
 def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:

@@ -8,6 +8,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.bellman_ford import bellman_ford
 from graphla.algorithms.diameter import refuse_unreachable
+from graphla.algorithms.eccentricity import are_together
 from graphla.algorithms.sssp import lengths_of, sssp
 from graphla.sparse import Matrix
 from graphla.traversal import many
@@ -62,6 +63,10 @@ def average_path_length(
         raise InvalidValue(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     if n == 0:
         raise InvalidValue("A has no vertex, and so no average path length")
+    if method == "unweighted" and are_together(A, False):
+        reach = many.reach(A, np.arange(n), "average path length")
+        if (reach.count == n).all():
+            return int(reach.total.sum()) / max(n * (n - 1), 1)
     refuse_unreachable(A, "average path length")
     if n == 1:
         return 0.0

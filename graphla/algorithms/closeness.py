@@ -13,9 +13,10 @@ import numpy as np
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import GraphLike, graph_algorithm
 from graphla.algorithms.distances import all_pairs_lengths
+from graphla.operations.moving import on_host
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import many
-from semirings import monoid, unary
+from semirings import monoid
 from semirings.dtypes import FP64
 
 BATCH = 64
@@ -130,7 +131,11 @@ def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):
         D = all_pairs_lengths(A, chosen[part], weight=True)
-        total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
-        ones = D.apply(unary.one).new("INT64")
-        count[part] = ones.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
+        indptr, _, values = D.to_csr(copy=False)
+        counted = np.diff(indptr)
+        if A.device == "cpu":  # no row is empty, because each vertex reaches itself
+            count[part], total[part] = counted, np.add.reduceat(values, indptr[:-1])
+        else:
+            count[part] = on_host(counted)
+            total[part] = D.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
     return count, total

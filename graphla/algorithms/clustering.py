@@ -107,14 +107,19 @@ def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
     chosen = common_neighbors.vertex_list(nodes, A)
     N = common_neighbors.drop_loops(A)
     degree, is_weighted = common_neighbors.degrees(N), validation.weighs("weight", weight)
-    if is_symmetric(N) and not is_weighted:
+    densely = (
+        _count_densely(A, N, degree, is_weighted, chosen) if common_neighbors.is_tiny(N) else None
+    )
+    if densely is not None:
+        t, pairs = densely
+    elif is_symmetric(N) and not is_weighted:
         t = 2 * common_neighbors.triangles_per_vertex(
             common_neighbors.pattern(N, symmetric=True), chosen
         )
         pairs = degree * (degree - 1)
     else:
         # S = W + Wᵀ. With weights W = ∛(A / max A), otherwise W is 1 where there is an edge.
-        greatest = float(A.reduce_scalar(monoid.max).get(0)) if is_weighted else 1.0
+        greatest = _greatest(A) if is_weighted else 1.0
         W = _cube_roots(N, greatest) if is_weighted else common_neighbors.pattern(N)
         S = binary.plus["FP64"](W | W.T).new()
         S = common_neighbors.pattern(S, S.to_csr(copy=False)[2], symmetric=True)
@@ -213,14 +218,46 @@ def transitivity(A: Matrix) -> float:
         >>> transitivity(binary.any(A | A.T))
         0.6
     """
-    N = common_neighbors.pattern(common_neighbors.drop_loops(A))
+    N = common_neighbors.drop_loops(A)
     degree = common_neighbors.degrees(N)
+    paths = int((degree.astype(np.int64) * (degree - 1)).sum())
+    if common_neighbors.is_tiny(N):
+        D = common_neighbors.dense_array(N)
+        return float(common_neighbors.closed_wedges(D, None).sum()) / max(paths, 1)
+    N = common_neighbors.pattern(N)
     F = common_neighbors.orient_pairs(N, degree)
     # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F(i, j) is 2 if the edge between i and j exists in both
     # directions, and 1 if it exists in one
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
-    return closed / int((degree.astype(np.int64) * (degree - 1)).sum()) if closed else 0.0
+    return closed / paths if closed else 0.0
+
+
+def _count_densely(
+    A: Matrix, N: Matrix, degree: Any, is_weighted: bool, chosen: Any
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the closed pairs and all pairs of neighbors per vertex, by dense arrays.
+
+    With weights, each closed pair counts as the geometric mean of the weights of its triangle,
+    divided by the largest weight. The result is None if a quotient is not finite, because it would
+    affect the sums of all vertices.
+    """
+    D = common_neighbors.dense_array(N)
+    if is_symmetric(N) and not is_weighted:
+        return common_neighbors.closed_wedges(D, chosen), degree * (degree - 1)
+    total, mutual = degree + D.sum(axis=0), (D * D.T).sum(axis=1)
+    if is_weighted:
+        with np.errstate(all="ignore"):
+            values = np.cbrt(N.to_csr(copy=False)[2] / _greatest(A))
+        if not np.isfinite(values).all():
+            return None
+        D = common_neighbors.dense_array(N, values)
+    t = common_neighbors.closed_wedges(D + D.T, chosen) / 2
+    return t, total * (total - 1) - 2 * mutual
+
+
+def _greatest(A: Matrix) -> float:
+    return float(A.reduce_scalar(monoid.max).get(0))
 
 
 def _cube_roots(N: Matrix, greatest: float) -> Matrix:

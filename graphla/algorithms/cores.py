@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.expression import replace
-from graphla.graph.cached_properties import is_symmetric, loops, self_loops
+from graphla.graph.cached_properties import has_symmetric_values, is_symmetric, loops, self_loops
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import CoreNumbers, accelerated
 from graphla.sparse import Matrix, Vector
@@ -121,10 +124,23 @@ def k_core(
         k = int(numbers.reduce(monoid.max).get(0)) if numbers.nvals else 0
     else:
         k = validation.count("k", k, least=0)
+    if A.device == "cpu":
+        return _keep_edges(A, numbers.to_dense(-1) >= k)
     # v = c⟨c >= k⟩
     v = numbers.select(">=", k).new()
     # C(i, j) = A(i, j) where v has entries at i and j
     return binary.second(v & binary.first(A & v).new()).new()
+
+
+def _keep_edges(A: Matrix, flags: np.ndarray) -> Matrix:
+    """Return the edges of A between flagged vertices."""
+    indptr, columns, values = A.to_csr(copy=False)
+    rows = np.arange(A.nrows).repeat(np.diff(indptr))
+    kept = flags[rows] & flags[columns]
+    before = np.zeros(kept.size + 1, indptr.dtype)
+    kept.cumsum(out=before[1:])
+    shape: dict[str, Any] = {"ncols": A.ncols, "symmetric": has_symmetric_values(A)}
+    return Matrix.from_csr(before[indptr], columns[kept], values[kept], copy=False, **shape)
 
 
 def definition(A: Matrix, *, directed: bool | None = None) -> Vector:

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms.eccentricity import definition, search_bounds
+from graphla.algorithms.eccentricity import are_together, definition, search_bounds
 from graphla.algorithms.reachable import reachable
 from graphla.graph.labels import vertex_name
 from graphla.sparse import Matrix, Vector
@@ -254,10 +254,14 @@ def _find_bounds(
     weighs = validation.weighs("weight", weight)
     if e is not None:
         return _read_eccentricities(power_iteration.as_vector("e", e, A.nrows, None), name)
-    refuse_unreachable(A, name)
+    is_together = usebounds and are_together(A, weighs)
+    if not is_together:
+        refuse_unreachable(A, name)
     bounds = search_bounds(A, weighs, is_open, order) if usebounds else None
     if bounds is not None:
         return bounds
+    if is_together:
+        refuse_unreachable(A, name)
     return _read_eccentricities(definition(A, np.arange(A.nrows), weighs), name)
 
 

@@ -29,13 +29,18 @@ from graphla.algorithms.bfs import bfs
 from graphla.algorithms.sssp import LONGEST, lengths_of, sssp
 from graphla.algorithms.strong_components import strong_components
 from graphla.graph.cached_properties import are_multiples, degrees, extent, is_symmetric
+from graphla.operations.moving import send
 from graphla.operations.operation import refuse_mixed
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.traversal import bounds, many
 from graphla.traversal.bounds import Bounds, Next
 from semirings import binary, monoid
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
+
+WORD = 64
+"""The number of searches that run together, one bit of a machine word each."""
 
 TOGETHER = 32
 """A batch of this many searches takes about as long as two searches that run separately."""
@@ -215,6 +220,12 @@ def search_bounds(
     """
     if A.nrows == 0:
         return None
+    if are_together(A, weighs):
+        reach = many.reach(A, np.arange(A.nrows), "eccentricity")
+        if (reach.count < A.nrows).any():
+            return None
+        e = send(reach.farthest.astype(np.int64, copy=False), A.device)
+        return Bounds(e, e)
     both_ways = is_symmetric(A) and (not weighs or A.isequal(A.T.new()))
     B = A if both_ways else A.T.new()
     error = rounding_error(A) if weighs else 0.0
@@ -243,6 +254,11 @@ def search_bounds(
             rest = bounds.vertices_of(flags)
             return bounds.replace(found, rest, definition(A, rest, weighs))
         pivot = bounds.choose(order[len(searched) % 2], found, flags, search, searched)
+
+
+def are_together(A: Matrix, weighs: bool) -> bool:
+    """Return whether searches from all vertices together take as long as a few searches."""
+    return not weighs and A.nrows <= WORD and A.nvals < config.compile_threshold
 
 
 def rounding_error(A: Matrix) -> float:

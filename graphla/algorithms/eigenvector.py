@@ -74,17 +74,16 @@ def eigenvector(
     max_iter = validation.count("max_iter", max_iter, least=1)
     tol = validation.real("tol", tol, low=0)
     follow = (plus_times if validation.weighs("weight", weight) else plus_first)["FP64"]
-    x = (
-        power_iteration.full(1.0, n)
-        if nstart is None
-        else power_iteration.as_full_vector("nstart", nstart, n)
-    )
+    if nstart is None or not n:
+        x = power_iteration.full(1.0 / max(n, 1), n)
+    else:
+        x = power_iteration.as_full_vector("nstart", nstart, n)
+        total = power_iteration.norm(x)
+        if not 0 < total < float("inf"):
+            raise InvalidValue("nstart must be finite, and somewhere other than 0")
+        x = x.apply(binary.truediv, right=total).new()
     if n == 0:
         return x
-    total = power_iteration.norm(x)
-    if not 0 < total < float("inf"):
-        raise InvalidValue("nstart must be finite, and somewhere other than 0")
-    x = x.apply(binary.truediv, right=total).new()
     x, changed = _iterate(A, x, follow, max_iter, n * tol)
     if not changed < n * tol:
         raise power_iteration.convergence_error("the eigenvector", max_iter, changed, n * tol)

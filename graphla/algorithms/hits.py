@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from graphla.algorithms._shared import power_iteration, validation
+import numpy as np
+
+from graphla.algorithms._shared import common_neighbors, power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.power_iteration import inner
 from graphla.program.jit import jit_if_large
@@ -115,25 +118,27 @@ def hits(
         if nstart is None
         else power_iteration.as_full_vector("nstart", nstart, n)
     )
-    h = h if nstart is not None or not n else _multiply_twice(A, h)
-    if not n or not power_iteration.norm(_authorities_of(A, h)):
+    authorities_of, hubs_of = _make_products(A)
+    h = h if nstart is not None or not n else hubs_of(authorities_of(h))
+    if not n or not power_iteration.norm(authorities_of(h)):
         nothing = power_iteration.full(0.0, n)
         return Hits(nothing, nothing.dup())
-    h = _find_singular_vector(A, power_iteration.normalize(h), max_iter, tol)
+    h = power_iteration.normalize(h)
+    h = _find_singular_vector(A, h, hubs_of(authorities_of(h)), max_iter, tol)
     # a = |h|A, h = aAᵀ. All values of the singular vector h have the same sign, which may be
     # negative. With |h|, no hub or authority is negative.
-    authorities = power_iteration.normalize(_authorities_of(A, unary.abs(h).new()))
-    hubs = _hubs_of(A, authorities)
+    authorities = power_iteration.normalize(authorities_of(unary.abs(h).new()))
+    hubs = hubs_of(authorities)
     if normalized:
         return Hits(*(_scale_to_1(x) for x in (hubs, authorities)))
     return Hits(hubs, authorities)
 
 
 @jit_if_large
-def _find_singular_vector(A: Matrix, h: Vector, max_iter: int, tol: float) -> Vector:
+def _find_singular_vector(A: Matrix, h: Vector, moved: Vector, max_iter: int, tol: float) -> Vector:
     """Change h, which has length 1, until its direction stays the same under AAᵀ; return h."""
     step, r, moved_r, a = (power_iteration.full(0.0, A.nrows) for _ in range(4))
-    moved, moved_step = _multiply_twice(A, h), step.dup()
+    moved_step = step.dup()
     theta = error = 0.0
     for _ in range(max_iter):
         # θ = h·hM / h·h estimates the largest eigenvalue of M = AAᵀ; r = hM - θh is the residual
@@ -256,25 +261,33 @@ def _rotation(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
     return t, c, t * c
 
 
-def _authorities_of(A: Matrix, h: Vector) -> Vector:
-    """``a = hA``: return the authority scores for the hub scores h, without scaling them."""
-    a = power_iteration.full(0.0, A.nrows)
-    a(binary.plus) << plus_times["FP64"](h @ A)
-    return a
+def _make_products(A: Matrix) -> tuple[Callable[[Vector], Vector], Callable[[Vector], Vector]]:
+    """Return the functions h -> hA and a -> aAᵀ, whose results are full Vectors."""
+    if common_neighbors.is_tiny(A):
+        D = common_neighbors.dense_array(A, A.to_csr(copy=False)[2])
 
+        def multiply(D: np.ndarray, x: Vector) -> Vector:
+            with np.errstate(all="ignore"):
+                return Vector.from_dense(D @ x.to_dense(copy=False), copy=False)
 
-def _hubs_of(A: Matrix, a: Vector) -> Vector:
-    """``h = aAᵀ``: return the hub scores for the authority scores a, without scaling them."""
-    h = power_iteration.full(0.0, A.nrows)
-    h(binary.plus) << plus_times["FP64"](A @ a)
-    return h
+        return partial(multiply, D.T), partial(multiply, D)
 
+    def authorities_of(h: Vector) -> Vector:
+        a = power_iteration.full(0.0, A.nrows)
+        a(binary.plus) << plus_times["FP64"](h @ A)
+        return a
 
-def _multiply_twice(A: Matrix, h: Vector) -> Vector:
-    """Return hAAᵀ."""
-    return _hubs_of(A, _authorities_of(A, h))
+    def hubs_of(a: Vector) -> Vector:
+        h = power_iteration.full(0.0, A.nrows)
+        h(binary.plus) << plus_times["FP64"](A @ a)
+        return h
+
+    return authorities_of, hubs_of
 
 
 def _scale_to_1(x: Vector) -> Vector:
     """Return x divided by Σ |x|, or x itself if this sum is 0."""
+    if x.device == "cpu":
+        values = x.to_dense(copy=False)
+        return Vector.from_dense(values / (float(np.abs(values).sum()) or 1.0), copy=False)
     return x.apply(binary.truediv, right=power_iteration.norm(x) or 1.0).new()

@@ -20,7 +20,9 @@ from graphla.algorithms._shared import hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.expression import replace
 from graphla.graph.labels import vertex_name
-from graphla.program.jit import jit_if_large
+from graphla.operations.accelerate import GreedyColoring
+from graphla.program.jit import PLAIN, jit_if_large
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, select
 from semirings.exceptions import InvalidValue
@@ -69,6 +71,11 @@ def maximal_independent_set(
     """
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
+    if nodes is None and A.device == "cpu" and A.nvals < PLAIN * config.compile_threshold:
+        # In a greedy coloring by descending numbers, color 0 goes to the same vertices.
+        colors = GreedyColoring(A, numbers).run()
+        if colors is not None:
+            return Vector.from_dense(colors.to_dense(copy=False) == 0, missing_value=False)
     candidates, chosen = numbers.dup(), Vector(bool, n)
     listed = np.unique(validation.vertices("nodes", [] if nodes is None else nodes, n))
     if listed.size:

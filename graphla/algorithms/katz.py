@@ -9,7 +9,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from graphla.algorithms._shared import power_iteration, validation
+import numpy as np
+
+from graphla.algorithms._shared import common_neighbors, power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
@@ -94,11 +96,33 @@ def katz(
         if nstart is None
         else power_iteration.as_full_vector("nstart", nstart, n)
     )
-    follow = (plus_times if validation.weighs("weight", weight) else plus_first)["FP64"]
-    x, changed = _iterate(A, x, given, alpha, follow, max_iter, n * tol)
+    is_weighted = validation.weighs("weight", weight)
+    if common_neighbors.is_tiny(A):
+        x, changed = _iterate_densely(A, x, given, alpha, is_weighted, max_iter, n * tol)
+    else:
+        follow = (plus_times if is_weighted else plus_first)["FP64"]
+        x, changed = _iterate(A, x, given, alpha, follow, max_iter, n * tol)
     if not changed < n * tol:
         raise power_iteration.convergence_error("x of Katz centrality", max_iter, changed, n * tol)
     return power_iteration.normalize(x) if normalized else x
+
+
+def _iterate_densely(
+    A: Matrix, x: Vector, beta: Vector, alpha: float, is_weighted: bool, rounds: int, least: float
+) -> tuple[Vector, float]:
+    """Do the same as `_iterate` for a tiny graph, with a dense array."""
+    D = common_neighbors.dense_array(A, A.to_csr(copy=False)[2] if is_weighted else 1.0)
+    now, start, changed = x.to_dense(copy=False), beta.to_dense(copy=False), math.inf
+    with np.errstate(all="ignore"):
+        D *= alpha
+        for _ in range(rounds):
+            following = now @ D
+            following += start
+            changed = float(np.abs(following - now).sum())
+            now = following
+            if changed < least or not math.isfinite(changed):
+                break
+    return Vector.from_dense(now), changed
 
 
 @jit_if_large

@@ -1,16 +1,22 @@
 """Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
-The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). All vertices change at once,
-as in the CDLP of LDBC Graphalytics. The labels converge, or end up alternating between two states
-(E. Goles and J. Olivos, 1980). From then on the result after any number of rounds is known, so the
-remaining rounds are skipped.
+The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If neighbors change at once,
+they often swap labels in every round. So about half of the vertices, chosen at random in each
+round, change before the others. On the CPU all vertices of a block of consecutive vertices are in
+the same half, and they change one after another; blocks work at the same time. On a GPU, and in
+`definition`, all vertices of a half change at once.
 
-Invariants of `definition`, at the head of each round: `labels` is full and its values are vertices;
-`before` holds the labels of the previous round.
+If all vertices change at once (`synchronous`), as in the CDLP of LDBC Graphalytics, the labels
+converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then on the
+result after any number of rounds is known, so the remaining rounds are skipped.
+
+Invariant of both kinds of rounds, at the head of each round: `labels` is full and its values are
+vertices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -32,16 +38,23 @@ def label_propagation(
     seed: int | np.random.Generator | None = None,
     *,
     max_iter: int = 100,
+    synchronous: bool = False,
 ) -> Vector:
-    """``l(i)`` becomes the most frequent label among the neighbors of i, for all i at once.
+    """``l(i)`` becomes the most frequent label among the neighbors of i, until no label changes.
 
     Find communities by label propagation.
 
     Initially each vertex is its own label. A neighbor counts once for each edge to it and once for
-    each edge from it. A vertex without neighbors keeps its label. Without a seed this is the CDLP
-    of LDBC Graphalytics, which takes the smallest of several labels with equal counts.
-    `networkx.asyn_lpa_communities` changes labels one by one and finds other communities. A round
-    takes O(n + m) time; once labels repeat, the remaining rounds are skipped.
+    each edge from it. A vertex without neighbors keeps its label. In each round, every vertex takes
+    the most frequent label among its neighbors; about half of the vertices, chosen at random,
+    change before the others. Rounds end when no label changes. The same seed gives the same result
+    on the same device, for any number of threads. On a GPU all vertices of a half change at once,
+    on the CPU many of them change one after another, so the devices find different communities.
+
+    With `synchronous`, all vertices change at once in every round. Without a seed this is the CDLP
+    of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On meshes
+    and road networks it finds poor communities. A round takes O(n + m) time, or less if few labels
+    changed in the round before.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -50,8 +63,10 @@ def label_propagation(
         weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
             to add up the values of A, which must be at least 0.
         seed: None to take the smallest of several labels with equal counts; a non-negative integer
-            or a `numpy.random.Generator` to take the first of them in a random order.
-        max_iter: the number of rounds, at least 0.
+            or a `numpy.random.Generator` to take the first of them in a random order. Unless
+            `synchronous` is set, the seed (0 for None) also decides which vertices change first.
+        max_iter: the maximum number of rounds, at least 0.
+        synchronous: whether all vertices change at once, for exactly `max_iter` rounds.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. A label is a vertex, but that
@@ -76,6 +91,31 @@ def label_propagation(
             Structures in Large-Scale Networks*, 2007.
         E. Goles and J. Olivos, *Discrete Mathematics* 30, 1980.
     """
+    return _find_labels(A, weight, seed, max_iter, synchronous, accelerated)
+
+
+@graph_algorithm(gives=("",))
+def definition(
+    A: Matrix,
+    weight: bool | str | None = None,
+    seed: int | np.random.Generator | None = None,
+    *,
+    max_iter: int = 100,
+    synchronous: bool = False,
+) -> Vector:
+    """Compute the same labels as on a GPU, with matrix products, on any device."""
+    return _find_labels(A, weight, seed, max_iter, synchronous, lambda _, define: define())
+
+
+def _find_labels(
+    A: Matrix,
+    weight: bool | str | None,
+    seed: int | np.random.Generator | None,
+    max_iter: int,
+    synchronous: bool,
+    run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
+) -> Vector:
+    """Check the arguments, and call `run` with the request and a function that computes it."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:
@@ -85,9 +125,15 @@ def label_propagation(
         W = community_weights.symmetrize(W)
     W, _ = community_weights.scale_to_integers(W)
     start = numbers = vertex_numbers(A).dup("INT32")
+    drawn = hashed_random.seed_number(seed)
     if seed is not None:  # label each vertex with its position in a random order
-        start = random_order(A, hashed_random.seed_number(seed))
-    labels = accelerated(LabelPropagation(W, start, rounds), partial(definition, W, start, rounds))
+        start = random_order(A, drawn)
+    if synchronous:
+        stream_of, define = None, partial(propagate_at_once, W, start, rounds)
+    else:
+        stream_of = partial(_stream, drawn)
+        define = partial(propagate_in_halves, W, start, rounds, stream_of)
+    labels = run(LabelPropagation(W, start, rounds, stream_of), define)
     if seed is not None:
         # names(start(i)) = i; l(i) = names(l(i))
         names = any_first(numbers @ selection(start)).new()
@@ -95,19 +141,48 @@ def label_propagation(
     return labels.dup("INT64")
 
 
-def definition(W: Matrix, labels: Vector, rounds: int) -> Vector:
-    """Run the rounds with matrix products, for symmetric weights W, and return the labels."""
+def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
+    """Let all vertices change at once in each round, with matrix products, for symmetric weights W.
+
+    Return the labels. At the head of each round, `before` holds the labels of the previous round.
+    """
     before = labels
     for k in range(rounds):
-        # C = W plus.first S, where S(j, l(j)) = 1: C(i, l) is the total weight of label l among the
-        # neighbors of i
-        S = selection(labels)
-        C = plus_first(W @ S).new()
-        # l(i) = the first j with the largest C(i, j)
-        latest = labels.dup()
-        latest << C.reduce_rowwise(agg.argmax)
-        latest(binary.first) << labels
+        latest = most_frequent(W, labels)
         if latest.isequal(before):  # the labels have converged, or alternate between two states
             return latest if (rounds - k) % 2 else labels
         before, labels = labels, latest
     return labels
+
+
+def propagate_in_halves(
+    W: Matrix, labels: Vector, rounds: int, stream_of: Callable[[int], int]
+) -> Vector:
+    """Run rounds in two halves, like those on a GPU, with matrix products. Return the labels."""
+    for k in range(rounds):
+        before = labels
+        is_first = hashed_random.coins(W, stream_of(k))
+        for moving in (is_first.V, ~is_first.V):
+            latest = most_frequent(W, labels)
+            labels = labels.dup()
+            labels(moving) << latest
+        if labels.isequal(before):
+            break
+    return labels
+
+
+def most_frequent(W: Matrix, labels: Vector) -> Vector:
+    """Return the most frequent label among the neighbors of each vertex."""
+    # C = W plus.first S, where S(j, l(j)) = 1: C(i, l) is the total weight of label l among the
+    # neighbors of i
+    C = plus_first(W @ selection(labels)).new()
+    # l(i) = the first j with the largest C(i, j)
+    latest = labels.dup()
+    latest << C.reduce_rowwise(agg.argmax)
+    latest(binary.first) << labels
+    return latest
+
+
+def _stream(seed: int, k: int) -> int:
+    """Return the counter for the random bits of round k."""
+    return hashed_random.first_counter(hashed_random.mix(seed + k))

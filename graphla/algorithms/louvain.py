@@ -4,8 +4,9 @@ The method is due to V. Blondel et al. (2008), and for directed graphs to N. Dug
 (2015). Each vertex moves to the neighboring community that raises the modularity the most, until no
 move raises it. Then the communities become the vertices of the next level: its matrix is SᵀLS,
 where S is the membership matrix. On the CPU the vertices move one by one; when a vertex moves, its
-neighbors enter a queue (as in V. Traag, 2015). On a GPU many vertices move at once, in rounds;
-`definition` computes the same rounds with matrix products.
+neighbors enter a queue (as in V. Traag, 2015). In a large graph, batches of random vertices first
+choose their moves at once, so that all threads take part. On a GPU many vertices move at once, in
+rounds; `definition` computes the same rounds with matrix products.
 
 Invariants, at the head of each level:
 - L is symmetric and has integer values (`community_weights.scale_to_integers`), so that sums are
@@ -67,8 +68,9 @@ def louvain(
 
     Each vertex moves to the neighboring community that raises the modularity the most; then the
     communities become the vertices of the next level. Takes about O(m) time per round. On the CPU,
-    results for the same seed are identical with and without Numba. On a GPU, where many vertices
-    move at once, they differ from those on the CPU but have about the same modularity.
+    results for the same seed are identical with and without Numba, and for any number of threads.
+    On a GPU, where many vertices move at once, they differ from those on the CPU but have about the
+    same modularity.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -152,14 +154,13 @@ def _find_communities(
         community, parts = renumber(community)
         if parts == L.nrows:
             break
-        S = selection(community, parts)
-        # L = SᵀLS
-        L = accelerated(Contraction(L, community, parts), partial(contract, L, S))
+        # L = SᵀLS, where S(i, c) exists if vertex i is in community c
+        L = accelerated(Contraction(L, community, parts), partial(_contract, L, community, parts))
         is_directed = into is not out
         # out = out S
-        out = plus_first(out @ S).new()
+        out = _sum_by_community(out, community, parts)
         # into = into S
-        into = plus_first(into @ S).new() if is_directed else out
+        into = _sum_by_community(into, community, parts) if is_directed else out
         # l(i) = community(l(i))
         labels = community if labels is None else lookup(labels, community)
         quality = _quality(L, out, into, factor)
@@ -168,9 +169,27 @@ def _find_communities(
         before = quality
     if labels is None:
         return numbers
+    if A.device == "cpu":
+        community = labels.to_dense(copy=False)
+        # If several values are assigned to one element, NumPy keeps the last value.
+        smallest = np.empty(L.nrows, np.int64)
+        smallest[community[::-1]] = np.arange(A.nrows)[::-1]
+        return Vector.from_dense(smallest[community], copy=False)
     # least = the smallest vertex in each community
     least = min_first(numbers @ selection(labels, L.nrows)).new()
     return lookup(labels, least)
+
+
+def _sum_by_community(x: Vector, community: Vector, parts: int) -> Vector:
+    """Return the sum of the values x(i) of the vertices i in each community."""
+    if x.device == "cpu":
+        labels, values = (v.to_dense(copy=False) for v in (community, x))
+        return Vector.from_dense(np.bincount(labels, values, parts), copy=False)
+    return plus_first(x @ selection(community, parts)).new()
+
+
+def _contract(L: Matrix, community: Vector, parts: int) -> Matrix:
+    return contract(L, selection(community, parts))
 
 
 def contract(L: Matrix, S: Matrix) -> Matrix:
@@ -180,7 +199,8 @@ def contract(L: Matrix, S: Matrix) -> Matrix:
 
 def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
     """Move the vertices of one level to raise the modularity, and return their communities."""
-    request = MoveCommunities(L, out, into, factor, MARGIN, seed, _rounds(seed))
+    rounds = None if L.device == "cpu" else _rounds(seed)  # the CPU moves vertices one by one
+    request = MoveCommunities(L, out, into, factor, MARGIN, seed, rounds)
     return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
 
 
@@ -261,6 +281,12 @@ def _links_and_degrees(
     if is_symmetric if directed is None else not directed:
         B = community_weights.double_loops(B)
     B, total = community_weights.scale_to_integers(B)
+    if B.device == "cpu":
+        rows, columns, weights = B.to_coo(copy=False)
+        sums = [np.bincount(x, weights, A.nrows) for x in (rows, columns)[: 2 - is_symmetric]]
+        out, into = Vector.from_dense(sums[0], copy=False), Vector.from_dense(sums[-1], copy=False)
+        into = out if is_symmetric else into
+        return B if is_symmetric else community_weights.symmetrize(B), out, into, total
     out = Vector.from_scalar(0.0, A.nrows)
     # out and into are the row and column sums of B; they share one vector if B is symmetric
     out(binary.plus) << B.reduce_rowwise(monoid.plus)
@@ -276,6 +302,12 @@ def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
     Both sums run over the vertices c of the matrix L, each of which stands for a community.
     """
+    if L.device == "cpu":
+        rows, columns, weights = L.to_coo(copy=False)
+        of_out, of_into = (x.to_dense(copy=False) for x in (out, into))
+        # All sums are sums of integers, which are exact in any order.
+        inside = float(weights[rows == columns].sum())
+        return inside - 2 * factor * float((of_out * of_into).sum())
     inside = L.diag().reduce(monoid.plus).get(0)
     return float(inside - 2 * factor * binary.times(out & into).new().reduce(monoid.plus).get(0))
 

@@ -88,6 +88,8 @@ def modularity(
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
+    if A.device == "cpu":
+        return _of_arrays(W, labels, total, resolution)
     S = selection(labels, max(n, 1))
     # inside = Σ (W plus.first S)⟨S⟩, where S(v, c) exists if v is in community c: the total weight
     # of the edges within communities
@@ -98,6 +100,16 @@ def modularity(
     out, into = (binary.truediv(x, total).new() for x in (out, into))
     by_chance = binary.times(out & into).new().reduce(monoid.plus).get(0)
     return float(inside / total - resolution * by_chance)
+
+
+def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> float:
+    """Compute the modularity on the CPU, where counting by label is faster than products."""
+    of_vertex = labels.to_dense(copy=False)
+    rows, columns, values = W.to_coo(copy=False)
+    of_row, of_column = of_vertex[rows], of_vertex[columns]
+    inside = float(values[of_row == of_column].sum())
+    out, into = (np.bincount(x, values, labels.size) / total for x in (of_row, of_column))
+    return inside / total - resolution * float((out * into).sum())
 
 
 def _read_labels(communities: Any, A: Matrix) -> Vector:
@@ -128,17 +140,20 @@ def _read_labels(communities: Any, A: Matrix) -> Vector:
         if given.device != A.device:
             refuse_mixed(A.device, given.device, "A and communities")
         return number_values(given)[0]
-    labels = np.full(n, -1, np.int64)
+    labels, total, count = np.full(n, -1, np.int64), 0, 0
     if not isinstance(communities, Iterable):
         raise TypeError(f"communities must be labels or sets of vertices, not {communities!r}")
     for k, members in enumerate(communities):
         if not isinstance(members, Iterable):
             raise TypeError(f"communities has {members!r}, but should have sets of vertices")
         listed = validation.vertices("communities", list(members), n)
-        if (labels[listed] >= 0).any() or np.unique(listed).size < listed.size:
-            raise InvalidValue("communities has a vertex twice, but should have each once")
         labels[listed] = k
-    if (labels < 0).any():
-        v = int(np.flatnonzero(labels < 0)[0])
+        total, count = total + listed.size, k + 1
+    missing = np.flatnonzero(labels < 0)
+    if total > n - missing.size:
+        raise InvalidValue("communities has a vertex twice, but should have each once")
+    if missing.size:
+        v = int(missing[0])
         raise InvalidValue(f"communities lacks vertex {vertex_name(v)}, but should have each once")
-    return number_values(Vector.from_dense(labels))[0]
+    found = Vector.from_dense(labels)
+    return found if count <= n else number_values(found)[0]

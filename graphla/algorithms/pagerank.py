@@ -206,6 +206,4 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
         float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
     )
     b = (1 - alpha + alpha * arrived) / (1 - alpha * jumped + alpha * arrived or 1.0)
-    near = binary.times(jump, b).new()
-    near(binary.plus) << binary.times(arrivals, 1 - b)
-    return near
+    return binary.plus(binary.times(jump, b) & binary.times(arrivals, 1 - b)).new()

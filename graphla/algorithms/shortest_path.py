@@ -160,7 +160,7 @@ def _search(
         return bellman_ford(A, source, parents=parents)
     A, dtype = lengths_of(A, weight)
     validation.nonnegative(A)
-    start = Vector.from_coo([source], 0, dtype, size=A.nrows)
+    start = validation.start(source, A, 0, dtype)
     return solve(start, A, min_plus[dtype], parents=parents, target=target)
 
 

@@ -161,7 +161,10 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     similarity is 0.
     """
     degree, symmetric = common_neighbors.degrees(A), is_symmetric(A)
-    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=symmetric)
+    N = common_neighbors.drop_loops(A)
+    if ebunch is None and common_neighbors.is_tiny(A):
+        return _similarity_densely(A, N, degree, scale)
+    N = common_neighbors.pattern(N, symmetric=symmetric)
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
     if ebunch is None:
         into = N if symmetric else N.T.new()
@@ -174,6 +177,24 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     pairs = _read_pairs(ebunch, A)
     C = _count_common(N, pairs)
     return _scale_entries(C, C if A is N else _count_common(A, pairs), degree, degree, scale)
+
+
+def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
+    """Return the similarity of all pairs of vertices of a tiny graph, by dense arrays."""
+    D = common_neighbors.dense_array(N)
+    C = common_neighbors.multiply_densely(D, D.T)
+    np.fill_diagonal(C, 0)
+    u, v = C.nonzero()
+    common = C[u, v]
+    if self_loops(A):
+        D = common_neighbors.dense_array(A)
+        common_of_all = common_neighbors.multiply_densely(D, D.T)[u, v]
+    else:
+        common_of_all = common
+    below = scale(common_of_all.astype(np.int64), degree[u], degree[v])
+    ends = np.searchsorted(u, np.arange(A.nrows + 1)).astype(np.int32)
+    values = common / np.maximum(below, 1)
+    return Matrix.from_csr(ends, v.astype(np.int32), values, ncols=A.ncols, copy=False)
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:

@@ -70,8 +70,8 @@ def spanning_forest(
     W = U if validation.weighs("weight", weight) else unary.one["BOOL"](U).new()
     request = SpanningForest(W, bool(maximum))
     T = accelerated(request, partial(definition, W, maximum=bool(maximum)))
-    # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ
-    F = U.dup(mask=T.S)
+    # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ; with weights, T has the values of U already
+    F = T if W is U else U.dup(mask=T.S)
     return binary.any(F | F.T).new()
 
 

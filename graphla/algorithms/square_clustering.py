@@ -94,8 +94,12 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
         K. Wang et al., *Vertex Priority Based Butterfly Counting*, 2019.
     """
     chosen = common_neighbors.vertex_list(nodes, A)
-    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
+    N = common_neighbors.drop_loops(A)
     degree = common_neighbors.degrees(N)
+    if common_neighbors.is_tiny(N):
+        c = _count_densely(N, degree, chosen)
+        return common_neighbors.as_result(c, chosen, nodes, A.nrows)
+    N = common_neighbors.pattern(N, symmetric=True)
     t = common_neighbors.triangles_per_vertex(N, chosen)
     squares = _count_squares(N, degree) if chosen is None else _count_squares_of(N, degree, chosen)
     # s(v) = Σ of the degrees of the neighbors of v
@@ -105,6 +109,19 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
     possible = (s - degree) * (degree - 1) - 2 * t - squares
     c = squares * (possible > 0) / np.maximum(possible, 1)
     return common_neighbors.as_result(c, chosen, nodes, A.nrows)
+
+
+def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
+    """Return the coefficients of a tiny graph, by dense arrays."""
+    D = common_neighbors.dense_array(N)
+    rows = np.arange(N.nrows) if chosen is None else chosen
+    # P(v, w) is the number of common neighbors of v and w; P is 0 where v = w.
+    P = common_neighbors.multiply_densely(D[rows], D)
+    s, t = P.sum(axis=1), (P * D[rows]).sum(axis=1) / 2
+    P[np.arange(rows.size), rows] = 0
+    squares = (P * (P - 1)).sum(axis=1) / 2
+    possible = (s - degree[rows]) * (degree[rows] - 1) - 2 * t - squares
+    return squares * (possible > 0) / np.maximum(possible, 1)
 
 
 def _count_squares(N: Matrix, degree: Any) -> Any:

@@ -131,10 +131,14 @@ def triangles(A: Matrix, nodes: Any = None) -> Vector | int:
         ([1, 1, 1, 0], 0)
     """
     chosen = common_neighbors.vertex_list(nodes, A)
-    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
-    return common_neighbors.as_result(
-        common_neighbors.triangles_per_vertex(N, chosen), chosen, nodes, A.nrows
-    )
+    N = common_neighbors.drop_loops(A)
+    if common_neighbors.is_tiny(N):
+        D = common_neighbors.dense_array(N)
+        t = common_neighbors.closed_wedges(D, chosen).astype(np.int64) // 2
+    else:
+        N = common_neighbors.pattern(N, symmetric=True)
+        t = common_neighbors.triangles_per_vertex(N, chosen)
+    return common_neighbors.as_result(t, chosen, nodes, A.nrows)
 
 
 def _orient_to_hubs(A: Matrix) -> Matrix:

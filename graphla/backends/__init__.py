@@ -332,6 +332,15 @@ class Backend(Protocol):
         """Return the least fixpoint of x = x ⊕ xA, or the result after `limit` products."""
         ...
 
+    def distances(self, a: Csr, x: Csr) -> Csr | None:
+        """Return X min (X min.+ A) min (X min.+ A²) min ..., the closure of each row of X.
+
+        Return None if the device does not implement this. The values of both matrices have the same
+        dtype, and none is negative or NaN. No sum of the weights on a path without cycles
+        overflows.
+        """
+        ...
+
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
         """Search from k start vertices, and return the levels of each search.
 
@@ -463,11 +472,24 @@ class Backend(Protocol):
         ...
 
     # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
-    def propagate_labels(self, links: Csr, labels: Array, rounds: int) -> Array | None:
-        """Return the labels after `rounds` rounds, as int32.
+    def propagate_labels(
+        self, links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
+    ) -> Array | None:
+        """Return the labels after at most `rounds` rounds, as int32.
 
         In each round every vertex takes the label with the largest sum of weights among its
-        neighbors. If sums are equal, it takes the smallest label.
+        neighbors. If sums are equal, it takes the smallest label. If `stream_of` is None, all
+        vertices change at once. Otherwise, the random bits of a round are those of the 64-bit word
+        stream_of(k), where k is the number of the round, or of the hash of this word and a vertex;
+        the bits decide which vertices change in the first half of the round, and the others change
+        in the second half. The rounds end when no label changes.
+        """
+        ...
+
+    def contract(self, links: Csr, labels: Array, count: int) -> Csr:
+        """Merge all vertices with the same label into one vertex, and add up the weights of edges.
+
+        `links` is symmetric, and its values are float64. Labels are integers from 0 to `count` - 1.
         """
         ...
 

@@ -288,10 +288,10 @@ class CommunityMoves:
     - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if this raises its gain by more
     than margin·(out(v) + into(v)).
 
-    A backend may move vertices one after another. Each vertex is then visited once in ascending
-    order of `words()`, and again whenever one of its neighbors has moved, until no vertex is left
-    to visit. Or a backend moves many vertices simultaneously, according to the rules in `rounds`,
-    and returns the best state.
+    A backend may move vertices one after another, or in small batches. Each vertex is then visited
+    once in a random order, which `words()` determines, and again whenever one of its neighbors has
+    moved, until no vertex is left to visit. Or a backend moves many vertices simultaneously,
+    according to the rules in `rounds`, and returns the best state.
     """
 
     links: Csr
@@ -300,7 +300,7 @@ class CommunityMoves:
     factor: float
     margin: float
     words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
-    rounds: Rounds
+    rounds: Rounds | None  # None if the backend moves vertices one after another
 
 
 # --- centrality -----------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
-from threading import RLock
+from threading import RLock, local
 from types import ModuleType
 from typing import Any
 
@@ -40,11 +40,38 @@ _SETTINGS = (
 )
 """The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
 
+PROGRAM = "program"
+"""The part of the name of a program's machine code before the digest."""
+
 _loaded: dict[tuple, Any] = {}
+_absent: set[tuple] = set()
+"""The loops that are not in the cache folder."""
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
 _NATIVE = Path(__file__).parent / "native.py"
+
+
+class NotReady(Exception):
+    """Raised by `load` if a loop would have to be compiled, but `patience.waits` is False."""
+
+
+class _Patience(local):
+    waits = True
+
+
+patience = _Patience()
+"""Whether this thread waits for the compilation of a loop that is not in the cache."""
+
+
+@contextmanager
+def impatience() -> Iterator[None]:
+    """Do not wait for compilations inside a `with` block; loads may raise NotReady."""
+    before, patience.waits = patience.waits, False
+    try:
+        yield
+    finally:
+        patience.waits = before
 
 
 @cache
@@ -77,11 +104,46 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
     key = (name, spec, kinds)
     loop = _loaded.get(key)
     if loop is None:
-        with _lock:
-            loop = _loaded.get(key)
-            if loop is None:
-                loop = _loaded[key] = _specialize(name, spec, arguments)
+        loop = _load_once(key, name.split(".")[0], lambda: _specialize(name, spec, arguments))
     return loop
+
+
+def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
+    """Return make(), which loads or compiles what `key` describes, and keep the result.
+
+    Raise NotReady instead if this thread does not wait for compilations, and the machine code is
+    not in the cache. (`file` is the part of its name before the digest.) This thread also does not
+    wait for a compilation in another thread.
+    """
+    waits = patience.waits
+    if not waits and (key in _absent or file not in _cached_files()):
+        raise NotReady
+    if not _lock.acquire(blocking=waits):
+        raise NotReady
+    try:
+        if key not in _loaded:
+            _loaded[key] = make()
+        return _loaded[key]
+    except NotReady:
+        _absent.add(key)
+        raise
+    finally:
+        _lock.release()
+
+
+@cache
+def _cached_files() -> set[str]:
+    """Return the files of loops for which the cache folder has machine code.
+
+    The folder is read once. Loops that this process compiles later are in `_loaded`.
+    """
+    with suppress(OSError), os.scandir(cache_folder()) as entries:
+        return {
+            entry.name.removeprefix("graphla_").rpartition("_")[0]
+            for entry in entries
+            if entry.name.endswith(".code")
+        }
+    return set()
 
 
 def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
@@ -114,7 +176,7 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
     name = f"graphla_{file}_{_digest(text)}"
 
     def find() -> Loop:
-        addresses = machine_code.load(name)
+        addresses = _load_addresses(name)
         if addresses is None:
             return getattr(_module(name, text), function)
         return machine_code.make_function(name, *addresses)
@@ -122,10 +184,24 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
     return _explain(find, describe)
 
 
+def _load_addresses(name: str) -> list[int] | None:
+    """Return the addresses of the wrappers in the machine code with this name.
+
+    If it is not in the cache, return None, or raise NotReady if this thread does not wait for a
+    compilation.
+    """
+    addresses = machine_code.load(name)
+    if addresses is None and not patience.waits:
+        raise NotReady
+    return addresses
+
+
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
     """Return call(), which compiles what `describe` describes in an error message."""
     try:
         return call()
+    except NotReady:
+        raise
     except Exception as error:
         if _is_interrupt(error):
             raise KeyboardInterrupt from error
@@ -145,15 +221,24 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
     key = ("program", text, library)
     found = _loaded.get(key)
     if found is None:
-        what = f"the program {name!r}; without @jit the function runs plainly"
-        file = f"graphla_library_{_digest(library)}"
-        with _lock:
-            before = _load_functions(file, library, what)
-            text = f"from {file} import *\n{text}"
-            program = f"graphla_program_{_digest(text)}"
-            after = _load_functions(program, text, what, (file, library))
-            found = _loaded[key] = before[0] + after[0], before[1] + after[1]
+        found = _load_once(key, PROGRAM, lambda: _load_all(name, text, library))
     return found
+
+
+def may_load_program() -> bool:
+    """Return whether a program is loaded or may be in the cache."""
+    return ("library",) in _loaded or PROGRAM in _cached_files()
+
+
+def _load_all(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
+    what = f"the program {name!r}; without @jit the function runs plainly"
+    file = f"graphla_library_{_digest(library)}"
+    before = _load_functions(file, library, what)
+    _loaded["library",] = before
+    text = f"from {file} import *\n{text}"
+    program = f"graphla_{PROGRAM}_{_digest(text)}"
+    after = _load_functions(program, text, what, (file, library))
+    return before[0] + after[0], before[1] + after[1]
 
 
 def _load_functions(
@@ -168,7 +253,7 @@ def _load_functions(
     if found is None:
 
         def find() -> list[int]:
-            addresses = machine_code.load(name)
+            addresses = _load_addresses(name)
             if addresses is None:
                 if imported[0] and imported[0] not in sys.modules:
                     _module(*imported)

@@ -15,7 +15,7 @@ import numpy as np
 from graphla.formats import Array
 from semirings import unary
 from semirings.dtypes import DataType
-from semirings.operators import TypedBinaryOp, TypedUnaryOp
+from semirings.operators import TypedBinaryOp, TypedSelectOp, TypedUnaryOp
 from semirings.overflow import overflowing
 from semirings.structures import TypedMonoid, TypedSemiring
 from semirings.trace import numba_prelude
@@ -207,6 +207,11 @@ def comparison(op: TypedBinaryOp) -> str:
     return _join(_operator(op, "precedes"), _function(f"def before(x, y):\n    return {call}"))
 
 
+def selection(op: TypedSelectOp) -> str:
+    """Return the source of `selects(x, i, j, thunk)`, which is the operator."""
+    return _operator(op, "selects")
+
+
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
     """Return the source of `lift`, which casts a value to the dtype, and of `accumulate`.
 
@@ -267,7 +272,7 @@ def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
     )
 
 
-def _operator(op: TypedBinaryOp | TypedUnaryOp, name: str) -> str:
+def _operator(op: TypedBinaryOp | TypedUnaryOp | TypedSelectOp, name: str) -> str:
     source = op.source_numba(name)
     assert source is not None, "an operator without a Numba form is computed in NumPy"
     return _function(source)

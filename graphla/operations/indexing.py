@@ -12,7 +12,7 @@ from graphla.operations.moving import on_device
 from graphla.operations.operation import Operation
 from graphla.operations.values import is_on_card
 from graphla.stores import HUGE, MatrixStore, ScalarStore, VectorStore
-from semirings.dtypes import BOOL, INT32
+from semirings.dtypes import BOOL, INT32, DataType
 from semirings.operators import TypedBinaryOp
 
 Places = np.ndarray | None  # indices of the selected rows or columns; None selects all
@@ -21,6 +21,12 @@ Places = np.ndarray | None  # indices of the selected rows or columns; None sele
 def locate(device: str, indices: Any) -> Any:
     """Copy indices, which may be on any device, to the given device."""
     return on_device(indices, device) if is_on_card(indices) else backend(device).asarray(indices)
+
+
+def one_entry(a: MatrixStore, i: int, value: Any, dtype: DataType) -> VectorStore:
+    """Return v(i) = value, a vector with one element per row of A, on the device of A."""
+    one = backend(a.device).one_entry(a.nrows, i, dtype.np_type.type(value))
+    return VectorStore(a.device, dtype, one)
 
 
 def _extract_vector(v: VectorStore, indices: Places) -> VectorStore:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from graphla import memory
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
@@ -24,6 +26,8 @@ BYTES_OF_ENTRY = 5
 """Bytes of a slot for each index, in addition to the value: a flag and an element of the list."""
 
 _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
+_names = {np.dtype(name): name for name in ("int32", "int64")}
+"""The names of dtypes, because the attribute `name` is computed each time."""
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
@@ -118,7 +122,7 @@ def _forms(matrix: ir.MatrixArgument, store: MatrixStore) -> tuple[Csr | None, C
 def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
     """Return the dtypes of `indptr` in both forms; a transpose has the dtype of the other form."""
     csr, csc = (form or other for form, other in (held, held[::-1]))
-    return csr.indptr.dtype.name, csc.indptr.dtype.name  # pyright: ignore[reportOptionalMemberAccess]
+    return _names[csr.indptr.dtype], _names[csc.indptr.dtype]  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def _matrix(

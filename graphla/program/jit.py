@@ -24,6 +24,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from graphla.backends import default_device
+from graphla.compilers.numba import NotReady, impatience
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
@@ -47,6 +48,13 @@ IN_PYTHON = (
     "runs as Python, because its operands are small, config.compiled is False, or Numba is not "
     "installed. If it is compiled, it becomes:"
 )
+
+PLAIN = 50
+"""A function of the library does not wait for its first compilation if its matrix has fewer than
+PLAIN * `config.compile_threshold` entries: it takes less time to run its statements as Python."""
+
+PRICE = 2.0
+"""The approximate time of a compilation in seconds, the import of Numba included."""
 
 MOST_PROGRAMS = 64
 """The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
@@ -127,9 +135,11 @@ def jit_if_large(function: F) -> F:
     """Compile the loops of a function of the library, whose first argument is a Matrix.
 
     Like `jit`, but a call with a small matrix never waits for a compilation: if the matrix has
-    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless an
-    earlier call has compiled them for the same types. This holds on each device, even if
-    `config.compiled` is True. All compiled functions of the library follow this rule.
+    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless they are
+    compiled for the same types, by an earlier call or in the cache. On the CPU, this also holds for
+    a matrix with up to PLAIN times as many entries, until the calls of the function have taken as
+    long as a compilation. The rule holds even if `config.compiled` is True. All compiled functions
+    of the library follow it.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
@@ -163,15 +173,6 @@ def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool
     return made
 
 
-def _is_small(A: Any) -> bool:
-    """Return whether a matrix is so small that the compilation of a loop saves no time."""
-    return _is_too_few(max(A.nvals, A.nrows))
-
-
-def _is_too_few(entries: int) -> bool:
-    return entries < current().compile_threshold
-
-
 def _contents(cell: CellType) -> Any:
     try:
         return cell.cell_contents
@@ -202,19 +203,42 @@ class _Function:
         self.is_patient = is_patient
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
+        self.spent = 0.0  # seconds of calls of an impatient function that ran a loop as Python
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
-            rewritten = self.rewritten
-            if rewritten is None:
-                if not running.may_compile() or (not is_patient and _is_small(args[0])):
-                    return function(*args, **options)
-                rewritten = self.rewrite()
-            return rewritten(*args, **options)
+            if not running.may_compile():
+                return function(*args, **options)
+            if is_patient:
+                return (self.rewritten or self.rewrite())(*args, **options)
+            begin, before = perf_counter(), self.count_runs()
+            device, entries = args[0].device, max(args[0].nvals, args[0].nrows)
+            may_run = self.rewritten or running.may_be_cached(device)
+            if may_run or not self.is_too_early(device, entries):
+                found = (self.rewritten or self.rewrite())(*args, **options)
+            else:
+                found = function(*args, **options)
+            if self.count_runs() == before:
+                self.spent += perf_counter() - begin
+            return found
 
         setattr(wrapper, JITTED, function)
         wrapper.explain = self.explain  # pyright: ignore[reportAttributeAccessIssue]
         self.wrapper = wrapper
+
+    def count_runs(self) -> int:
+        """Return how often a loop of the function has run as a program."""
+        return sum(loop.runs for loop in self.loops)
+
+    def is_too_early(self, device: str, entries: int) -> bool:
+        """Return whether an impatient function does not wait for a compilation yet.
+
+        On the CPU, it waits if the operands are large, or once its calls have taken as long as a
+        compilation takes. So a compilation at most doubles the total time.
+        """
+        threshold = current().compile_threshold
+        is_cheap = device == "cpu" and self.spent < PRICE
+        return entries < threshold * (PLAIN if is_cheap else 1)
 
     def rewrite(self) -> FunctionType:
         """Return the rewritten function, whose loops call the items of `loops`."""
@@ -317,6 +341,7 @@ class _Loop:
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
+        self.runs = 0  # number of runs as a program
         self.errors: dict[Any, NotCompilable] = {}  # by description: why flattening failed
         self.state = State.NEW
         self.has_warned = False
@@ -412,6 +437,7 @@ class _Shape:
         self.loop = loop
         self.cases: dict[Any, list[_Case]] = {}
         self.refused: dict[Any, NotCompilable] = {}
+        self.absent: set[Any] = set()  # the types for which no program is in the cache
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
         self.homes = tuple(
@@ -440,8 +466,8 @@ class _Shape:
         if not at.has_graphla:
             return self.owner.run_in_python()
         device = at.device or default_device()
-        engine = running.engine_for(device, at.entries)
         explains = _report.get() is not None
+        engine = running.engine_for(device, at.entries, may_be_small=not explains)
         if at.is_mixed or (engine is None and not explains):
             return None
         has_all = len(values) == len(self.inputs) + len(self.homes)
@@ -449,14 +475,14 @@ class _Shape:
         how = device, settings.device, settings.deterministic, forced_direction()
         key = description, has_all or tuple(values), how
         cases = self.cases.get(key, ())
-        waits = explains or self.owner.owner.is_patient
-        if (
-            not waits
-            and _is_too_few(at.entries)
-            and not any(engine in case.engines for case in cases)
-        ):
+        waits = explains or self.waits_for(device, at.entries)
+        is_compiled = waits or any(engine in case.engines for case in cases)
+        if not is_compiled and (key in self.absent or not running.may_be_cached(device)):
             return None
         try:
+            if not is_compiled:
+                with impatience():
+                    return self.find(key, cases, values).run(engine, device, values)  # pyright: ignore
             case = self.find(key, cases, values)
             if explains:
                 explain = getattr(running.engine_to_explain(device), "explain", lambda _: "")
@@ -464,10 +490,19 @@ class _Shape:
                 self.owner.say(f"{how}\n{printing.text(case.program)}{explain(case.program)}")
             self.owner.state = State.COMPILED
             return None if engine is None else case.run(engine, device, values)
+        except NotReady:
+            self.absent.add(key)
+            return None
         except NotCompilable as error:
             self.refused[key] = error
             self.locate(error)
-            return self.owner.fail(error)
+            return self.owner.fail(error) if is_compiled else None
+
+    def waits_for(self, device: str, entries: int) -> bool:
+        """Return whether the loop waits for its compilation for operands of this size."""
+        if self.owner.owner.is_patient:
+            return running.engine_for(device, entries) is not None
+        return not self.owner.owner.is_too_early(device, entries)
 
     def code_of(self, home: Home) -> CodeType:
         """Return the code of the function that owns a home."""
@@ -664,7 +699,6 @@ class _Case:
 
     def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """Run the program and write the results back. Return None if Python must run the loop."""
-        self.engines.add(engine)
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
         arguments = Arguments(
@@ -683,6 +717,8 @@ class _Case:
             record_levels(name, "", "product", outcome.trace, perf_counter() - start)
         else:
             outcome = running.run(engine, self.program, arguments)
+        self.engines.add(engine)
+        self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
             count = outcome.enlarged.count(name)
             times = "once" if count == 1 else f"{count} times"

@@ -125,11 +125,12 @@ def use(engine: Engine) -> Iterator[None]:
         _used.reset(token)
 
 
-def engine_for(device: str, entries: int) -> Engine | None:
+def engine_for(device: str, entries: int, *, may_be_small: bool = False) -> Engine | None:
     """Return the engine for operands on a device, or None if the loop runs as Python.
 
     `entries` is the maximum of the operands' sizes: the entries and the rows of a matrix, and the
-    size of a vector.
+    size of a vector. If `may_be_small` is True and a program may be in the cache, there is also an
+    engine for small operands.
     """
     used = _used.get()
     if used is not None:
@@ -138,13 +139,19 @@ def engine_for(device: str, entries: int) -> Engine | None:
         return _engine("cuda")
     settings = current()
     wanted = settings.compiled
-    if wanted is False or (wanted == "auto" and entries < settings.compile_threshold):
+    is_small = wanted == "auto" and entries < settings.compile_threshold
+    if wanted is False or (is_small and not (may_be_small and may_be_cached(device))):
         return None
     if not numba.is_installed():
         if wanted is True:
             raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
         return None
     return _engine("cpu")
+
+
+def may_be_cached(device: str) -> bool:
+    """Return whether programs for a device may be in memory or in the cache on disk."""
+    return device == "cpu" and _used.get() is None and numba.may_load_program()
 
 
 def engine_to_explain(device: str) -> Engine | None:

@@ -13,6 +13,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from graphla.backends.requests import How
 from graphla.stores import MatrixStore
 from semirings import laws
@@ -48,6 +50,11 @@ def evaluation(op: TypedSemiring, a: MatrixStore, low: Any, high: Any) -> Evalua
     `low` and `high` are the minimum and the maximum of the initial values of the vector.
     """
     least, greatest = a.extent(op.type2) if op.binaryop.reads_y else (low, high)
+    return _choose(op, *(np.asarray(x).item() for x in (low, high, least, greatest)))
+
+
+@lru_cache(maxsize=4096)
+def _choose(op: TypedSemiring, low: Any, high: Any, least: Any, greatest: Any) -> Evaluation:
     domain = _distributes_on(op, "right_distributive")
     if domain is None or not _lie(domain, op.return_type, (low, high, least, greatest)):
         return ROUNDS

@@ -17,7 +17,7 @@ from graphla.formats import Array, BitmapVector, Csr, SparseVector, is_iso
 from graphla.operations.accelerate.searches import lower
 from graphla.operations.entrywise import cast
 from graphla.operations.operation import DeviceScope, refuse_mixed
-from graphla.settings import recorders
+from graphla.settings import forced_direction, recorders
 from graphla.sparse import Matrix
 from graphla.sparse.mask import as_mask
 from graphla.stores import MatrixStore, VectorStore
@@ -67,6 +67,9 @@ def closure_of_rows(
             found = _search_rows(task, starts.csr)
             running.gives(found._store)
             return found, None
+        found = None if parents else _find_distances(task, starts)
+        if found is not None:
+            return Matrix._of(running.gives(found)), None
         closed = [_close_row(replace(task, x=_row(starts, i))) for i in range(starts.nrows)]
         values = running.gives(_stack_rows(closed, 1, task, op.return_type))
         if not parents:
@@ -146,6 +149,31 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
         forms.values,
     )
     return Matrix._of(MatrixStore(a.device, op.return_type, spread, None))
+
+
+# --- distances from all rows ----------------------------------------------------------------------
+
+
+def _find_distances(task: Task, starts: MatrixStore) -> MatrixStore | None:
+    """Return the closure of all rows if the semiring is min.+ and the backend has a loop for it.
+
+    Otherwise, return None.
+    """
+    op, a = task.op, task.a
+    is_plain = task.mask is None and task.limit is None and forced_direction() != "pull"
+    if not is_plain or op.monoid.name != "min" or op.binaryop.name != "plus" or not a.nvals:
+        return None
+    if not (op.return_type == op.type2 == a.dtype) or recorders():
+        return None
+    low, high = starts.extent(op.return_type)
+    if evaluation(op, a, low, high).how != "near_far" or low < 0:
+        return None
+    if op.return_type.is_integer:
+        longest = int(high) + a.nrows * int(a.extent(op.type2)[1])
+        if longest > np.iinfo(op.return_type.np_type).max:
+            return None
+    found = task.do.distances(a.csr, starts.csr)
+    return None if found is None else MatrixStore(a.device, op.return_type, found, None)
 
 
 # --- the closure of one row -----------------------------------------------------------------------

@@ -14,8 +14,15 @@ ENGINES = ["cuda"] if DEVICE == "cuda" else ["numpy", "compiled"]
 
 @pytest.fixture(scope="module", params=ENGINES, autouse=True)
 def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once."""
+    """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once.
+
+    With NumPy alone, no graph counts as small, so that tiny graphs are not computed with dense
+    arrays. With compiled loops, they are.
+    """
     if request.param == "compiled":
         pytest.importorskip("numba")
-    with gl.config.set(compiled=request.param == "compiled"):
-        yield request.param
+        with gl.config.set(compiled=True):
+            yield request.param
+    else:
+        with gl.config.set(compiled=False, compile_threshold=0):
+            yield request.param

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from graphs import graphs, with_order
+from graphs import graphs, halves, integers, magnitudes, with_order
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,3 +145,11 @@ def test_results_on_graphs_with_at_most_one_vertex_are_correct(n):
     assert eccentricity(A).to_dict() == dict.fromkeys(range(n), 0)
     assert all_pairs_lengths(A).to_dicts() == {v: {v: 0} for v in range(n)}
     assert bfs_levels(A, []).shape == (0, n)
+
+
+@given(graphs(weights=integers | halves | magnitudes, dtype="FP64"))
+def test_distances_from_many_starts_are_those_from_each_start(graph):
+    A = graph.matrix()
+    found = all_pairs_lengths(A, weight=True)
+    for v in range(A.nrows):
+        assert found[v, :].new().isequal(algorithms.sssp(A, v).distances, check_dtype=True)

@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla.algorithms import louvain, modularity
 from graphla.algorithms._shared.membership import selection
+from graphla.backends.cpu.communities import MovesTuning
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.tuning import using
 from graphla.operations import hashed_random
 from semirings.semiring import plus_first
 
@@ -267,6 +270,36 @@ def test_a_seed_gives_the_same_communities_with_and_without_numba(seed):
                     answers.append(louvain(A, seed=seed, directed=directed))
             assert answers[0].isequal(answers[1])
             assert answers[0].isequal(answers[2])
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("directed", [False, True])
+def test_batches_give_the_same_communities_for_any_number_of_threads_and_without_numba(directed):
+    pytest.importorskip("numba")
+    for A in two_graphs():
+        answers = []
+        for compiled, threads in ((False, 1), (True, 1), (True, 2), (True, 4), (True, 4)):
+            with (
+                gl.config.set(compiled=compiled, threads=threads, deterministic=threads == 4),
+                using(MovesTuning(smallest=8, fewest=5, most=5, few=100), PartsTuning(parallel=1)),
+            ):
+                answers.append(louvain(A, seed=1, directed=directed))
+        assert all(each.isequal(answers[0]) for each in answers)
+
+
+@pytest.mark.cpu
+@settings(max_examples=40)
+@given(weighted, resolutions, st.integers(1, 4), st.integers(0, 3))
+def test_after_moves_in_batches_no_single_move_raises_the_modularity(
+    graph, resolution, batches, rounds
+):
+    assume(sum(graph.weights))
+    directed = not graph.undirected
+    with using(MovesTuning(smallest=1, fewest=batches, most=batches, rounds=rounds, few=1000)):
+        found = louvain(graph.matrix(), True, resolution, 0, 1, directed=directed)
+    exact, community = Exact(graph, resolution), found.to_dense().tolist()
+    for v in range(graph.n):
+        assert max(exact.gains(community, v).values(), default=0) <= NEAR
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])

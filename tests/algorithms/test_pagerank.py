@@ -12,6 +12,8 @@ from verifiers import verify_pagerank
 import graphla as gl
 from graphla import Vector
 from graphla.algorithms import ConvergenceError, pagerank
+from graphla.backends.cpu.operands import PartsTuning
+from graphla.backends.tuning import using
 from graphla.operations.accelerate import PageRank
 
 algebra = import_module("graphla.algorithms.pagerank")
@@ -207,3 +209,27 @@ def test_ranks_in_single_precision_that_no_longer_change_have_converged(compiled
     with gl.config.set(compiled=compiled, deterministic=deterministic):
         rank = pagerank(A, 0.1, tol=1e-20, dtype="FP32", nstart={0: 1})
     assert np.allclose(rank.to_dense(), 1 / 3)
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("weight", [False, True])
+def test_any_number_of_threads_gives_the_ranks_of_the_definition(threads, weight):
+    """The path, the grid and the Kronecker graph have rows of all lengths."""
+    pytest.importorskip("numba")
+    path = gl.Matrix.from_coo(np.arange(98), np.arange(1, 99), True, nrows=100, ncols=100)
+    for A in (path, gl.generators.grid(30, 31), gl.generators.kronecker(8, seed=3)):
+        B = gl.binary.plus(gl.unary.one["FP64"](A), 0.25).new()
+        (i, j, x) = B.to_coo()
+        B = gl.Matrix.from_coo(i, j, x + j % 3, nrows=A.nrows, ncols=A.ncols)
+        with gl.config.set(compiled=False):
+            expected = pagerank(B, weight=weight, **patient)
+        for deterministic in (False, True):
+            with (
+                gl.config.set(compiled=True, threads=threads, deterministic=deterministic),
+                using(PartsTuning(parallel=1)),
+            ):
+                found = pagerank(B, weight=weight, **patient)
+                assert np.allclose(found.to_dense(), expected.to_dense(), rtol=0, atol=1e-8)
+                if deterministic:
+                    assert pagerank(B, weight=weight, **patient).isequal(found)

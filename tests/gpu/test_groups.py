@@ -21,6 +21,7 @@ from graphla.backends.cuda.communities import CommunitiesTuning
 from graphla.backends.cuda.matching import MatchingTuning
 from graphla.backends.tuning import using
 
+label_propagation_ = importlib.import_module("graphla.algorithms.label_propagation")
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
 """Maximum row lengths of the four row classes, for several ways to divide the rows."""
@@ -55,8 +56,10 @@ def test_communities_match_those_computed_on_the_host_in_every_row_class(given_,
     weight, A = given_
     with using(CommunitiesTuning(*rows, hub_slots=slots)):
         there = A.to("cuda")
-        labels = label_propagation(there, weight, max_iter=3)
-        assert labels.to("cpu").isequal(by_definition(label_propagation, A, weight, max_iter=3))
+        for synchronous in (False, True):
+            options = {"max_iter": 3, "synchronous": synchronous}
+            labels = label_propagation(there, weight, **options)
+            assert labels.to("cpu").isequal(label_propagation_.definition(A, weight, **options))
         found = louvain(there, weight, max_level=2)
         assert found.to("cpu").isequal(louvain_.definition(A, weight, max_level=2))
 
@@ -81,7 +84,7 @@ def test_a_hub_whose_neighbors_have_distinct_labels_takes_the_smallest_label(deg
     hub = np.zeros_like(leaves)
     with gl.config.set(device="cuda"):
         A = gl.Matrix.from_coo(np.r_[hub, leaves], np.r_[leaves, hub], True)
-        labels = label_propagation(A, max_iter=1).to_dense()
+        labels = label_propagation(A, max_iter=1, synchronous=True).to_dense()
         assert labels[0] == 1
         assert not labels[1:].any()
         assert louvain(A).to_dense().tolist() == [0] * (degree + 1)
@@ -101,7 +104,7 @@ def test_a_hub_row_shared_by_many_blocks_gives_the_same_labels_as_the_host(longe
     for count in (1, 2, 7):
         with using(CommunitiesTuning(block_entries=longest)):
             labels = label_propagation(A.to("cuda"), weight, 5, max_iter=count)
-        assert labels.to("cpu").isequal(label_propagation(A, weight, 5, max_iter=count))
+        assert labels.to("cpu").isequal(label_propagation_.definition(A, weight, 5, max_iter=count))
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -112,7 +115,7 @@ def test_the_smallest_label_wins_when_all_weights_are_zero(rows):
         A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 0.0, nrows=11, ncols=11)
     with using(CommunitiesTuning(*rows)):
         labels = label_propagation(A.to("cuda"), True, max_iter=2)
-    assert labels.to("cpu").isequal(label_propagation(A, True, max_iter=2))
+    assert labels.to("cpu").isequal(label_propagation_.definition(A, True, max_iter=2))
 
 
 @pytest.mark.parametrize("strategy", ["largest_first", "random_sequential"])
@@ -154,7 +157,9 @@ def test_large_graphs_give_the_same_results_as_on_the_host(seed):
     for algorithm in (greedy_color, maximal_matching, maximal_independent_set):
         assert algorithm(there, seed=seed).to("cpu").isequal(algorithm(A, seed=seed))
     for count in (1, 5, 100):
-        labels = label_propagation(there, max_iter=count)
-        assert labels.to("cpu").isequal(label_propagation(A, max_iter=count))
+        labels = label_propagation(there, max_iter=count, synchronous=True)
+        assert labels.to("cpu").isequal(label_propagation(A, max_iter=count, synchronous=True))
+    labels = label_propagation(there, max_iter=3)
+    assert labels.to("cpu").isequal(label_propagation_.definition(A, max_iter=3))
     first = louvain(there, seed=seed)
     assert all(louvain(there, seed=seed).isequal(first) for _ in range(5))

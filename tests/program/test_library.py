@@ -15,9 +15,9 @@ from devices import DEVICE
 import graphla as gl
 from graphla import Matrix, Vector
 from graphla import algorithms as algo
-from graphla.program import interpreter, running
+from graphla.program import interpreter, jit, running
 from graphla.program.ir import Program
-from graphla.program.jit import jit_if_large
+from graphla.program.jit import PLAIN, jit_if_large
 from graphla.program.running import Arguments, Engine, Outcome
 from semirings.exceptions import NotCompilable
 
@@ -141,7 +141,7 @@ def test_a_small_graph_waits_for_no_compilation():
             x << gl.semiring.max_second(A @ x)
         return x
 
-    small, large = (gl.generators.cycle(n) for n in (10, 500))
+    small, large = (gl.generators.cycle(n) for n in (5, 500))
     engine = Counting(interpreter)
 
     def run(A: Matrix) -> int:
@@ -150,8 +150,26 @@ def test_a_small_graph_waits_for_no_compilation():
         assert found.to_dense()[0] == A.nrows - 1  # a neighbor of vertex 0 in the cycle
         return engine.runs - before
 
-    with running.use(engine), gl.config.set(compile_threshold=100):
+    with running.use(engine), gl.config.set(compile_threshold=1000 // PLAIN):
         assert run(small) == 0
         assert run(large) == 1
         # The loop has been compiled for the same types.
         assert run(small) == 1
+
+
+@pytest.mark.cpu
+def test_a_function_waits_for_a_compilation_once_its_calls_have_taken_as_long(monkeypatch):
+    @jit_if_large
+    def step(A: Matrix, x: Vector) -> Vector:
+        for _ in range(3):
+            x << gl.semiring.max_second(A @ x)
+        return x
+
+    A, engine = gl.generators.cycle(500), Counting(interpreter)
+    x = Vector.from_dense(np.arange(500))
+    with running.use(engine), gl.config.set(compile_threshold=100):
+        step(A, x)
+        assert engine.runs == 0
+        monkeypatch.setattr(jit, "PRICE", 0.0)
+        step(A, x)
+        assert engine.runs == 1

@@ -19,6 +19,7 @@ import numpy as np
 from graphla.algorithms._shared import validation
 from graphla.graph import cached_properties
 from graphla.operations.moving import send
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
@@ -26,6 +27,31 @@ from semirings.semiring import plus_pair, plus_second, plus_times
 WEDGES = 1 << 24
 """The approximate number of wedges in a batch of rows. A batch may exceed it by the wedges of one
 row. A wedge takes at most 16 bytes."""
+
+TINY = 128
+"""The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
+
+A few operations of NumPy on such an array take less time than one product of sparse matrices.
+"""
+
+ONE_THREAD = 1 << 18
+"""Up to this number of multiplications, OpenBLAS multiplies dense arrays in one thread."""
+
+
+def is_tiny(A: Matrix) -> bool:
+    """Return whether products of A are fastest with a dense array, by NumPy."""
+    return A.nrows <= TINY and A.device == "cpu" and A.nvals < config.compile_threshold
+
+
+def dense_array(A: Matrix, values: Any = 1.0) -> np.ndarray:
+    """Return an FP64 array with `values` at the entries of A, in the order of rows, else 0.
+
+    Sums of counts in FP64 are exact, because the matrix is tiny.
+    """
+    found = np.zeros(A.shape)
+    rows, columns, _ = A.to_coo(values=False, copy=False)
+    found[rows, columns] = values
+    return found
 
 
 def drop_loops(A: Matrix) -> Matrix:
@@ -136,6 +162,27 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
     if chosen is None:
         both_ends = both_ends + dense(T.reduce_columnwise(monoid.plus))
     return both_ends / 2 if weighted else both_ends // 2
+
+
+def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
+    """Return Σ (DDᵀ) ∘ D over each row, or over the rows in `chosen`, for a dense array D.
+
+    For a symmetric pattern without self-loops, this is twice the number of triangles per vertex.
+    """
+    rows = D if chosen is None else D[chosen]
+    return (multiply_densely(rows, D.T) * rows).sum(axis=1)
+
+
+def multiply_densely(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """Return XY. The rows of X are cut into parts that OpenBLAS multiplies in this thread.
+
+    Its own threads would save little time, and cost much if the machine has other work.
+    """
+    step = max(1, ONE_THREAD // max(Y.size, 1))
+    found = np.empty((X.shape[0], Y.shape[1]))
+    for first in range(0, X.shape[0], step):
+        np.matmul(X[first : first + step], Y, out=found[first : first + step])
+    return found
 
 
 def dense(v: Any) -> Any:

@@ -7,10 +7,13 @@ same on every device and for any number of threads.
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
 
 from graphla.graph.cached_properties import has_symmetric_values, is_symmetric
 from graphla.sparse import Matrix
-from semirings import binary, monoid, unary
+from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
@@ -47,11 +50,17 @@ def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     is thus relative to the sum of all weights, not to the weight itself. If the sum of the weights
     is not finite, an error is raised.
     """
-    total = float(W.reduce_scalar(monoid.plus).get(0))
+    indptr, columns, weights = W.to_csr(copy=False)
+    with np.errstate(all="ignore"):
+        total = float(weights.sum())
     if not total < math.inf:
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         return W, 0.0
     scale = math.ldexp(1.0, min(EXACT - math.frexp(total)[1], 1000))
-    W = unary.trunc(binary.times(W, scale).new()).new()
-    return W, float(W.reduce_scalar(monoid.plus).get(0))
+    has_one = weights.strides == (0,)  # all weights are equal and stored once
+    weights = np.trunc((weights[:1] if has_one else weights) * scale)
+    total = float(weights.sum()) * (W.nvals if has_one else 1)
+    shape: dict[str, Any] = {"ncols": W.ncols, "symmetric": has_symmetric_values(W)}
+    values = weights[0].item() if has_one else weights
+    return Matrix.from_csr(indptr, columns, values, copy=False, **shape), total

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from graphla.operations import hashed_random, indexing, ordering
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
@@ -23,6 +25,8 @@ def selection(labels: Vector, ncols: int | None = None) -> Matrix:
 
 def vertex_numbers(A: Matrix) -> Vector:
     """Return the INT64 vector v(i) = i with one element per vertex of A."""
+    if A.device == "cpu":
+        return Vector.from_dense(np.arange(A.nrows), copy=False)
     return indexunary.rowindex(Vector.from_scalar(True, A.nrows)).new()
 
 

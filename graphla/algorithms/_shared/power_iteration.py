@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from graphla.algorithms._shared import validation
 from graphla.operations.moving import default_device
 from graphla.operations.operation import refuse_mixed
@@ -87,6 +89,12 @@ def norm(x: Vector) -> float:
 
 def normalize(x: Vector) -> Vector:
     """Return x / √Σ x², or 0 if x is 0."""
+    values = x.to_dense(copy=False) if x.device == "cpu" and x.nvals == x.size else None
+    if values is not None and values.dtype == np.float64:
+        with np.errstate(all="ignore"):
+            square = float(values @ values)
+        if 0.0 < square < math.inf:
+            return Vector.from_dense(values / math.sqrt(square), copy=False)
     x = x.dup()
     scale_to_length_1(x)
     return x

@@ -11,8 +11,9 @@ import numpy as np
 
 from graphla.graph.cached_properties import extent, is_symmetric
 from graphla.graph.labels import vertex_name
+from graphla.operations import indexing
 from graphla.operations.moving import on_host
-from graphla.operations.operation import refuse_mixed
+from graphla.operations.operation import perform, refuse_mixed
 from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
@@ -127,8 +128,16 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
     return np.array([vertex(source, A.nrows, name)], np.int32)
 
 
+def start(source: int, A: Matrix, value: Any, dtype: Any) -> Vector:
+    """Return a Vector with `value` at one vertex, on the device of A."""
+    wanted = lookup_dtype(dtype)
+    return Vector._of(perform("build", indexing.one_entry, A._read(), source, value, wanted))
+
+
 def starts(source: Any, A: Matrix, value: Any, dtype: Any) -> Vector:
     """Return a Vector with `value` at each source, on the device of A."""
+    if type(source) is int:
+        return start(vertex(source, A.nrows), A, value, dtype)
     with config.set(device=A.device):
         chosen = sources(source, A)
         if isinstance(chosen, Vector):

@@ -10,8 +10,9 @@ from queue import SimpleQueue
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.betweenness import Graph, Paths, Sums
+from graphla.backends.cpu.operands import threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -23,6 +24,7 @@ PARTS = 8
 """Number of parts per thread into which the list of sources is divided."""
 
 
+@try_loops
 def dependencies(request: Dependencies) -> DependenciesResult | None:
     """Return the dependencies of vertices and edges, summed over all sources.
 
@@ -40,7 +42,8 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
     graph = Graph(out.indptr, out.indices, weights, step)
     sources = sources.astype(np.int32)
     counts, stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
-    threads = max(1, min(config.threads, count))
+    work = count * (n + out.nvals)
+    threads = max(1, min(threads_worth(work, config.threads), count))
     sizes = n, out.nvals if request.of_edges else 1, n if request.reach else 1
     sums = [_sums(*sizes, counts) for _ in range(threads)]
     idle: SimpleQueue[tuple[Sums, Paths]] = SimpleQueue()
@@ -48,7 +51,7 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
         idle.put((own, _paths(n, is_weighted, stop)))
     sample = (graph, sources, _sums(1, 1, 1, counts[:0]), _paths(1, is_weighted, stop))
     loop = load("betweenness.dependencies", (numba_ops.nothing,), sample)
-    wanted = (int(is_weighted), int(request.of_edges), int(request.reach))
+    wanted = (int(is_weighted), int(request.of_edges), int(bool(request.reach)))
 
     def some(first: int, last: int) -> None:
         own, paths = idle.get()
@@ -59,7 +62,7 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
 
     size = max(1, -(-count // (threads * PARTS)))
     parts = [(first, min(first + size, count)) for first in range(0, count, size)]
-    apart(lambda: run(some, parts, threads, stop), stop, threads)
+    apart(lambda: run(some, parts, threads, stop), stop, threads, work)
     totals, edges, reached = (sum(each) for each in zip(*(own[:3] for own in sums), strict=True))
     return DependenciesResult(
         totals, edges if request.of_edges else None, reached if request.reach else None, counts

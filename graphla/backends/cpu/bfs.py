@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops import bfs as loops
 from graphla.backends.cpu.loops.bfs import Graph, Rule, Work
 from graphla.backends.cpu.masks import flag_allowed
@@ -68,16 +68,13 @@ class BfsTuning:
 TUNING = BfsTuning()
 
 
+@try_loops
 def bfs(request: Search) -> BfsResult:
     """Return the level of each vertex, and its parent on a path from the nearest start."""
-    out, pulled = request.out, request.into or request.out
-    types = out.indptr.dtype, pulled.indptr.dtype
-    key = ("bfs", *types, request.levels, request.parents)
-    if not compiles_traversal(out.nvals, out.nrows, key):
+    out = request.out
+    if not compiles(out.nvals, size=out.nrows):
         return bfs_numpy(request)
-    result = bfs_numba(request, config.threads)
-    ready.add(key)
-    return result
+    return bfs_numba(request, config.threads)
 
 
 # --- NumPy ----------------------------------------------------------------------------------------

@@ -9,19 +9,27 @@ from typing import Any
 import numpy as np
 
 from graphla import memory
+from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.folding import flag_run_starts, fold_from_left
 from graphla.backends.cpu.layout import (
     from_keys,
     index_dtype,
     is_increasing,
+    offsets,
     scipy_sorts,
     sort_in_place,
     sort_order,
 )
+from graphla.backends.cpu.operands import WORDS, cut, threads_worth
 from graphla.backends.values import duplicate_entry, gather
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import load
+from graphla.compilers.threads import run
 from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
+SORT_PARTS = 32
+"""Rows are sorted in at most this number of parts. More parts take less scratch memory."""
 PARTS = 16
 """Duplicates are combined in this number of parts. More parts take less scratch memory."""
 
@@ -57,6 +65,9 @@ def build_matrix(
     Without `dup_op`, a position that occurs twice raises an error.
     """
     memory.require_offsets(nrows, "rows", values.size)
+    threads = compiles(values.size // SIMPLE, size=max(nrows, ncols))
+    if threads and 0 < max(nrows, ncols) <= values.size and values.itemsize in WORDS:
+        return _build_numba(nrows, ncols, rows, columns, values, dup_op, threads)
     # If all values are equal and stored once, only the positions are sorted; this is faster than
     # SciPy's sorts, which also move the values.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
@@ -91,6 +102,78 @@ def _build_numpy(
         values = fold_equal(values, first, dup_op, lambda k: divmod(int(keys[k]), ncols))
         keys = keys.compress(first)
     return from_keys(nrows, ncols, keys, values)
+
+
+def _build_numba(
+    nrows: int,
+    ncols: int,
+    rows: Array,
+    columns: Array,
+    values: Array,
+    dup_op: TypedBinaryOp | None,
+    threads: int,
+) -> Csr:
+    """Build a matrix by compiled loops.
+
+    They need little memory in addition to the result. Both sorts are stable, so entries with the
+    same position keep the order in which they were given.
+    """
+    iso, word = is_iso(values), WORDS[values.itemsize]
+    given = np.empty(0, np.uint8) if iso else np.ascontiguousarray(values).view(word)
+    indptr, indices, new = _distribute(nrows, rows, columns, given, threads)
+    are_distinct = _sort_rows(indptr, indices, new, ncols, threads)
+    values = np.broadcast_to(values[:1], indices.size) if iso else new.view(values.dtype)
+    a = Csr(nrows, ncols, indptr, indices, values)
+    return a if are_distinct else _fold_duplicates(a, dup_op)
+
+
+def _distribute(
+    nrows: int, rows: Array, columns: Array, values: Array, threads: int
+) -> tuple[Array, Array, Array]:
+    """Return the indptr of the rows, and the columns and values of the entries of each row.
+
+    `values` may be empty. The entries of a row keep their order.
+    """
+    rows, columns = (
+        np.ascontiguousarray(each, None if each.dtype == np.int32 else np.int64)
+        for each in (rows, columns)
+    )
+    size = rows.size
+    count = threads_worth(size, threads)
+    parts = [(k, size * k // count, size * (k + 1) // count) for k in range(count)]
+    following = np.zeros((count, nrows), index_dtype(size))
+    given = rows, following.reshape(-1)
+    loop = load("build.count", (numba_ops.nothing,), given)
+    run(lambda *part: loop(*given, nrows, *part), parts, threads)
+    indptr = offsets(following.sum(0))
+    before = indptr[:-1].copy()
+    for each in following:  # replaces the count of each part by the position of its first entry
+        each[:], before = before, before + each
+    indices, moved = np.empty(size, np.int32), np.empty(values.size, values.dtype)
+    arrays = rows, columns, values, following.reshape(-1), indices, moved
+    loop = load("build.place", (numba_ops.nothing,), arrays)
+    run(lambda *part: loop(*arrays, int(values.size > 0), nrows, *part), parts, threads)
+    return indptr, indices, moved
+
+
+def _sort_rows(indptr: Array, indices: Array, values: Array, ncols: int, threads: int) -> bool:
+    """Sort the entries of each row by column, in place. Return whether there are no duplicates.
+
+    `values` may be empty.
+    """
+    parts = cut(np.diff(indptr), max(1, min(SORT_PARTS, indices.size // ncols)))
+    scratch = np.empty(0, indptr.dtype), *np.empty((2, 0), np.int32), values[:0]
+    loop = load("build.sort", (numba_ops.nothing,), (indptr, indices, values, *scratch))
+
+    def sort(start: int, stop: int) -> bool:
+        entries = int(indptr[stop] - indptr[start])
+        ends = np.empty(max(ncols + 1, stop - start), indptr.dtype)
+        places, moved = np.empty((2, entries), np.int32), np.empty(entries, values.dtype)
+        return loop(
+            indptr, indices, values, ends, *places, moved, int(values.size > 0), start, stop
+        )
+
+    return all(run(sort, parts, threads))
 
 
 def _build_scipy(

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.closure_buckets import closure_by_buckets
 from graphla.backends.cpu.convert import to_bitmap
-from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.folding import flag_run_starts, fold_runs
 from graphla.backends.cpu.layout import cast_values, ranges, sort_order
 from graphla.backends.cpu.loops import closure as loops
@@ -59,18 +59,15 @@ class ClosureTuning:
 TUNING = ClosureTuning()
 
 
+@try_loops
 def closure(request: Closure) -> ClosureResult:
     """x = x ⊕ xA, repeated until x no longer changes.
 
     At most `request.limit` products are computed. The loop also ends when the values that
     `request.enough` describes are final.
     """
-    out, how = request.out, request.how == "near_far"
-    key = ("closure", out.indptr.dtype, out.values.dtype, request.semiring, how)
-    if compiles_traversal(out.nvals, out.nrows, key, request.semiring):
-        found = closure_by_buckets(request, config.threads) or _Numba(request).run()
-        ready.add(key)
-        return found
+    if compiles(request.out.nvals, request.semiring, size=request.out.nrows):
+        return closure_by_buckets(request, config.threads) or _Numba(request).run()
     return _closure_numpy(request)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def color(a: Csr, numbers: Array) -> Array | None:
     """Return the colors as int32[n], or None if no compiled loop is used.
 

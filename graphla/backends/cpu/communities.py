@@ -2,39 +2,90 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
-from graphla.backends.cpu.loops.communities import Links, Moves
-from graphla.backends.cpu.operands import cut, threads_worth, values_of
+from graphla.backends.cpu.build import build_matrix
+from graphla.backends.cpu.dispatch import SIMPLE, compiles, try_loops
+from graphla.backends.cpu.layout import offsets, row_of_entry
+from graphla.backends.cpu.loops.communities import (
+    Links,
+    Moves,
+    apply_moves,
+    choose_moves,
+    contract_rows,
+    group,
+    move,
+    popular_in_block,
+    publish_block,
+    sort_symmetric,
+    wake_neighbors,
+)
+from graphla.backends.cpu.operands import between, cut, row_parts, threads_worth, values_of
 from graphla.backends.requests import CommunityMoves
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr, is_iso
-from graphla.settings import config
+from semirings import binary
 
 
-def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
-    """Return the labels after `rounds` rounds of label propagation.
+@dataclass(frozen=True, slots=True)
+class LabelsTuning:
+    """Parameters of label propagation."""
 
-    Return None if no compiled loop is used for a matrix of this size.
+    # Maximum number of blocks of vertices. With fewer blocks, fewer threads can work, and a label
+    # may fill a whole graph. With more blocks, more neighbors change at the same time.
+    blocks: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class MovesTuning:
+    """Parameters of the moves of Louvain's method."""
+
+    smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
+    # Number of entries in a batch, and limits for the number of batches. In a large batch neighbors
+    # often move at the same time; in a small one threads wait for each other.
+    entries: int = 1 << 15
+    fewest: int = 32
+    most: int = 256
+    # Vertices move one by one after this number of rounds, or if less than 1 vertex in `few` waits.
+    rounds: int = 8
+    few: int = 10
+
+
+LABELS, MOVES = LabelsTuning(), MovesTuning()
+
+
+@try_loops
+def propagate_labels(
+    links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
+) -> Array | None:
+    """Return the labels after at most `rounds` rounds of label propagation.
+
+    Without a `stream_of`, all vertices change at once. Then return None if no compiled loop is used
+    for a matrix of this size.
     """
-    n, threads = links.nrows, config.threads
-    if not compiles(links.nvals, size=n):
-        return None
+    threads = compiles(links.nvals, size=links.nrows)
+    if not links.nvals:
+        return labels
+    if stream_of is not None:
+        return _propagate_in_blocks(links, labels, rounds, stream_of, threads)
+    return _propagate_at_once(links, labels, rounds, threads) if threads else None
+
+
+def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> Array:
+    n = links.nrows
     stop = np.zeros(1, np.int64)
-    if is_iso(links.values):  # with equal weights, count edges
-        values, step, sums = np.ones(1, np.int64), 0, np.int64
-    else:
-        (values, step), sums = values_of(links.values), np.float64
-    longest = int(np.diff(links.indptr).max(initial=0))
+    rows, sums = _weights(links)
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
-    scratch = [(np.zeros(n, sums), np.empty(longest, np.int32)) for _ in parts]
-    rows = Links(links.indptr, links.indices, values, step)
+    scratch = _scratch(links, sums, len(parts), np.asarray)
     # The active vertices of this round and of the next. All are active in the first two rounds,
     # because the labels before the first round were not computed from other labels.
     active = np.ones((2, n), np.uint8)
@@ -54,83 +105,203 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array | None:
             now, other = other, now
         return now
 
-    return apart(propagate, stop, threads) if n else labels
+    return apart(propagate, stop, threads, (links.nvals + n) * min(rounds, 8))
 
 
-def move_communities(request: CommunityMoves) -> Array:
-    """Return communities for which no move of a single vertex increases the modularity."""
-    links = request.links
-    if compiles(links.nvals, size=links.nrows):
-        return _move_communities_numba(request)
-    return _move_communities_python(request)
+def _propagate_in_blocks(
+    links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int], threads: int
+) -> Array:
+    """Let about half of the blocks of vertices change their labels, then the other blocks.
 
-
-def _move_communities_numba(request: CommunityMoves) -> Array:
-    links, n = request.links, request.links.nrows
-    community = np.arange(n, dtype=np.int32)
-    degrees = np.stack([request.out, request.into])
-    words = request.words()
-    order = abandonable(words.argsort, n).astype(np.int32)
-    values, step = values_of(links.values)
-    longest = int(np.diff(links.indptr).max(initial=0))
-    stop = np.zeros(1, np.int64)
-    moves = Moves(
-        degrees=degrees,
-        totals=np.ascontiguousarray(degrees.T),
-        rates=np.array([request.factor, request.margin]),
-        sums=np.zeros(n),
-        met=np.empty(longest, np.int32),
-        queue=order,
-        waits=np.ones(n, np.bool_),
-        stop=stop,
-    )
-    arguments = (Links(links.indptr, links.indices, values, step), community, moves)
-    loop = load("communities.move", (numba_ops.nothing,), arguments)
-    apart(lambda: loop(*arguments[0], community, *moves), stop, 1)
-    return community
-
-
-def _move_communities_python(request: CommunityMoves) -> Array:
-    """Move vertices in plain Python, for small graphs and on machines without Numba.
-
-    The order of moves and of sums is the same as in `loops/communities.move`, so both give the same
-    communities. Each move depends on the moves before it, so NumPy cannot vectorize the loop.
+    The blocks of a half work at the same time, and do not read each other's new labels. So the
+    result depends neither on the number of threads nor on their speed. If no compiled loop is used
+    (`threads` is 0), the loops run as plain Python, on lists.
     """
-    links, factor = request.links, request.factor
-    indptr, indices, values = links.indptr.tolist(), links.indices, links.values
-    community = list(range(links.nrows))
-    outs, intos = request.out.tolist(), request.into.tolist()
-    # `outs` and `intos` have one value per vertex, `total_out` and `total_in` one per community.
-    total_out, total_in = outs.copy(), intos.copy()
-    queue = deque(np.argsort(request.words()).tolist())
-    waits = [True] * links.nrows
-    while queue:
-        v = queue.popleft()
-        waits[v] = False
-        row = slice(indptr[v], indptr[v + 1])
-        neighbors = indices[row].tolist()
-        linked: dict[int, float] = {}  # weight per community, in the order of v's neighbors
-        for j, weight in zip(neighbors, values[row].tolist(), strict=True):
-            if j != v:
-                c = community[j]
-                linked[c] = linked.get(c, 0.0) + weight
-        own, o, i = community[v], outs[v], intos[v]
-        total_out[own] -= o
-        total_in[own] -= i
-        best = own
-        most = linked.pop(own, 0.0) - factor * (o * total_in[own] + i * total_out[own])
-        most += request.margin * (o + i)
-        for c, weight in linked.items():
-            gain = weight - factor * (o * total_in[c] + i * total_out[c])
-            if gain > most:
-                best, most = c, gain
-        total_out[best] += o
-        total_in[best] += i
-        if best == own:
-            continue
-        community[v] = best
-        for j in neighbors:
-            if community[j] != best and not waits[j]:
-                waits[j] = True
-                queue.append(j)
-    return np.array(community, np.int32)
+    n = links.nrows
+    bits = ((n - 1) // current(LABELS).blocks).bit_length()
+    count = ((n - 1) >> bits) + 1
+    crew = max(1, threads_worth(links.nvals + n, threads))
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    stop = np.zeros(1, np.int64)
+    rows, sums = _weights(links)
+    rows = rows._replace(
+        indptr=kind(rows.indptr), indices=kind(rows.indices), values=kind(rows.values)
+    )
+    # `now` holds the labels before the current half of a round, `new` also those of this half.
+    # `active` marks the vertices that may change, and `awake` the blocks that contain any.
+    now, new, active = kind(labels.copy()), kind(labels.copy()), kind(np.ones(n, np.uint8))
+    awake, scratch = kind(np.ones(count, np.uint8)), _scratch(links, sums, crew, kind)
+    arguments = rows, now, new, active, awake, *scratch[0], stop
+    choose = _loop(popular_in_block, arguments, threads)
+    publish = _loop(publish_block, arguments[:5], threads)
+
+    def change(block: int) -> int:
+        own = scratch.pop()
+        changes = choose(rows, now, new, active, awake, *own, stop, bits, block)
+        scratch.append(own)
+        return changes
+
+    def make_visible(block: int) -> None:
+        publish(rows, new, now, active, awake, bits, block)
+
+    def propagate() -> Array:
+        for k in range(rounds):
+            word, total = stream_of(k), 0
+            for half in (1, 0):
+                blocks = [b for b in range(count) if awake[b] and word >> b & 1 == half]
+                for b in blocks:
+                    awake[b] = 0
+                calls = [(b,) for b in blocks]
+                changes = run(change, calls, crew, stop)
+                changed = [call for call, found in zip(calls, changes, strict=True) if found]
+                run(make_visible, changed, crew, stop)
+                total += sum(changes)
+            if not total:
+                break
+        return np.asarray(now, labels.dtype)
+
+    return apart(propagate, stop, crew, (links.nvals + n) * min(rounds, 8))
+
+
+def _weights(links: Csr) -> tuple[Links, type]:
+    """Return the arguments for a loop, and the dtype of sums of weights.
+
+    If all weights are equal, but not 0, the loops count edges.
+    """
+    if is_iso(links.values) and links.values[0]:
+        return Links(links.indptr, links.indices, np.ones(1, np.int64), 0), np.int64
+    values, step = values_of(links.values)
+    return Links(links.indptr, links.indices, values, step), np.float64
+
+
+@try_loops
+def move_communities(request: CommunityMoves) -> Array:
+    """Return communities for which no move of a single vertex increases the modularity.
+
+    The vertices of a large graph first move in batches. The members of a batch choose their
+    communities at the same time, so threads can share this work. When few vertices wait for a
+    visit, they move one after another. The number of threads does not change the result.
+    """
+    links, n = request.links, request.links.nrows
+    threads = compiles(links.nvals, size=n)
+    crew = max(1, threads_worth(links.nvals + n, threads))
+    tuning = current(MOVES)
+    batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
+    is_large = n >= tuning.smallest
+    order = _order(request.words(), batches if is_large else 0)
+    weights = [request.out] if request.into is request.out else [request.out, request.into]
+    degrees = np.stack(weights, axis=1).ravel()
+    values, step = values_of(links.values)
+    rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    rows = Links(kind(links.indptr), kind(links.indices), kind(values), step)
+    arrays = degrees, degrees.copy(), rates, order.copy(), np.ones(n, np.bool_)
+    moves = Moves(len(weights), *map(kind, arrays))
+    community, chosen = kind(np.arange(n, dtype=np.int32)), kind(np.empty(n, np.int32))
+    scratch = _scratch(links, np.float64, crew, kind)
+    finish = _loop(move, (rows, community, moves, *scratch[0], stop), threads)
+    choose: Any = choose_moves
+    apply: Any = apply_moves
+    wake: Any = wake_neighbors
+    if is_large:  # otherwise these loops do not run, and need not be compiled
+        choose = _loop(choose, (rows, community, chosen, moves, *scratch[0]), threads)
+        apply = _loop(apply, (chosen, community, moves), threads)
+        wake = _loop(wake, (rows, community, chosen, moves), threads)
+
+    def choose_part(first: int, last: int) -> None:
+        own = scratch.pop()
+        choose(rows, community, chosen, moves, *own, first, last)
+        scratch.append(own)
+
+    def wake_part(first: int, last: int) -> None:
+        wake(rows, community, chosen, moves, first, last)
+
+    def run_all() -> Array:
+        size, shares = -(-n // batches), 2 * crew if crew > 1 else 1
+        for left in reversed(range(tuning.rounds + 1)):
+            queue = order[np.asarray(moves.waits, np.bool_)[order]]
+            count = queue.size
+            moves.queue[:count] = kind(queue)
+            if not is_large or count * tuning.few < n or not left:
+                finish(rows, community, moves, *scratch[0], stop, count)
+                break
+            for first in range(0, count, size):
+                last = min(first + size, count)
+                cuts = [first + (last - first) * k // shares for k in range(shares + 1)]
+                parts = between(cuts)
+                run(choose_part, parts, crew, stop)
+                apply(chosen, community, moves, first, last)
+                run(wake_part, parts, crew, stop)
+        return np.asarray(community, np.int32)
+
+    return apart(run_all, stop, crew, 8 * (links.nvals + n))
+
+
+@try_loops
+def contract(links: Csr, labels: Array, count: int) -> Csr:
+    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    n, nvals = links.nrows, links.nvals
+    threads = compiles(nvals // SIMPLE, size=n // SIMPLE)
+    if not threads or links.values.dtype != np.float64:
+        rows, columns = labels[row_of_entry(links)], labels[links.indices]
+        return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
+    labels = labels.astype(np.int32)
+    crew = max(1, threads_worth(nvals, threads))
+    values, step = values_of(links.values)
+    rows = Links(links.indptr, links.indices, values, step)
+    starts = offsets(np.bincount(labels, minlength=count))
+    lengths = np.bincount(labels, np.diff(links.indptr), minlength=count)
+    places = offsets(lengths.astype(np.int64))
+    members = np.empty(n, np.int32)
+    arrays = labels, members, starts.copy()
+    _loop(group, arrays, threads)(*arrays)
+    indices, sums = np.empty(nvals, np.int32), np.empty(nvals)
+    counts = np.empty(count, np.int64)
+    scratch = [np.full(count, -1) for _ in range(crew)]
+    given = (rows, labels, members, starts, places, indices, sums, counts)
+    add = _loop(contract_rows, (*given, scratch[0]), threads)
+
+    def add_part(first: int, last: int) -> None:
+        own = scratch.pop()
+        add(*given, own, first, last)
+        scratch.append(own)
+
+    run(add_part, row_parts(places, crew), crew)
+    indptr = offsets(counts)
+    found = np.empty(int(indptr[-1]), np.int32), np.empty(int(indptr[-1]))
+    arrays = (places, counts, indices, sums, *found, indptr[:-1].astype(np.int64))
+    sort = _loop(sort_symmetric, arrays, threads)
+    run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)
+    return Csr(count, count, indptr, *found)
+
+
+def _order(words: Array, batches: int) -> Array:
+    """Return the vertices in ascending order of their random words.
+
+    With `batches`, return them in ascending order of random numbers below `batches`, and sorted in
+    each batch, so that the matrix is read in ascending order.
+    """
+    if not batches:
+        return abandonable(words.argsort, words.size).astype(np.int32)
+    batch = ((words >> np.uint64(32)) * np.uint64(batches) >> np.uint64(32)).astype(np.uint16)
+    return batch.argsort(kind="stable").astype(np.int32)
+
+
+def _scratch(links: Csr, sums: type, count: int, kind: Callable[[Array], Any]) -> list[Any]:
+    """Return `count` pairs of scratch arrays for `sum_links` and `most_frequent`."""
+    longest = int(np.diff(links.indptr).max(initial=0))
+    return [
+        (kind(np.zeros(links.nrows, sums)), kind(np.empty(longest, np.int32))) for _ in range(count)
+    ]
+
+
+def _loop(function: Callable, arguments: tuple, threads: int) -> Callable[..., Any]:
+    """Return the loop, compiled if `threads` is not 0. `arguments` are its first arguments."""
+    if not threads:
+        return function
+    loop = load(f"communities.{function.__name__}", (numba_ops.nothing,), arguments)
+
+    def call(*each: Any) -> Any:
+        return loop(*chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in each))
+
+    return call

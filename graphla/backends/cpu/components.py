@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def components(out: Csr, into: Csr | None) -> Array:
     """Return the smallest vertex of the weak component of each vertex, as int64[n]."""
     if compiles(out.nvals, size=out.nrows):

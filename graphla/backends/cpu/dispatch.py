@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TypeAlias
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from threading import local
+from typing import ParamSpec, TypeAlias, TypeVar
 
-from graphla.compilers.numba import is_installed
+from graphla.compilers.numba import NotReady, is_installed, patience
 from graphla.settings import current
-from semirings.operators import TypedBinaryOp
+from semirings.operators import TypedBinaryOp, TypedSelectOp
 from semirings.structures import TypedMonoid, TypedSemiring
 
-TypedOp: TypeAlias = TypedBinaryOp | TypedMonoid | TypedSemiring
+TypedOp: TypeAlias = TypedBinaryOp | TypedSelectOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
 """If vectors are longer than this, a compiled loop is used only if it processes enough entries.
 
@@ -21,40 +23,66 @@ loop grows with the length of the vectors.
 SIMPLE = 8
 """Factor by which `config.compile_threshold` is multiplied if an operation is fast in NumPy."""
 
-ready: set[tuple] = set()
-"""The traversal loops that have been loaded. A key consists of a kind of traversal and dtypes."""
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Trial(local):
+    is_on = False
+
+
+_trial = _Trial()
+"""Whether `compiles` returns threads for small operands too; see `try_loops`."""
+
+
+def try_loops(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function use compiled loops for small operands, if it need not wait for a compilation.
+
+    For operands below `config.compile_threshold`, `compiles` first returns a number of threads. If
+    the function then loads a loop that is neither in memory nor in the cache on disk, the function
+    is called again, and `compiles` returns 0. So the function must not change its arguments before
+    it has loaded its loops.
+    """
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        before = _trial.is_on, patience.waits
+        _trial.is_on = True
+        try:
+            return function(*args, **options)
+        except NotReady:
+            _trial.is_on, patience.waits = False, True
+            return function(*args, **options)
+        finally:
+            _trial.is_on, patience.waits = before
+
+    return call
 
 
 def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
-    """Return the number of threads for a compiled loop over `entries` entries, or 0 for NumPy."""
+    """Return the number of threads for a compiled loop over `entries` entries, or 0 for NumPy.
+
+    `size` is the length of the vectors, if the loop needs scratch memory of this length.
+    """
     settings = current()
     wanted = settings.compiled
     if wanted is False:
         return 0
-    if wanted == "auto" and entries < settings.compile_threshold > size:
+    is_small = wanted == "auto" and entries < settings.compile_threshold > size
+    if is_small and not _trial.is_on:
         return 0
     if wanted is True and not is_installed():
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
     if size > WIDE and size > 16 * entries:
         return 0
+    patience.waits = not is_small
     return settings.threads if is_installed() and (op is None or has_loop_form(op)) else 0
-
-
-def compiles_traversal(entries: int, size: int, key: tuple, op: TypedOp | None = None) -> bool:
-    """Return whether a traversal uses a compiled loop.
-
-    If the loop is loaded (its `key` is in `ready`), it is faster than NumPy for matrices of any
-    size.
-    """
-    if compiles(entries, op, size):
-        return True
-    return current().compiled == "auto" and size <= WIDE and key in ready
 
 
 @lru_cache(maxsize=4096)
 def has_loop_form(op: TypedOp) -> bool:
     """Return whether an operator can be translated for Numba; operators written in C++ cannot."""
-    if isinstance(op, TypedBinaryOp):
+    if isinstance(op, TypedBinaryOp | TypedSelectOp):
         return op.source_numba("f") is not None
     if isinstance(op, TypedMonoid):
         return has_loop_form(op.binaryop)

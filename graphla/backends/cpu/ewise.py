@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphla.backends.cpu.apply import of_size, places
 from graphla.backends.cpu.dispatch import SIMPLE, compiles
-from graphla.backends.cpu.layout import cast_values, from_keys, keys_of, offsets
+from graphla.backends.cpu.layout import cast_values, from_keys, index_dtype, keys_of, offsets
 from graphla.backends.cpu.operands import (
     UNREAD,
     Parts,
+    join_parts,
     parts_for_threads,
     row_parts,
     spread,
@@ -20,12 +22,13 @@ from graphla.backends.cpu.operands import (
 from graphla.backends.values import gather, repeat_value, scalar, with_values
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
+from graphla.compilers.threads import run
 from graphla.formats import AnyVector, Array, Csr, FullVector, SparseVector, is_iso
 from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SHORT = 1 << 15
-"""Maximum total number of entries of two vectors for which the result is not counted first.
+"""Maximum total number of entries of two vectors for which their union is not counted first.
 
 Instead, the arrays for the result have space for all entries of both vectors. Counting would take
 longer than the loop itself.
@@ -223,21 +226,33 @@ def _alone(
 
 
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
-    """Return op(x, y) wherever a has an entry x and b has an entry y, by compiled loops."""
+    """Return op(x, y) wherever a has an entry x and b has an entry y, by a compiled loop.
+
+    Each part of the loop writes to a range of the arrays that has room for the largest possible
+    intersection. Then the entries of all parts are moved together.
+    """
     a_indptr, b_indptr, parts = _rows(a, b, threads)
-    indptr, room = FROM_ZERO, min(a.nvals, b.nvals)
-    if not _is_short(a, b, parts):
-        counts = _count_both(a_indptr, a.indices, b_indptr, b.indices, parts, threads)
-        indptr = offsets(counts)
-        room = int(indptr[-1])
+    rooms = [
+        min(int(indptr[stop]) - int(indptr[start]) for indptr in (a_indptr, b_indptr))
+        for start, stop in parts
+    ]
+    *begins, room = accumulate(rooms, initial=0)
+    indptr = np.empty(a_indptr.size, index_dtype(room))
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
     arrays = (a_indptr, a.indices, a_values, b_indptr, b.indices, b_values, indptr, indices, values)
     spec = (numba_ops.entry_by_entry, op, isinstance(a, SparseVector), False, False)
     loop = load("ewise.intersect", spec, arrays)
-    ends = spread(loop, arrays, (a_step, b_step), parts, threads)
-    return _like(a, indptr, indices, values, ends)
+    ends = run(
+        lambda *part: loop(*arrays, a_step, b_step, *part),
+        [(begin, *part) for begin, part in zip(begins, parts, strict=True)],
+        threads,
+    )
+    indptr = join_parts(indptr, (indices, values), parts, begins, ends)
+    if isinstance(a, SparseVector):
+        return SparseVector(a.size, indices, values)
+    return Csr(a.nrows, a.ncols, indptr, indices, values)
 
 
 def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
@@ -261,7 +276,9 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
     spec = (numba_ops.entry_by_entry, op, is_vector, left is not None, right is not None)
     loop = load("ewise.unite", spec, arrays)
     ends = spread(loop, arrays, (a_step, b_step), parts, threads)
-    return _like(a, indptr, indices, values, ends)
+    if is_vector:  # its last element is the number of entries
+        return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
+    return Csr(a.nrows, a.ncols, indptr, indices, values)
 
 
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
@@ -303,13 +320,3 @@ def _count_both(
 
 def _fill(value: Any, dtype: Any) -> Array:
     return UNREAD if value is None else np.array([value], dtype)
-
-
-def _like(a: V, indptr: Array, indices: Array, values: Array, ends: list[int]) -> V:
-    """Return a vector or matrix with the shape of `a` and with the given entries.
-
-    For a vector, the last element of `ends` is the number of entries.
-    """
-    if isinstance(a, SparseVector):
-        return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
-    return Csr(a.nrows, a.ncols, indptr, indices, values)

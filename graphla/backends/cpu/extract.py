@@ -10,10 +10,11 @@ from graphla.backends.cpu.convert import sort, to_sparse
 from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.layout import is_increasing, offsets, ranges, sort_order
 from graphla.backends.cpu.loops.extract import Rows
-from graphla.backends.cpu.operands import WORDS, count_parts, cut, spread
+from graphla.backends.cpu.operands import WORDS, count_parts, cut, join_parts
 from graphla.backends.values import gather
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
+from graphla.compilers.threads import run
 from graphla.formats import (
     AnyVector,
     Array,
@@ -97,20 +98,22 @@ def _extract_numba(
         places[columns] = np.arange(ncols, dtype=np.int32)
     has = int(not iso), int(rows is not None), int(columns is not None)
     given = Rows(a.indptr, a.indices, old, chosen, places, *has)
-    work = int(lengths.sum(dtype=np.int64)) + nrows
-    parts = cut(lengths + 1, count_parts(work, threads))
-    counts = lengths
-    if columns is not None:
-        counts = np.empty(nrows, np.int64)
-        loop = load("extract.count", (numba_ops.nothing,), (given, counts))
-        spread(loop, (*given, counts), (), parts, threads)
-    indptr = offsets(counts)
-    total = int(indptr[-1])
-    indices = np.empty(total, np.int32)
-    values = np.broadcast_to(a.values[:1], total) if iso else np.empty(total, a.values.dtype)
-    new = np.empty(0, np.uint8) if iso else values.view(word)
-    loop = load("extract.copy", (numba_ops.nothing,), (given, indptr, indices, new))
-    spread(loop, (*given, indptr, indices, new), (), parts, threads)
+    ends = offsets(lengths)
+    parts = cut(lengths + 1, count_parts(int(ends[-1]) + nrows, threads))
+    begins = [int(ends[start]) for start, _ in parts]
+    indptr = np.empty(nrows + 1, ends.dtype)
+    indices = np.empty(int(ends[-1]), np.int32)
+    values = np.empty(0 if iso else indices.size, a.values.dtype)
+    arrays = (indptr, indices, values if iso else values.view(word))
+    loop = load("extract.copy", (numba_ops.nothing,), (given, *arrays))
+    stops = run(
+        lambda *part: loop(*given, *arrays, *part),
+        [(begin, *part) for begin, part in zip(begins, parts, strict=True)],
+        threads,
+    )
+    indptr = join_parts(indptr, (indices,) if iso else (indices, values), parts, begins, stops)
+    if iso:
+        values = np.broadcast_to(a.values[:1], indices.size)
     return Csr(nrows, ncols, indptr, indices, values)
 
 

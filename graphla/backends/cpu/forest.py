@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.loops.forest import Rows
 from graphla.backends.cpu.operands import values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -12,18 +13,19 @@ from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def forest(upper: Csr, is_maximum: bool) -> Array | None:
     """Return which entries are edges of the forest (bool[nvals]); None without a compiled loop."""
     n, m = upper.nrows, upper.nvals
     if not compiles(m, size=n):
         return None
     values, step = values_of(upper.values)
-    flags = np.zeros(m, np.bool_)
-    rows, places, stop = np.empty(m, np.int32), np.empty(m, np.int64), np.zeros(1, np.int64)
-    arrays = (
-        *(upper.indptr, upper.indices, values, flags, rows, places),
-        *(np.empty(n, np.int64), np.empty(n, np.int32), np.arange(n, dtype=np.int32), stop),
-    )
-    loop = load("forest.grow", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays, step, int(is_maximum)), stop, 1, n + m)
+    flags, stop = np.zeros(m, np.bool_), np.zeros(1, np.int64)
+    rows, places = np.empty(m, np.int32), np.empty(m, upper.indptr.dtype)
+    best, weights = np.empty(n, upper.indptr.dtype), np.empty(n, values.dtype)
+    matrix = Rows(upper.indptr, upper.indices, values)
+    lists = flags, rows, places, best, weights, np.empty(n, np.int32), np.arange(n, dtype=np.int32)
+    loop = load("forest.grow", (numba_ops.nothing,), (matrix, *lists, stop))
+    given = *matrix, *lists, stop, step, int(is_maximum)
+    apart(lambda: loop(*given), stop, 1, n + m)
     return flags

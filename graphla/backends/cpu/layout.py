@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,15 @@ INT32_END = 1 << 31
 class SortTuning:
     """The minimum number of entries that SciPy sorts. NumPy sorts smaller matrices."""
 
-    scipy: int = 1 << 15  # with at least this many entries, importing and calling SciPy pays off
+    scipy: int = 1 << 15  # with at least this many entries, calling SciPy pays off
+    # SciPy is imported, which takes 0.1 s, once NumPy has sorted `importing * scipy` entries.
+    importing: int = 32
 
 
 TUNING = SortTuning()
+
+_sorted = 0
+"""The number of entries that NumPy has sorted because SciPy was not imported."""
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
@@ -134,8 +140,14 @@ def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
     SciPy sorts a matrix that has many entries but needs no 64-bit indices. If a matrix has few
     entries, NumPy sorts them faster.
     """
-    if nvals < current(TUNING).scipy:
+    global _sorted
+    tuning = current(TUNING)
+    if nvals < tuning.scipy:
         return False
+    if "scipy.sparse" not in sys.modules:
+        _sorted += nvals
+        if _sorted < tuning.importing * tuning.scipy:
+            return False
     return max(nrows, ncols) < INT32_END - 1 and nvals < INT32_END - 1
 
 

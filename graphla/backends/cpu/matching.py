@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.matching import FREE, NONE
 from graphla.backends.cpu.operands import values_of
 from graphla.compilers import numba_ops
@@ -13,6 +13,7 @@ from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def match(a: Csr, words: Array) -> Array | None:
     """Return the mate of each vertex or -1, as int32[n]; None without a compiled loop."""
     n = a.nrows

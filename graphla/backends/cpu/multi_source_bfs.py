@@ -7,7 +7,8 @@ graph this is rare. There each search runs alone, and the threads share the sear
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from graphla.backends.cpu import operands
 from graphla.backends.cpu.bfs import BYTE_LEVELS, bfs_numba, bfs_numpy, check_level
-from graphla.backends.cpu.dispatch import compiles_traversal, ready
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.multi_source_bfs import TOO_DEEP, Graph, Results, Words
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.requests import (
@@ -28,8 +29,8 @@ from graphla.backends.requests import (
 )
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
-from graphla.compilers.numba import load
-from graphla.compilers.threads import apart, run
+from graphla.compilers.numba import NotReady, impatience, load
+from graphla.compilers.threads import LARGE, apart, run
 from graphla.formats import Array
 from graphla.settings import config
 
@@ -55,6 +56,7 @@ class MultiSearchTuning:
 TUNING = MultiSearchTuning()
 
 
+@try_loops
 def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
     """Search from each start vertex, and return the levels of each search.
 
@@ -62,9 +64,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
     vertices, the sum of their levels, and the largest level.
     """
     out = request.out
-    columns = out if request.into is None else request.into
-    key = ("many", out.indptr.dtype, columns.indptr.dtype, request.levels)
-    if not compiles_traversal(request.starts.size * out.nvals, out.nrows, key):
+    if not compiles(request.starts.size * out.nvals, size=out.nrows):
         return _multi_source_bfs_numpy(request)
     many = _Searches(request)
     if request.levels is None:
@@ -123,7 +123,10 @@ class _Searches:
     def __init__(self, request: MultiSearch) -> None:
         self.request = request
         self.stop = np.zeros(1, np.int64)
-        self.is_deep = request.starts.size > 0 and self._depth() > current(TUNING).deep
+        deep = current(TUNING).deep
+        self.work = request.starts.size * (request.out.nrows + request.out.nvals)
+        # A search of a graph with n vertices has fewer than n levels.
+        self.is_deep = request.starts.size > 0 and request.out.nrows > deep < self._depth()
 
     def levels(self, dtype: np.dtype[Any]) -> Array:
         """Return the levels: one row per start vertex, and one column per vertex.
@@ -159,8 +162,18 @@ class _Searches:
         return Reach(*found)
 
     def _depth(self) -> int:
-        """Return the depth of the first search."""
-        return apart(lambda: self._search(0, None).depth, self.stop, config.threads)
+        """Return the depth of the first search, or a number above `deep` if it is deeper."""
+        request, deep = self.request, current(TUNING).deep
+        work = self.work // request.starts.size
+        if work < LARGE:
+            with suppress(NotReady), impatience():
+                return self._search(0, None).depth
+            # The loops of a single search are not compiled only for the depth.
+            limit = min(request.limit, deep + 1)
+            first = replace(_search(request, request.starts[:1], None), limit=limit)
+            with config.set(compiled=False):
+                return bfs_numpy(first).depth
+        return apart(lambda: self._search(0, None).depth, self.stop, config.threads, work)
 
     def _search(self, k: int, levels: np.dtype[Any] | None) -> BfsResult:
         """Run the search from the start vertex at index k, in this thread."""
@@ -171,7 +184,7 @@ class _Searches:
         """Call the function `row` with the index of each start vertex, using all threads."""
         parts = [(k,) for k in range(self.request.starts.size)]
         threads = config.threads
-        apart(lambda: run(row, parts, threads, self.stop), self.stop, threads)
+        apart(lambda: run(row, parts, threads, self.stop), self.stop, threads, self.work)
 
     def _run_together(self, levels: Array | None, reach: Array | None) -> None:
         """Run up to 64 searches per loop, and write their results to the array that is not None.
@@ -212,8 +225,7 @@ class _Searches:
 
         size = min(tuning.together, max(tuning.least, ceil(k / threads)))
         parts = [(first, min(first + size, k)) for first in range(0, k, size)]
-        ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads)
-        ready.add(("many", out.indptr.dtype, into.indptr.dtype, request.levels))
+        ended = apart(lambda: run(search, parts, threads, self.stop), self.stop, threads, self.work)
         if TOO_DEEP in ended:
             check_level(BYTE_LEVELS, results.levels.dtype)
 

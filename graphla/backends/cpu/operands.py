@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from graphla.backends.cpu.layout import cast_values
+from graphla.backends.cpu.layout import cast_values, index_dtype
 from graphla.backends.cpu.masks import presence
 from graphla.backends.tuning import current
 from graphla.compilers.numba import Loop
@@ -76,6 +76,27 @@ def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: in
     if len(parts) == 1:
         return [loop(*arrays, *integers, *parts[0])]
     return run(lambda *part: loop(*arrays, *integers, *part), parts, threads)
+
+
+def join_parts(
+    indptr: Array, arrays: tuple[Array, ...], parts: Parts, begins: list[int], ends: list[int]
+) -> Array:
+    """Join the rows that parts of a loop wrote, and return the new indptr.
+
+    Part k wrote rows parts[k] to positions begins[k]..ends[k] of each of `arrays`. The entries are
+    moved together within the arrays, which then shrink. The positions in `indptr` change too.
+    """
+    to = 0
+    for (start, stop), begin, end in zip(parts, begins, ends, strict=True):
+        if begin > to:
+            indptr[start:stop] -= begin - to
+            for each in arrays:
+                each[to : to + end - begin] = each[begin:end]
+        to += end - begin
+    indptr[-1] = to
+    for each in arrays:
+        each.resize(to, refcheck=False)
+    return indptr.astype(index_dtype(to), copy=False)
 
 
 def count_parts(work: int, threads: int) -> int:

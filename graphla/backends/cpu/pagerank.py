@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.pagerank import Walk
 from graphla.backends.cpu.operands import row_parts, values_of
 from graphla.backends.requests import PageRank, Ranks
@@ -14,6 +14,7 @@ from graphla.compilers.threads import run
 from graphla.settings import config
 
 
+@try_loops
 def pagerank(request: PageRank) -> Ranks | None:
     """Return the ranks after the last round, or None if no compiled loop is used.
 

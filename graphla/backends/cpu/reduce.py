@@ -12,7 +12,7 @@ from graphla.backends.cpu.layout import cast_values
 from graphla.backends.cpu.operands import even_parts, row_parts, spread, values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.formats import Array, Csr, SparseVector, is_iso
+from graphla.formats import Array, Csr, FullVector, SparseVector, is_iso
 from graphla.settings import config
 from semirings.structures import TypedMonoid
 
@@ -30,7 +30,7 @@ It is constant, so that the result does not depend on the number of threads.
 """
 
 
-def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
+def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | FullVector:
     """w(i) = ⊕ over j of A(i, j); rows without entries have no result."""
     if monoid.ufunc is None:
         threads = compiles(a.nvals, monoid)
@@ -38,7 +38,9 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector:
         threads = 0
     else:
         threads = compiles(a.nvals // FAST, monoid)
-    return _reduce_rows_numba(a, monoid, threads) if threads else _reduce_rows_numpy(a, monoid)
+    if threads and a.nvals:
+        return _reduce_rows_numba(a, monoid, threads)
+    return _reduce_rows_numpy(a, monoid)
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
@@ -74,15 +76,18 @@ def reduce_numpy(values: Array, monoid: TypedMonoid) -> Any:
     return halve(values, np.zeros(1, np.int64), monoid)[0]
 
 
-def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector:
+def _reduce_rows_numba(a: Csr, monoid: TypedMonoid, threads: int) -> SparseVector | FullVector:
     """Reduce each row with Numba."""
     values, step = values_of(a.values, wanted=monoid.type)
     totals = np.empty(a.nrows, monoid.type.np_type)
     arrays = (a.indptr, values, totals)
     loop = load("reduce.rows", (numba_ops.reduction, monoid), arrays)
     spread(loop, arrays, (step,), row_parts(a.indptr, threads), threads)
-    indices = np.flatnonzero(a.indptr[1:] > a.indptr[:-1]).astype(np.int32)
-    return SparseVector(a.nrows, indices, totals if indices.size == a.nrows else totals[indices])
+    has_entries = a.indptr[1:] > a.indptr[:-1]
+    if has_entries.all():
+        return FullVector(a.nrows, totals)
+    indices = np.flatnonzero(has_entries)
+    return SparseVector(a.nrows, indices.astype(np.int32), totals[indices])
 
 
 def _reduce_numba(values: Array, monoid: TypedMonoid, threads: int) -> Any:

@@ -10,7 +10,7 @@ from graphla.backends.cpu.apply import at_places, of_size
 from graphla.backends.cpu.dispatch import SIMPLE, compiles
 from graphla.backends.cpu.layout import compress, index_dtype, keys_of, offsets
 from graphla.backends.cpu.masks import is_among
-from graphla.backends.cpu.operands import WORDS, row_parts, spread
+from graphla.backends.cpu.operands import WORDS, row_parts, spread, values_of
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import run
@@ -40,7 +40,19 @@ def look_up_entries(mask: MatrixMask, a: Csr) -> Array:
 
 def select(a: V, op: TypedSelectOp, thunk: Any) -> V:
     """Return the entries for which op(x, i, j, thunk) is true."""
+    if isinstance(a, Csr) and op.is_positional and (threads := compiles(a.nvals // SIMPLE, op)):
+        return keep(a, _flag_numba(a, op, thunk, threads))
     return keep(a, of_size(at_places(a, op, thunk), a.nvals))
+
+
+def _flag_numba(a: Csr, op: TypedSelectOp, thunk: Any, threads: int) -> Array:
+    """Return op(x, i, j, thunk) for each entry, by a compiled loop."""
+    values, step = values_of(a.values, op.reads_x, wanted=op.type)
+    flags = np.empty(a.nvals, np.bool_)
+    arrays = (a.indptr, a.indices, values, np.array([thunk], op.thunk_type.np_type), flags)
+    loop = load("select.flag", (numba_ops.selection, op), arrays)
+    spread(loop, arrays, (step,), row_parts(a.indptr, threads), threads)
+    return flags
 
 
 def keep(a: V, flags: Array) -> V:

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from graphla.backends.cpu.components import label_by_search
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
 from graphla.formats import Array, Csr
 
 
+@try_loops
 def strong_components(out: Csr, _columns: Callable[[], Csr]) -> Array:
     """Return the smallest vertex of the strong component of each vertex, as int64[n]."""
     if compiles(out.nvals, size=out.nrows):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphla.backends.cpu.dispatch import compiles
+from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.loops.triangles import UNFIT, WORDS
 from graphla.backends.cpu.operands import row_parts
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
+SPARSE, SHORT = 8, 32
+"""If no row has more than SHORT entries, and rows have at most SPARSE on average, rows are merged
+as they are, without preparing anything."""
+LONG = 64
+"""The rows of vertices of a higher degree than this store some of their columns as a bitmap."""
 
+
+@try_loops
 def count_triangles(a: Csr) -> int | None:
     """Return the number of triangles of a symmetric matrix, or None if no compiled loop runs.
 
@@ -26,17 +34,28 @@ def count_triangles(a: Csr) -> int | None:
 
 def _count(a: Csr, threads: int, stop: Array) -> int:
     parts = row_parts(a.indptr, threads)
+    if a.nvals <= SPARSE * a.nrows:
+        given = a.indptr, a.indices, stop
+        loop = load("triangles.count_in_short_rows", (numba_ops.nothing,), given)
+        found = run(lambda *part: loop(*given, SHORT, *part), parts, threads, stop)
+        if UNFIT not in found:
+            return sum(found)
+    ranks = np.empty(a.nrows, np.int32)
+    ordered = a.indptr, np.empty(a.nrows + 2, np.int32), ranks
+    load("triangles.rank", (numba_ops.nothing,), ordered)(*ordered)
     # A part of `orient` writes its rows of L one after another, so about half of `columns` is never
     # touched and takes no memory.
-    begins, ends = np.empty((2, a.nrows), a.indptr.dtype)
+    begins, middles, ends = np.empty((3, a.nrows), a.indptr.dtype)
     columns = np.empty(a.nvals, np.int32)
-    arrays = (a.indptr, a.indices, begins, ends, columns, stop)
+    bits = np.zeros(np.count_nonzero(np.diff(a.indptr) > LONG) * WORDS, np.uint64)
+    rows = begins, middles, ends, columns, bits
+    arrays = (a.indptr, a.indices, ranks, *rows, stop)
     orient = load("triangles.orient", (numba_ops.nothing,), arrays)
     run(lambda *part: orient(*arrays, *part), parts, threads, stop)
 
     def count(*part: int) -> int:
         marks = scratch.take("marks", a.nrows, np.uint8)
-        arrays = (begins, ends, columns, marks, stop)
+        arrays = (ranks, *rows, marks, stop)
         loop = load("triangles.count", (numba_ops.nothing,), arrays)
         found = loop(*arrays, *part)
         scratch.give("marks", marks)

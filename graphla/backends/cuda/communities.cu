@@ -11,9 +11,11 @@
 //   the sums to the hub's table in device memory.
 //
 // In a round of Louvain's method only about half of the vertices may move. For each other vertex
-// the kernels only sum the weights of the edges to its own community, which needs no table. All
-// terms are multiples of 1/2, so sums are exact in any order. Race: all threads that find a
-// changed label store the same value 1 in `differs`.
+// the kernels only sum the weights of the edges to its own community, which needs no table. A round
+// of label propagation has two halves, unless all vertices change at once. In each half, about half
+// of the vertices may change, and the kernels do not read the rows of the others. All terms are
+// multiples of 1/2, so sums are exact in any order. Race: all threads that find a changed label
+// store the same value 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {

@@ -29,10 +29,13 @@ struct Gain {
 
 /// The parameters that change from round to round.
 struct Step {
-  i64 *differs;    // for POPULAR: set to 1 if a label differs from the label two rounds ago
+  // For POPULAR: set to 1 if a label changes or, if all vertices may move in every round, if a
+  // label differs from the label two rounds ago.
+  i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
-  u64 stream;      // for GAINING: a vertex may move if the highest bit of its word in this hash
-                   // stream is set
+  u64 stream;      // the hash stream of this round
+  i64 half;        // a vertex may move if the highest bit of its word in the stream equals this
+                   // number; if this is -1, all vertices may move
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -41,7 +44,7 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // at first the labels of the previous round; overwritten with the new labels
+  i32 *next;  // at first the labels before `labels`; overwritten with the new labels
   Gain gain;
 };
 
@@ -94,7 +97,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   const Step &step;
   i32 v, own;
   bool may_move;  // whether v may move; if not, only the weight that links v to its own community
-                  // is computed
+                  // is computed, and only for GAINING
   i64 begin, end;
   double out, into;
   // Vertex v moves to another community only if the gain there exceeds this threshold. Until
@@ -102,16 +105,15 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   double stay;
   Choice<Score> best;
 
-  DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k)
-      : all(batch), step(round), may_move(true) {
+  DEVICE Vertex(const RowBatch<Offset> &batch, const Step &round, i64 k) : all(batch), step(round) {
     v = all.rows[k];
     own = all.labels[v];
+    may_move = step.half < 0 || i64(word_of(v, step.stream) >> 63) == step.half;
     begin = all.links.begin(v);
     end = all.links.end(v);
     best.score = Score(0);
     best.label = NOBODY;
     if constexpr (RULE == GAINING) {
-      may_move = word_of(v, step.stream) >> 63;
       out = all.gain.out[v];
       into = all.gain.into == all.gain.out ? out : all.gain.into[v];
       stay = may_move ? -1e300 : 1e300;
@@ -146,6 +148,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// issues N loads at a time.
   template <int N> DEVICE Sum own_part(i64 first, i64 stride) const {
     Sum sum = 0;
+    if constexpr (RULE == POPULAR) return sum;
     for (i64 base = first + lane(); base < end; base += N * stride) {
       i32 labels[N];
       load_labels(base, stride, labels);
@@ -187,11 +190,11 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   /// calls this for v.
   DEVICE double settle(Sum own_sum) const {
     const double linked = RULE == GAINING ? weight_of(own_sum) : 0;
-    i32 chosen = best.label == NOBODY ? own : best.label;
+    i32 chosen = best.label == NOBODY || !may_move ? own : best.label;
     if constexpr (RULE == GAINING) {
       if (!may_move || !(best.score > gain(own, linked) + all.gain.margin * (out + into)))
         chosen = own;
-    } else if (chosen != all.next[v]) {
+    } else if (chosen != (step.half < 0 ? all.next[v] : own)) {
       store_relaxed(step.differs, i64(1));
     }
     all.next[v] = chosen;

@@ -8,6 +8,7 @@ their common value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -15,12 +16,25 @@ from typing import Any, NamedTuple
 import cupy as xp
 import numpy as np
 
-from graphla.backends.cuda.launch import BLOCK, ISO, WARP, blocks, counter, csr, number, read, size
+from graphla.backends.cuda.build import build_matrix
+from graphla.backends.cuda.launch import (
+    BLOCK,
+    ISO,
+    WARP,
+    blocks,
+    counter,
+    csr,
+    number,
+    read,
+    rows_of,
+    size,
+)
 from graphla.backends.requests import CommunityMoves, Gains
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import NOTHING, Kernel, load
 from graphla.compilers.declarations import Packed, Struct, enumeration
 from graphla.formats import Array, Csr, is_iso, remember
+from semirings import binary
 
 POPULAR, GAINING = enumeration("communities.cuh", "Rule")
 ROW_BATCH, STEP = Struct("communities.cuh", "RowBatch"), Struct("communities.cuh", "Step")
@@ -115,8 +129,13 @@ class Launch(NamedTuple):
     shared: int  # bytes
 
 
-def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
-    """Return the labels after `rounds` rounds."""
+def propagate_labels(
+    links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
+) -> Array:
+    """Return the labels after at most `rounds` rounds.
+
+    With `stream_of`, the vertices whose random bit is 1 change first, then the others.
+    """
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
         # If all weights are equal and stored once, the kernels count entries instead of adding
         # weights. That would be wrong if the common weight is 0, so store a 0 for each entry.
@@ -131,12 +150,15 @@ def propagate_labels(links: Csr, labels: Array, rounds: int) -> Array:
         _prepare(POPULAR, links, classes, tables, *each, gain)
         for each in ((now, other), (other, now))
     )
+    halves = (-1,) if stream_of is None else (1, 0)
     for k in range(rounds):
-        differs = counter()
-        _run(launches, STEP(differs=differs, inside=None, stream=0))
+        differs, stream = counter(), stream_of(k) if stream_of else 0
+        for half in halves:
+            _run(launches, STEP(differs=differs, inside=None, stream=stream, half=half))
+            now, other, launches, others = other, now, others, launches
         if not number(differs):
-            return other if (rounds - k) % 2 else now
-        now, other, launches, others = other, now, others, launches
+            # Without halves, the labels two rounds ago are those of this round.
+            return now if stream_of or (rounds - k) % 2 else other
     return now
 
 
@@ -146,6 +168,7 @@ def move_communities(request: CommunityMoves) -> Array:
     A vertex may move in a round if the highest bit of its hash word is set.
     """
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
+    assert rounds is not None
     classes, n = _classes(links), links.nrows
     community = xp.arange(n, dtype=np.int32)
     kept, chosen = community.copy(), community.copy()
@@ -159,7 +182,7 @@ def move_communities(request: CommunityMoves) -> Array:
     inside = xp.zeros(len(rounds.streams), np.float64)
     move = load("communities.cu", "move_vertices", NOTHING, constants=LAYOUT)
     for k, stream in enumerate(rounds.streams):
-        _run(launches, STEP(differs=None, inside=inside[k:], stream=stream))
+        _run(launches, STEP(differs=None, inside=inside[k:], stream=stream, half=1))
         # `quality` is the modularity of the current communities, multiplied by the sum of all
         # weights. Reading it makes the host wait, once per round.
         quality = float(inside[k] - 2 * request.factor * (outs * intos).sum())
@@ -169,6 +192,12 @@ def move_communities(request: CommunityMoves) -> Array:
             break
         move(blocks(n), BLOCK, chosen, size(n), out, into, outs, intos, community)
     return kept
+
+
+def contract(links: Csr, labels: Array, count: int) -> Csr:
+    """Merge all vertices with the same label into one vertex, and add up the weights of edges."""
+    rows, columns = labels[rows_of(links)], labels[links.indices]
+    return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
 
 
 def _run(launches: list[Launch], step: Packed) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +16,6 @@ from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
 from graphla.operations.operation import perform
 from graphla.stores import MatrixStore, VectorStore
-from semirings import binary
 from semirings.dtypes import INT32, INT64, DataType
 
 __all__ = [
@@ -31,19 +31,24 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class LabelPropagation:
-    """The labels after `rounds` rounds of label propagation.
+    """The labels after at most `rounds` rounds of label propagation.
 
     In each round a vertex takes the label that has the largest total weight among its neighbors.
+    All vertices change at once if `stream_of` is None. Otherwise random bits decide which change
+    first; stream_of(k) is the counter for the random bits of round k.
     """
 
     W: Any
     labels: Any
     rounds: int
+    stream_of: Callable[[int], int] | None = None
 
     def run(self) -> Any:
         """Return the labels as a full Vector."""
         w, labels = self.W._read(), self.labels._read()
-        return lift(self.W, perform("propagate", _propagate, w, labels, self.rounds))
+        return lift(
+            self.W, perform("propagate", _propagate, w, labels, self.rounds, self.stream_of)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class MoveCommunities:
     factor: float
     margin: float
     seed: int
-    rounds: Rounds
+    rounds: Rounds | None  # None on the CPU, which moves vertices one after another
 
     def run(self) -> Any:
         """Return the communities as a full Vector."""
@@ -81,9 +86,9 @@ class MoveCommunities:
 
 @dataclass(frozen=True, slots=True)
 class Contraction:
-    """The request for the product SᵀLS, where L is a square matrix and S(i, labels(i)) = 1. The
-    product merges all vertices with the same label into one vertex. Labels are integers from 0 to
-    `count` - 1."""
+    """The request for the product SᵀLS, where L is a symmetric FP64 matrix and S(i, labels(i)) = 1.
+    The product merges all vertices with the same label into one vertex. Labels are integers from 0
+    to `count` - 1."""
 
     L: Any
     labels: Any
@@ -129,17 +134,16 @@ class Matching:
         return lift(self.A, perform("match", _match, self.A._read(), self.is_weighted, self.seed))
 
 
-def _propagate(w: MatrixStore, labels: VectorStore, rounds: int) -> VectorStore | None:
-    found = backend(w.device).propagate_labels(
-        w.csr, labels.dense().values.astype(np.int32), rounds
-    )
+def _propagate(
+    w: MatrixStore, labels: VectorStore, rounds: int, stream_of: Callable[[int], int] | None
+) -> VectorStore | None:
+    start = labels.dense().values.astype(np.int32)
+    found = backend(w.device).propagate_labels(w.csr, start, rounds, stream_of)
     return _widen(w.device, found, labels.dtype)
 
 
 def _contract(l: MatrixStore, labels: VectorStore, count: int) -> MatrixStore:
-    do, csr, label = backend(l.device), l.csr, labels.dense().values
-    rows, columns = label[do.row_of_entry(csr)], label[csr.indices]
-    found = do.build_matrix(count, count, rows, columns, csr.values, binary.plus[l.dtype])
+    found = backend(l.device).contract(l.csr, labels.dense().values, count)
     return MatrixStore(l.device, l.dtype, found)
 
 

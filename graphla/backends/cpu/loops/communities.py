@@ -2,9 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-ONE = np.uint64(1)
 BATCH = 1023
 STILL, MOVING = 0, 1
 
@@ -19,19 +16,18 @@ class Links(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """The state while vertices move one after another.
+    """The state while vertices move.
 
-    All elements of `sums` are 0 before and after each move.
+    `sides` is 2 if the weights of the edges out of and into vertices differ, and otherwise 1. If it
+    is 2, element 2v of an array is for v's out-edges, and element 2v + 1 for its in-edges.
     """
 
-    degrees: Any  # shape (2, n): the weights of the edges out of and into each vertex
-    totals: Any  # shape (n, 2): the sums of the degrees in each community
+    sides: Any
+    degrees: Any  # the weights of the edges out of and into each vertex
+    totals: Any  # the sums of the degrees in each community
     rates: Any  # two numbers: `factor` and `margin` of the request
-    sums: Any  # for each community: the weight between it and the current vertex
-    met: Any  # communities of the current vertex's neighbors; at least as long as any row
-    queue: Any  # a ring buffer of n vertices; initially it holds all vertices
-    waits: Any  # whether a vertex is in the queue; initially True
-    stop: Any
+    queue: Any  # vertices; for `move` a ring buffer of n vertices
+    waits: Any  # whether a vertex is in the queue, or must be in the next one
 
 
 def popular(
@@ -48,121 +44,280 @@ def popular(
 ):
     """Write, for each active vertex in start..stop, the most frequent label among its neighbors.
 
-    The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
-    Of the labels with the largest sum, the smallest is chosen. The new labels overwrite
-    `out_labels`, which holds the labels of the round before last. Return whether any new label
-    differs from the one that it overwrites. The neighbors of such a vertex become active for the
-    next round. Other vertices need no work: the labels of their neighbors are those of two rounds
-    ago, so their new label is that of two rounds ago, too. All elements of `kept_sums` are 0 before
-    and after the call; `kept_met` is at least as long as the longest row.
+    The new labels overwrite `out_labels`, which holds the labels of the round before last. Return
+    whether any new label differs from the one that it overwrites. The neighbors of such a vertex
+    become active for the next round. Other vertices need no work: the labels of their neighbors are
+    those of two rounds ago, so their new label is that of two rounds ago, too.
     """
-    indptr, indices, values, step = links
-    step = np.uint64(step)
     differs = 0
-    for v in range(np.uint64(start), np.uint64(stop)):
-        if v & np.uint64(BATCH) == np.uint64(0) and kept_stop[0]:
+    for v in range(start, stop):
+        if v & BATCH == 0 and kept_stop[0]:
             break
         if not kept_active[v]:
             continue
         kept_active[v] = 0
-        count = 0
-        for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-            label = labels[np.uint64(indices[p])]
-            if kept_sums[label] == 0:
-                kept_met[count] = label
-                count += 1
-            kept_sums[label] += values[p * step]
-        best, most = labels[v], kept_sums[0] - kept_sums[0] - 1
-        for k in range(count):
-            label = kept_met[k]
-            total = kept_sums[label]
-            kept_sums[label] = 0
-            if total > most or (total == most and label < best):
-                best, most = label, total
+        best = most_frequent(links, labels, labels, kept_sums, kept_met, v, 0)
         if best != out_labels[v]:
             differs = 1
             out_labels[v] = best
-            for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                kept_next[np.uint64(indices[p])] = 1
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                kept_next[links.indices[p]] = 1
     return differs
+
+
+def popular_in_block(
+    links: Links,
+    labels,
+    out_labels,
+    kept_active,
+    kept_awake,
+    kept_sums,
+    kept_met,
+    kept_stop,
+    bits,
+    block,
+):
+    """Write, for each active vertex v of a block, the most frequent label among its neighbors.
+
+    The block consists of the vertices v with v >> bits == block. They change one after another.
+    The labels of neighbors in this block are read from `out_labels`, so that new labels are used at
+    once. The labels of other neighbors are read from `labels`, which no thread writes at the same
+    time. The neighbors of v in this block become active if the label of v changes. Return the
+    number of changed labels.
+    """
+    changes = 0
+    for v in range(block << bits, min(len(labels), (block + 1) << bits)):
+        if v & BATCH == 0 and kept_stop[0]:
+            break
+        if not kept_active[v]:
+            continue
+        kept_active[v] = 0
+        best = most_frequent(links, labels, out_labels, kept_sums, kept_met, v, bits)
+        if best != out_labels[v]:
+            changes += 1
+            out_labels[v] = best
+            kept_awake[block] = 1
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                if links.indices[p] >> bits == block:
+                    kept_active[links.indices[p]] = 1
+    return changes
+
+
+def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bits, block):
+    """Copy the labels of a block to `out_labels`.
+
+    If a label differs, the neighbors in other blocks become active, and these blocks awake.
+    """
+    for v in range(block << bits, min(len(labels), (block + 1) << bits)):
+        if out_labels[v] == labels[v]:
+            continue
+        out_labels[v] = labels[v]
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
+            if j >> bits != block:
+                kept_active[j] = 1
+                kept_awake[j >> bits] = 1
+
+
+def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
+    """Return the most frequent label among the neighbors of v, or v's label if it has none.
+
+    The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
+    Of the labels with the largest sum, the smallest is chosen. The label of neighbor j is
+    near_labels[j] if j >> bits == v >> bits, and otherwise labels[j]. All elements of `kept_sums`
+    are 0 before and after the call; `kept_met` is at least as long as the longest row.
+    """
+    count = 0
+    for p in range(links.indptr[v], links.indptr[v + 1]):
+        j = links.indices[p]
+        label = near_labels[j] if j >> bits == v >> bits else labels[j]
+        kept_met[count] = label
+        count += kept_sums[label] == 0  # no branch, which the processor would often predict wrongly
+        kept_sums[label] += links.values[p * links.step]
+    best, most = near_labels[v], kept_sums[0] - kept_sums[0] - 1
+    for k in range(count):
+        label = kept_met[k]
+        total = kept_sums[label]
+        kept_sums[label] = 0
+        is_better = (total > most) | ((total == most) & (label < best))
+        best, most = (label if is_better else best), (total if is_better else most)
+    return best
 
 
 def sum_links(links, community, kept_sums, kept_met, v):
     """Sum the weights of the edges between v and each neighboring community.
 
-    Return the number of neighboring communities.
+    Return the number of neighboring communities. All elements of `kept_sums` must be 0 before, and
+    are reset by `best_move`.
     """
     count = 0
-    for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
-        j = np.int64(links.indices[p])
+    for p in range(links.indptr[v], links.indptr[v + 1]):
+        j = links.indices[p]
         if j != v:
             c = community[j]
-            if kept_sums[c] == 0:
-                kept_met[count] = c
-                count += 1
-            kept_sums[c] += links.values[p * np.uint64(links.step)]
+            kept_met[count] = c
+            count += kept_sums[c] == 0  # no branch, which the processor would often predict wrongly
+            kept_sums[c] += links.values[p * links.step]
     return count
 
 
-def best_move(moves, own, count, v):
-    """Return the community with the largest gain for vertex v.
+def best_move(moves, sums, met, own, count, v):
+    """Return the community with the largest gain for vertex v; `own` is its present community.
 
-    The degrees of v are moved from the totals of its present community `own` to the totals of the
-    community that is returned.
+    The gain of community c is the weight between v and c, minus factor times
+    (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
     """
-    sums, totals = moves.sums, moves.totals
-    factor, margin = moves.rates[0], moves.rates[1]
-    out, into = moves.degrees[0, v], moves.degrees[1, v]
-    totals[own, 0] -= out
-    totals[own, 1] -= into
+    totals, factor, margin = moves.totals, moves.rates[0], moves.rates[1]
+    sides, other = moves.sides, moves.sides - 1
+    out, into = moves.degrees[sides * v], moves.degrees[sides * v + other]
     best = own
-    most = sums[own] - factor * (out * totals[own, 1] + into * totals[own, 0])
-    most += margin * (out + into)
+    outs, intos = totals[sides * own] - out, totals[sides * own + other] - into
+    most = sums[own] - factor * (out * intos + into * outs) + margin * (out + into)
     for k in range(count):
-        c = moves.met[k]
-        if c != own:
-            gain = sums[c] - factor * (out * totals[c, 1] + into * totals[c, 0])
-            if gain > most:
-                best, most = c, gain
-    for k in range(count):
-        sums[moves.met[k]] = 0
-    totals[best, 0] += out
-    totals[best, 1] += into
+        c = met[k]
+        gain = sums[c] - factor * (out * totals[sides * c + other] + into * totals[sides * c])
+        is_better = (c != own) & (gain > most)
+        best, most = (c if is_better else best), (gain if is_better else most)
+        sums[c] = 0
     return best
 
 
-def move(links: Links, out_community, kept_moves: Moves):
-    """Move vertices one by one: first in the order of the queue, then neighbors of moved vertices.
+def transfer(moves, community, v, best):
+    """Move v to community `best`."""
+    own, totals, sides = community[v], moves.totals, moves.sides
+    for side in range(sides):
+        degree = moves.degrees[sides * v + side]
+        totals[sides * own + side] -= degree
+        totals[sides * best + side] += degree
+    community[v] = best
 
-    A vertex v moves to the community c with the largest gain. The gain is the weight between v and
-    c, minus factor times (out(v)·into(c) + into(v)·out(c)), where the sums of c exclude v.
+
+def choose_moves(
+    links: Links, community, out_chosen, kept_moves: Moves, kept_sums, kept_met, first, last
+):
+    """Choose communities for the vertices in positions first..last of the queue.
+
+    A vertex that should stay in its community gets -1. No vertex waits afterwards.
     """
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        own = community[v]
+        count = sum_links(links, community, kept_sums, kept_met, v)
+        best = best_move(kept_moves, kept_sums, kept_met, own, count, v)
+        out_chosen[v] = -1 if best == own else best
+        kept_moves.waits[v] = 0
+
+
+def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
+    """Move the vertices in positions first..last of the queue to the chosen communities."""
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        if chosen[v] >= 0:
+            transfer(kept_moves, out_community, v, chosen[v])
+
+
+def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
+    """Let the neighbors of each moved vertex wait, unless they are in its community."""
+    for k in range(first, last):
+        v = kept_moves.queue[k]
+        if chosen[v] >= 0:
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                if community[links.indices[p]] != chosen[v]:
+                    kept_moves.waits[links.indices[p]] = 1
+
+
+def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, kept_stop, size):
+    """Move vertices one by one: first the `size` vertices of the queue, in their order, then the
+    neighbors of moved vertices. Afterwards the queue is empty."""
     queue, waits = kept_moves.queue, kept_moves.waits
-    n = queue.size
-    head, size, turns = 0, n, 0
+    n = len(queue)
+    head, turns = 0, 0
     while size:
-        if turns & BATCH == 0 and kept_moves.stop[0]:
+        if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
         turns += 1
-        v = np.int64(queue[head])
+        v = queue[head]
         head += 1
         if head == n:
             head = 0
         size -= 1
-        waits[v] = False
+        waits[v] = 0
         own = out_community[v]
-        count = sum_links(links, out_community, kept_moves.sums, kept_moves.met, v)
-        best = best_move(kept_moves, own, count, v)
+        count = sum_links(links, out_community, kept_sums, kept_met, v)
+        best = best_move(kept_moves, kept_sums, kept_met, own, count, v)
         if best == own:
             continue
-        out_community[v] = best
-        for p in range(np.uint64(links.indptr[v]), np.uint64(links.indptr[v + 1])):
-            j = np.int64(links.indices[p])
+        transfer(kept_moves, out_community, v, best)
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
             if out_community[j] != best and not waits[j]:
-                waits[j] = True
+                waits[j] = 1
                 place = head + size
                 if place >= n:
                     place -= n
                 queue[place] = j
                 size += 1
     return STILL
+
+
+def group(labels, out_members, kept_next):
+    """List the vertices by label. The vertices with label c are written from kept_next[c] on."""
+    for v in range(len(labels)):
+        place = kept_next[labels[v]]
+        kept_next[labels[v]] = place + 1
+        out_members[place] = v
+
+
+def contract_rows(
+    links: Links,
+    labels,
+    members,
+    starts,
+    offsets,
+    out_indices,
+    out_values,
+    out_counts,
+    kept_places,
+    first,
+    last,
+):
+    """Sum the weights of the edges between the communities first..last and each community.
+
+    The vertices of community c are members[starts[c]:starts[c + 1]]. Its sums are written from
+    position offsets[c] on, in the order in which the communities are met, and their number to
+    out_counts[c]. `kept_places` has an element for each community; any values will do.
+    """
+    for c in range(first, last):
+        begin, place = offsets[c], offsets[c]
+        for k in range(starts[c], starts[c + 1]):
+            v = members[k]
+            for p in range(links.indptr[v], links.indptr[v + 1]):
+                d, weight = labels[links.indices[p]], links.values[p * links.step]
+                at = kept_places[d]
+                if begin <= at and at < place:
+                    out_values[at] += weight
+                else:
+                    kept_places[d] = place
+                    out_indices[place] = d
+                    out_values[place] = weight
+                    place += 1
+        out_counts[c] = place - begin
+
+
+def sort_symmetric(
+    offsets, counts, indices, values, out_indices, out_values, kept_next, first, last
+):
+    """Write rows first..last of a symmetric matrix with sorted columns.
+
+    The entries of row c are given from position offsets[c] on, in any order. As the matrix is
+    symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from
+    kept_next[d] on.
+    """
+    for c in range(len(counts)):
+        for p in range(offsets[c], offsets[c] + counts[c]):
+            d = indices[p]
+            if first <= d and d < last:
+                place = kept_next[d]
+                kept_next[d] = place + 1
+                out_indices[place] = c
+                out_values[place] = values[p]

@@ -1,32 +1,35 @@
 """Core numbers: vertices are removed in order of their remaining degree.
 
-See V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of Networks*, 2003.
+For core = 0, 1, 2, ..., a queue takes the vertices whose remaining degree is `core`. Each vertex in
+the queue is removed, which decrements the degrees of its neighbors. A neighbor whose degree becomes
+`core` joins the queue. No degree falls below `core`, so the degree of a vertex that was removed is
+its core number (V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of
+Networks*, 2003).
 
-`order` lists the vertices sorted by degree. Vertex v is at position place(v), and the vertices with
-degree d begin at position bins(d).
+A vertex is read once per step of `core` until it is removed. So these steps take at most as long as
+reading each edge once.
 """
 
 import numpy as np
 
+ONE = np.uint64(1)
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
 
-def lower(kept_degrees, kept_bins, kept_order, kept_place, u):
-    """Decrement the degree of u.
+def remove(indptr, indices, kept_degrees, kept_queue, core, v, size):
+    """Decrement the degrees of the neighbors of v that are more than `core`.
 
-    First u is swapped with the first vertex of the same degree in `kept_order`, so that the
-    vertices there remain sorted by degree.
+    Neighbors whose degree becomes `core` join the queue. Return its new size.
     """
-    degree = kept_degrees[np.uint64(u)]
-    p, q = kept_place[np.uint64(u)], np.int32(kept_bins[np.uint64(degree)])
-    w = kept_order[np.uint64(q)]
-    kept_order[np.uint64(p)] = w
-    kept_order[np.uint64(q)] = u
-    kept_place[np.uint64(w)] = p
-    kept_place[np.uint64(u)] = q
-    kept_bins[np.uint64(degree)] = q + 1
-    kept_degrees[np.uint64(u)] = degree - 1
+    for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+        u = indices[p]
+        degree = kept_degrees[np.uint64(u)]
+        if degree > core:
+            kept_degrees[np.uint64(u)] = degree - 1
+            kept_queue[size] = u
+            size += np.uint64(degree == core + 1)
+    return size
 
 
 def peel(
@@ -35,39 +38,37 @@ def peel(
     b_indptr,
     b_indices,
     kept_degrees,
-    kept_bins,
-    kept_order,
-    kept_place,
+    kept_left,
+    kept_queue,
     kept_stop,
     both,
 ):
     """Replace the degrees in `kept_degrees` by core numbers.
 
     The neighbors of a vertex are the indices in its row of the matrix a. If `both` is true, the
-    indices in its row of the matrix b are neighbors too.
+    indices in its row of the matrix b are neighbors too. `kept_left` lists the vertices that may
+    remain. `kept_queue` has an element more than there are vertices.
     """
-    n = kept_order.size
-    for v in range(n):
-        degree = np.uint64(kept_degrees[v])
-        kept_place[v] = kept_bins[degree]
-        kept_order[np.uint64(kept_bins[degree])] = v
-        kept_bins[degree] += 1
-    # In the loop above, the start of each bin has moved to the end of the bin. Restore the starts.
-    for d in range(kept_bins.size - 1, 0, -1):
-        kept_bins[d] = kept_bins[d - 1]
-    kept_bins[0] = 0
-    for t in range(n):
-        if t & BATCH == 0 and kept_stop[0]:
+    left, core = np.uint64(kept_left.size), np.int64(0)
+    while left:
+        if kept_stop[0]:
             return STOPPED
-        v = np.uint64(kept_order[t])
-        core = kept_degrees[v]
-        for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])):
-            u = a_indices[p]
-            if kept_degrees[np.uint64(u)] > core:
-                lower(kept_degrees, kept_bins, kept_order, kept_place, u)
-        if both:
-            for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + np.uint64(1)])):
-                u = b_indices[p]
-                if kept_degrees[np.uint64(u)] > core:
-                    lower(kept_degrees, kept_bins, kept_order, kept_place, u)
+        size, kept = np.uint64(0), np.uint64(0)
+        for t in range(left):
+            v = kept_left[t]
+            degree = kept_degrees[np.uint64(v)]  # less than `core` if v was removed
+            kept_queue[size] = v
+            size += np.uint64(degree == core)
+            kept_left[kept] = v
+            kept += np.uint64(degree > core)
+        left, t = kept, np.uint64(0)
+        while t < size:
+            if t & np.uint64(BATCH) == 0 and kept_stop[0]:
+                return STOPPED
+            v = np.uint64(kept_queue[t])
+            size = remove(a_indptr, a_indices, kept_degrees, kept_queue, core, v, size)
+            if both:
+                size = remove(b_indptr, b_indices, kept_degrees, kept_queue, core, v, size)
+            t += ONE
+        core += 1
     return FINISHED

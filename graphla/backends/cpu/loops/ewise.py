@@ -34,26 +34,27 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
         out_counts[i] = count
 
 
-def intersect(a: Rows, b: Rows, indptr, out_indices, out_values, a_step, b_step, start, stop):
-    """Write rows start..stop of the intersection; row i begins at indptr[i].
+def intersect(
+    a: Rows, b: Rows, out_indptr, out_indices, out_values, a_step, b_step, t, start, stop
+):
+    """Write rows start..stop of the intersection from position t on, and where each row begins.
 
-    Return the position after the last entry written.
+    Return the position after the last entry written. Each step writes an entry, and keeps it only
+    if both operands have it: the processor would mispredict a branch.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b
-    a_step, b_step = np.uint64(a_step), np.uint64(b_step)
-    t = np.uint64(0)
+    a_step, b_step, t = np.uint64(a_step), np.uint64(b_step), np.uint64(t)
     for row in range(np.uint64(start), np.uint64(stop)):
-        t = np.uint64(indptr[row])
+        out_indptr[row] = t
         p, a_end = np.uint64(a_indptr[row]), np.uint64(a_indptr[row + ONE])
         q, b_end = np.uint64(b_indptr[row]), np.uint64(b_indptr[row + ONE])
         while p < a_end and q < b_end:
             x, y = a_indices[p], b_indices[q]
-            if x == y:
-                i, j = (np.int64(x), np.int64(0)) if IS_VECTOR else (np.int64(row), np.int64(x))
-                out_indices[t] = x
-                out_values[t] = combine(a_values[p * a_step], b_values[q * b_step], i, j)
-                t += ONE
+            i, j = (np.int64(x), np.int64(0)) if IS_VECTOR else (np.int64(row), np.int64(x))
+            out_indices[t] = x
+            out_values[t] = combine(a_values[p * a_step], b_values[q * b_step], i, j)
+            t += np.uint64(x == y)
             p += np.uint64(x <= y)
             q += np.uint64(y <= x)
     return t

@@ -25,28 +25,23 @@ class Rows(NamedTuple):
     has_places: Any
 
 
-def count(a: Rows, out_counts, start, stop):
-    """Count the entries in rows start..stop of the result."""
+def copy(a: Rows, out_indptr, out_indices, out_values, to, start, stop):
+    """Write rows start..stop of the result from position `to` on, and where each row begins.
+
+    Return the position after the last entry. If `has_values` is 0, the values are not copied. Each
+    step writes an entry, and keeps it only if the result has its column: the processor would
+    mispredict a branch.
+    """
+    to = np.uint64(to)
     for k in range(np.uint64(start), np.uint64(stop)):
         row = np.uint64(a.rows[k]) if a.has_rows else k
-        found = 0
-        for p in range(np.uint64(a.indptr[row]), np.uint64(a.indptr[row + ONE])):
-            found += a.places[np.uint64(a.indices[p])] >= 0
-        out_counts[k] = found
-
-
-def copy(a: Rows, indptr, out_indices, out_values, start, stop):
-    """Write rows start..stop of the result. If `has_values` is 0, the values are not copied."""
-    for k in range(np.uint64(start), np.uint64(stop)):
-        row = np.uint64(a.rows[k]) if a.has_rows else k
-        to = np.uint64(indptr[k])
+        out_indptr[k] = to
         for p in range(np.uint64(a.indptr[row]), np.uint64(a.indptr[row + ONE])):
             j = a.indices[p]
             if a.has_places:
                 j = a.places[np.uint64(j)]
-                if j < 0:
-                    continue
             out_indices[to] = j
             if a.has_values:
                 out_values[to] = a.values[p]
-            to += ONE
+            to += np.uint64(j >= 0)
+    return to

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-ONE = np.uint64(1)
+ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
+RANGES = np.uint64(3)
 
 
 class Walk(NamedTuple):
@@ -44,38 +45,65 @@ class Walk(NamedTuple):
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
     """Compute the ranks of vertices first..last - 1.
 
-    sums[part] receives the total change of these ranks, the total rank of dangling vertices, and
-    the total rank of all vertices.
+    The vertices are divided into ranges of equal length, and the loop takes a vertex of each range
+    in turn. In a mesh, each vertex is a neighbor of the one before it; so a round in place would
+    otherwise wait for each new rank before it computes the next. sums[part] receives the total
+    change of these ranks, the total rank of dangling vertices, and the total rank of all vertices.
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
-    step = np.uint64(walk.step)
     jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
+    is_uneven = walk.jump_step or walk.fall_step
+    jumps = jumped * walk.jump[0] + fallen * walk.fall[0]
     change, dangling, every = 0.0, 0.0, 0.0
-    for v in range(np.uint64(first), np.uint64(last)):
-        total = 0.0
-        begin, end = np.uint64(walk.indptr[v]), np.uint64(walk.indptr[v + ONE])
-        if step:
-            for p in range(begin, end):
-                total += carried[np.uint64(walk.indices[p])] * walk.weights[p]
-        else:
-            # With two sums, a round in place waits less for the rank of the vertex before v.
-            other = 0.0
-            p = begin
-            while p + ONE < end:
-                total += carried[np.uint64(walk.indices[p])]
-                other += carried[np.uint64(walk.indices[p + ONE])]
-                p += np.uint64(2)
-            if p < end:
-                total += carried[np.uint64(walk.indices[p])]
-            total += other
-        total += jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
-        old = out_rank[v]
-        out_rank[v] = total
-        change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
-        every += total
-        out_carried[v] = total * walk.share[v]
-        if walk.share[v] == 0:
-            dangling += total
+    first, last = np.uint64(first), np.uint64(last)
+    length = (last - first + RANGES - ONE) // RANGES
+    for k in range(length):
+        for r in range(RANGES):
+            v = first + r * length + k
+            if v >= last:
+                break
+            if is_uneven:
+                jumps = jumped * walk.jump[v * jump_step] + fallen * walk.fall[v * fall_step]
+            total = arrivals(walk, carried, v) + jumps
+            old = out_rank[v]
+            out_rank[v] = total
+            change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
+            every += total
+            out_carried[v] = total * walk.share[v]
+            if walk.share[v] == 0:
+                dangling += total
     out_sums[part, 0] = change
     out_sums[part, 1] = dangling
     out_sums[part, 2] = every
+
+
+def arrivals(walk, carried, v):
+    """Return the rank that arrives at v along its in-edges."""
+    p, end = np.uint64(walk.indptr[v]), np.uint64(walk.indptr[v + ONE])
+    total = 0.0
+    if walk.step:
+        while p < end:
+            total += carried[np.uint64(walk.indices[p])] * walk.weights[p]
+            p += ONE
+        return total
+    while p + FOUR <= end:
+        total += carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
+        p += TWO
+        total += carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
+        p += TWO
+    if p < end and p + TWO < np.uint64(walk.indices.size):
+        # Up to three entries are left. Read three without branches, which the processor would often
+        # predict wrongly.
+        second, third = carried_by(walk, carried, p + ONE), carried_by(walk, carried, p + TWO)
+        second = second if p + ONE < end else 0.0
+        third = third if p + TWO < end else 0.0
+        return total + (carried_by(walk, carried, p) + second + third)
+    while p < end:
+        total += carried_by(walk, carried, p)
+        p += ONE
+    return total
+
+
+def carried_by(walk, carried, p):
+    """Return the rank that arrives along entry p if all weights are equal."""
+    return carried[np.uint64(walk.indices[p])]

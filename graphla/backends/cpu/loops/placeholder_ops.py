@@ -80,6 +80,11 @@ def before(x, y):
     return x < y
 
 
+def selects(x, i, j, thunk):
+    """Return whether to keep the entry x at (i, j)."""
+    return True
+
+
 def accumulate(c, t, i):
     """Return accum(c, t) at index i of a vector, as the type of c."""
     return c + t

@@ -9,9 +9,12 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     TERMINAL,
     add,
     lift,
+    local_array,
 )
 
 ONE = np.uint64(1)
+SHORT = 4
+ROOM = SHORT + 1
 STRETCH = np.uint64(1 << 10)
 """Number of consecutive values of a row that are combined first.
 
@@ -38,16 +41,37 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """Combine the values of each of the rows `start` to `stop` - 1."""
+    """Combine the values of each of the rows `start` to `stop` - 1; there must be values.
+
+    A row of at most SHORT values is combined without a branch that depends on its length, because
+    the processor would mispredict it. For each possible length the loop stores the total of that
+    many values. Then it reads the total for the length of the row.
+    """
     step = np.uint64(step)
+    last = np.uint64(indptr[-1]) - ONE
+    totals = local_array(ROOM, out_values.dtype)
+    totals[0] = IDENTITY
     for i in range(np.uint64(start), np.uint64(stop)):
         begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
-        middle = min(begin + STRETCH, end)
-        total = fold(values, begin, middle, step)
-        while middle < end and not IS_ANY:
-            begin, middle = middle, min(middle + STRETCH, end)
-            total = add(total, fold(values, begin, middle, step))
-        out_values[i] = total
+        if end - begin > np.uint64(SHORT):
+            out_values[i] = fold_long(values, begin, end, step)
+            continue
+        total = lift(values[min(begin, last) * step])
+        totals[1] = total
+        for k in range(ONE, np.uint64(SHORT)):
+            total = total if IS_ANY else add(total, lift(values[min(begin + k, last) * step]))
+            totals[k + ONE] = total
+        out_values[i] = totals[end - begin]
+
+
+def fold_long(values, begin, end, step):
+    """Combine values[begin] to values[end - 1], STRETCH values at a time."""
+    middle = min(begin + STRETCH, end)
+    total = fold(values, begin, middle, step)
+    while middle < end and not IS_ANY:
+        begin, middle = middle, min(middle + STRETCH, end)
+        total = add(total, fold(values, begin, middle, step))
+    return total
 
 
 def stretches(values, out_values, step, size, length, start, stop):

@@ -2,7 +2,17 @@
 
 import numpy as np
 
+from graphla.backends.cpu.loops.placeholder_ops import selects
+
 ONE = np.uint64(1)
+
+
+def flag(indptr, indices, values, thunk, out_flags, step, start, stop):
+    """Flag the entries in rows start..stop that the operator selects."""
+    step = np.uint64(step)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):
+            out_flags[p] = selects(values[p * step], np.int64(i), np.int64(indices[p]), thunk[0])
 
 
 def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
@@ -53,14 +63,16 @@ def keep(
 ):
     """Copy the flagged entries in rows start..stop. `part_ends` has their number up to each part.
 
-    If `has_values` is 0, the values are not copied.
+    If `has_values` is 0, the values are not copied. Each step writes an entry, and keeps it only if
+    it is flagged: the processor would mispredict a branch.
     """
-    to = np.uint64(part_ends[part])
+    to, end = np.uint64(part_ends[part]), np.uint64(part_ends[part + 1])
     for i in range(np.uint64(start), np.uint64(stop)):
         out_indptr[i] = to
         for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):
-            if flags[p]:
-                out_indices[to] = indices[p]
-                if has_values:
-                    out_values[to] = values[p]
-                to += ONE
+            if to == end:  # the next position belongs to another part
+                break
+            out_indices[to] = indices[p]
+            if has_values:
+                out_values[to] = values[p]
+            to += np.uint64(flags[p])

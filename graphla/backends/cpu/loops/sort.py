@@ -9,6 +9,9 @@ import numpy as np
 from graphla.backends.cpu.loops.placeholder_ops import before
 
 ONE = np.uint64(1)
+TWO = np.uint64(2)
+THREE = np.uint64(3)
+FOUR = np.uint64(4)
 RUN = np.uint64(16)
 BATCH = np.uint64((1 << 16) - 1)
 ZERO = np.uint64(0)
@@ -24,6 +27,40 @@ def sort_run(values, to_values, to_places, begin, end):
             k -= ONE
         to_values[k] = x
         to_places[k] = i
+
+
+def sort_four(values, to_values, to_places, begin, end):
+    """Sort at most four values; there must be one. The result is that of `sort_run`.
+
+    Neighbors are swapped without a branch, because the processor would mispredict it.
+    """
+    last = end - ONE
+    b, c, d = begin + ONE, begin + TWO, begin + THREE
+    x, i = values[begin], begin
+    y, j = values[min(b, last)], b
+    z, k = values[min(c, last)], c
+    w, m = values[min(d, last)], d
+    x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
+    y, j, z, k = swap(y, j, z, k, (c <= last) & before(z, y))
+    z, k, w, m = swap(z, k, w, m, (d <= last) & before(w, z))
+    x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
+    y, j, z, k = swap(y, j, z, k, (c <= last) & before(z, y))
+    x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
+    # Values beyond the end are written to the last position first.
+    to_values[min(d, last)], to_places[min(d, last)] = w, m
+    to_values[min(c, last)], to_places[min(c, last)] = z, k
+    to_values[min(b, last)], to_places[min(b, last)] = y, j
+    to_values[begin], to_places[begin] = x, i
+
+
+def swap(x, i, y, j, is_needed):
+    """Return both values with their positions, exchanged if `is_needed`."""
+    return (
+        y if is_needed else x,
+        j if is_needed else i,
+        x if is_needed else y,
+        i if is_needed else j,
+    )
 
 
 def merge_runs(values, places, to_values, to_places, stop_flag, begin, middle, end):
@@ -54,6 +91,13 @@ def segments(
     """
     for s in range(np.uint64(start), np.uint64(stop)):
         begin, end = np.uint64(indptr[s]), np.uint64(indptr[s + ONE])
+        if begin == end:
+            continue
+        if end - begin <= FOUR:
+            if s & BATCH == ZERO and kept_stop[0]:
+                return
+            sort_four(values, out_values, out_places, begin, end)
+            continue
         from_values, from_places = out_values, out_places
         to_values, to_places = kept_values, kept_places
         width = RUN

@@ -1,60 +1,167 @@
 """Triangles: L holds each edge once, and each triangle consists of three of its entries.
 
-The rank of a vertex is its degree and then its number. Row u of L lists the neighbors of u with a
-higher rank. A triangle with the ranks u < v < w is counted once, from u: v is in row u, and w is in
-the rows of u and v. A row of L has at most sqrt(2 · edges) entries, even for a hub (T. Schank and
-D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005).
+The rank of a vertex is its position in descending order of degree, and then in order of its number.
+Row r of L lists the ranks below r of the neighbors of the vertex with rank r. A triangle with the
+ranks r > s > t is counted once, from r: s is in row r, and t is in the rows of r and s. A row of L
+has at most sqrt(2 · edges) entries, even for a hub (T. Schank and D. Wagner, *Finding, Counting and
+Listing All Triangles in Large Graphs*, 2005).
+
+Most columns of long rows are among the first TOP ranks. So the rows of vertices of high degree also
+store these columns as a bitmap, of which one instruction compares 64 ranks. `bits` has WORDS words
+for each of the first rows of L.
 """
 
 import numpy as np
 
+from graphla.backends.cpu.loops.placeholder_ops import local_array
+
 ONE = np.uint64(1)
 BATCH = np.uint64(1023)
-FINISHED, STOPPED = 0, -1
+FINISHED, STOPPED, UNFIT = 0, -1, -2
+SIX, LOW = np.uint64(6), np.uint64(63)
+WORDS = 128
+TOP = 64 * WORDS
+SHORT = np.uint64(32)
+"""Maximum number of entries of a row that are looked up one by one, though it has a bitmap."""
+ODD_BITS = np.uint64(0x5555555555555555)
+ODD_PAIRS = np.uint64(0x3333333333333333)
+ODD_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+ONES = np.uint64(0x0101010101010101)  # one in each byte
 
 
-def orient(indptr, indices, out_begins, out_ends, out_columns, stop_flag, start, stop):
-    """Write the rows start..stop of L: row u is out_columns[out_begins[u] : out_ends[u]].
+def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
+    """Return the number of triangles whose vertex with the highest number is in start..stop.
 
-    A row begins where the row before it ends, so a part leaves the end of its section of
-    `out_columns` unused.
-    """
-    at = np.uint64(indptr[np.uint64(start)])
-    for u in range(np.uint64(start), np.uint64(stop)):
-        if (u - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
-            return STOPPED
-        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
-        degree = end - begin
-        out_begins[u] = at
-        for p in range(begin, end):
-            v = np.uint64(indices[p])
-            other = np.uint64(indptr[v + ONE]) - np.uint64(indptr[v])
-            out_columns[at] = indices[p]
-            at += np.uint64((other > degree) | ((other == degree) & (v > u)))
-        out_ends[u] = at
-    return FINISHED
-
-
-def count(begins, ends, columns, kept_marks, stop_flag, start, stop):
-    """Return the number of triangles whose vertex of lowest rank is in start..stop.
-
-    `kept_marks` is zero for every vertex, before and after the call.
+    The rows of the matrix are merged as they are. If one of the rows has more than `most` entries,
+    return UNFIT.
     """
     total = 0
     for u in range(np.uint64(start), np.uint64(stop)):
         if (u - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
             return STOPPED
-        begin, end = np.uint64(begins[u]), np.uint64(ends[u])
+        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+        if np.int64(end - begin) > most:
+            return UNFIT
+        for p in range(begin, end):
+            v = np.uint64(indices[p])
+            if v >= u:
+                break
+            at = begin
+            for q in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                w = indices[q]
+                if np.uint64(w) >= v:
+                    break
+                while indices[at] < w:  # ends, because row u contains v, which is more than w
+                    at += ONE
+                total += indices[at] == w
+    return total
+
+
+def rank(indptr, kept_counts, out_ranks):
+    """Write the rank of each vertex. `kept_counts` has an element per degree up to n + 1."""
+    n = np.uint64(out_ranks.size)
+    kept_counts[:] = 0
+    for u in range(n):
+        kept_counts[indptr[u + ONE] - indptr[u]] += 1
+    higher = 0  # the number of vertices of higher degree
+    for d in range(kept_counts.size):
+        degree = kept_counts.size - 1 - d
+        count = kept_counts[degree]
+        kept_counts[degree] = higher
+        higher += count
+    for u in range(n):
+        degree = indptr[u + ONE] - indptr[u]
+        out_ranks[u] = kept_counts[degree]
+        kept_counts[degree] += 1
+
+
+def orient(
+    indptr,
+    indices,
+    ranks,
+    out_begins,
+    out_middles,
+    out_ends,
+    out_columns,
+    kept_bits,
+    stop_flag,
+    start,
+    stop,
+):
+    """Write the rows of L of the vertices start..stop.
+
+    Row r is out_columns[out_begins[r] : out_ends[r]]. It begins where the row of the vertex before
+    ends, so a part leaves the end of its section of `out_columns` unused. If row r has a bitmap,
+    the columns in it come last, from out_middles[r] on.
+    """
+    with_bits = kept_bits.size // WORDS
+    at = np.uint64(indptr[np.uint64(start)])
+    for u in range(np.uint64(start), np.uint64(stop)):
+        if (u - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        r = ranks[u]
+        row = np.uint64(r)
+        middle = at
+        out_begins[row] = at
+        for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            s = ranks[np.uint64(indices[p])]
+            out_columns[at] = s
+            at += np.uint64(s < r)
+        if r < with_bits:
+            for p in range(middle, at):
+                s = out_columns[p]
+                if s < TOP:
+                    word = row * np.uint64(WORDS) + (np.uint64(s) >> SIX)
+                    kept_bits[word] |= ONE << (np.uint64(s) & LOW)
+                else:
+                    out_columns[p] = out_columns[middle]
+                    out_columns[middle] = s
+                    middle += ONE
+        out_middles[row] = middle
+        out_ends[row] = at
+    return FINISHED
+
+
+def count_ones(x):
+    """Return the number of bits of x that are set; LLVM makes one instruction of it."""
+    x -= (x >> ONE) & ODD_BITS
+    x = (x & ODD_PAIRS) + ((x >> np.uint64(2)) & ODD_PAIRS)
+    return ((x + (x >> np.uint64(4))) & ODD_NIBBLES) * ONES >> np.uint64(56)
+
+
+def count(ranks, begins, middles, ends, columns, bits, kept_marks, stop_flag, start, stop):
+    """Return the number of triangles whose vertex of highest rank is in start..stop.
+
+    `kept_marks` is zero for every rank, before and after the call.
+    """
+    total = np.uint64(0)
+    with_bits = np.uint64(bits.size // WORDS)
+    top = local_array(WORDS, np.uint64)  # the columns of row r among the first ranks
+    for u in range(np.uint64(start), np.uint64(stop)):
+        if (u - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        r = np.uint64(ranks[u])
+        begin, end = np.uint64(begins[r]), np.uint64(ends[r])
         if end - begin < np.uint64(2):
             continue
+        if with_bits:
+            top[:] = np.uint64(0)
         for p in range(begin, end):
-            kept_marks[np.uint64(columns[p])] = 1
+            s = np.uint64(columns[p])
+            kept_marks[s] = 1
+            if with_bits and s < np.uint64(TOP):
+                top[s >> SIX] |= ONE << (s & LOW)
         for p in range(begin, end):
-            v = np.uint64(columns[p])
-            found = 0
-            for q in range(np.uint64(begins[v]), np.uint64(ends[v])):
-                found += kept_marks[np.uint64(columns[q])]
+            s = np.uint64(columns[p])
+            first, last = np.uint64(begins[s]), np.uint64(ends[s])
+            found = np.uint64(0)
+            if s < with_bits and last - first > SHORT:
+                last = np.uint64(middles[s])
+                for w in range(min(np.uint64(WORDS), (s >> SIX) + ONE)):
+                    found += count_ones(bits[s * np.uint64(WORDS) + w] & top[w])
+            for q in range(first, last):
+                found += np.uint64(kept_marks[np.uint64(columns[q])])
             total += found
         for p in range(begin, end):
             kept_marks[np.uint64(columns[p])] = 0
-    return total
+    return np.int64(total)

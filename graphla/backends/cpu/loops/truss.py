@@ -12,7 +12,7 @@ import numpy as np
 
 ONE = np.uint64(1)
 BATCH = np.uint64(1023)
-FINISHED, STOPPED, ASYMMETRIC = 0, -1, -2
+FINISHED, STOPPED, ASYMMETRIC, UNFIT = 0, -1, -2, -3
 
 
 class Rows(NamedTuple):
@@ -110,6 +110,47 @@ def first_from(indices, begin, end, column):
         else:
             end = middle
     return begin
+
+
+def find_supported(indptr, indices, kept_support, out_flags, stop_flag, most, needed):
+    """Flag the entries of the edges that are in at least `needed` triangles.
+
+    The rows of the matrix are merged as they are. If one of the rows has more than `most` entries,
+    return UNFIT. `kept_support` is used for the entries below the diagonal only.
+    """
+    for row in range(indptr.size - 1):
+        u = np.uint64(row)
+        if u & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+        if np.int64(end - begin) > most:
+            return UNFIT
+        for p in range(begin, end):
+            v = np.uint64(indices[p])
+            if v >= u:
+                break
+            at = begin
+            for q in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                w = indices[q]
+                if np.uint64(w) >= v:
+                    break
+                while indices[at] < w:  # ends, because row u contains v, which is more than w
+                    at += ONE
+                if indices[at] == w:
+                    kept_support[p] += 1
+                    kept_support[q] += 1
+                    kept_support[at] += 1
+    for row in range(indptr.size - 1):
+        for p in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            if kept_support[p] >= needed:
+                v = np.uint64(indices[p])
+                end = np.uint64(indptr[v + ONE])
+                mirror = first_from(indices, np.uint64(indptr[v]), end, row)
+                if mirror == end or indices[mirror] != row:
+                    return ASYMMETRIC
+                out_flags[p] = True
+                out_flags[mirror] = True
+    return FINISHED
 
 
 def peel(
