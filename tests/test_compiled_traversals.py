@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph, csr_array
 
 import graphla as gl
 from graphla.backends.cpu import backend as cpu
@@ -34,7 +35,7 @@ SEEDS = range(12)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Lower the thresholds so that small graphs use several parts and a second thread."""
     few = ClosureTuning(small=30, check=3), MultiSearchTuning(together=20)
-    with using(BfsTuning(wide=20, apart=50), *few):
+    with using(BfsTuning(wide=20, apart=50, shared=40), *few):
         yield
 
 
@@ -131,6 +132,28 @@ def test_a_compiled_search_agrees_with_numpy(seed: int, parents: Any, direction:
                 assert not tree.trace or tree.trace[0].frontier == starts.size
                 if columns is None:
                     assert all(level.direction == "push" for level in tree.trace)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("is_symmetric", [True, False])
+def test_a_search_of_a_larger_graph_matches_scipy(is_symmetric: bool, threads: int) -> None:
+    rng = np.random.default_rng(threads)
+    n = 20_000
+    rows, columns = rng.integers(0, n, (2, 3 * n))
+    if is_symmetric:
+        rows, columns = np.append(rows, columns), np.append(columns, rows)
+    keys = np.unique(rows * n + columns)
+    rows, columns = keys // n, keys % n
+    graph = csr_array((np.ones(keys.size), (rows, columns)), shape=(n, n))
+    expected = csgraph.dijkstra(graph, unweighted=True, indices=3)
+    A = gl.Matrix.from_coo(rows, columns, True, nrows=n, ncols=n)
+    with using(BfsTuning(wide=100, shared=1000)), config.set(compiled=True, threads=threads):
+        levels, parents = gl.algorithms.bfs(A, 3)
+    assert np.array_equal(levels.to_dense(dtype="FP64", fill_value=np.inf), expected)
+    v, u = parents.to_coo()
+    v, u = v[v != 3], u[v != 3]
+    assert np.isin(u * n + v, keys).all()
+    assert np.array_equal(expected[v], expected[u] + 1)
 
 
 def same_tree(tree: Any, expected: Any, parents: Any, out: Csr, starts: np.ndarray) -> None:

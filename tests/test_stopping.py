@@ -26,6 +26,7 @@ from graphla.backends.cpu.communities import MovesTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
+from graphla.backends.cpu.loops import closure_buckets as of_buckets
 from graphla.backends.cpu.loops import coloring as of_coloring
 from graphla.backends.cpu.loops import communities as of_communities
 from graphla.backends.cpu.loops import components as of_components
@@ -54,6 +55,7 @@ SLACK = 2 * THREADS
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
+    "closure_buckets.run": int(of_buckets.STOPPED),
     "closure.near_far": int(of_closure.STOPPED),
     "closure.rounds": int(of_closure.STOPPED),
     "communities.move": of_communities.MOVING,
@@ -89,7 +91,7 @@ LOOPS = {
     "maximal_matching": {"matching.match"},
     "pagerank": {"pagerank.gather"},
     "spanning_forest": {"forest.grow"},
-    "sssp": {"closure.near_far"},
+    "sssp": {"closure_buckets.run"},
     "strong_components": {"strong_components.label"},
     "triangle_count": {"triangles.count"},
     "truss_numbers": {"truss.peel"},

@@ -52,6 +52,70 @@ def local_array(context: Any, size: Any, dtype: Any) -> Any:
     return kind(size, dtype), generate
 
 
+@intrinsic
+def compare_and_swap(context: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
+    """Set array[index] to `new` if it has the bits of `old`, and return whether it did,
+    atomically."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        word = ir.IntType(8 * as_dtype(array.dtype).itemsize)
+        place = builder.bitcast(place, word.as_pointer())
+        values = [builder.bitcast(value, word) for value in arguments[2:]]
+        return builder.extract_value(builder.cmpxchg(place, *values, "seq_cst", "seq_cst"), 1)
+
+    return types.boolean(array, types.uint64, array.dtype, array.dtype), generate
+
+
+@intrinsic
+def exchange(context: Any, array: Any, index: Any, new: Any) -> Any:
+    """Set array[index] to the integer `new` and return its previous value, atomically."""
+    return array.dtype(array, types.uint64, array.dtype), _update("xchg")
+
+
+@intrinsic
+def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Add an integer to array[index] and return its previous value, atomically."""
+    return array.dtype(array, types.uint64, array.dtype), _update("add")
+
+
+@intrinsic
+def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
+    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    return array.dtype(array, types.uint64, array.dtype), _update("or")
+
+
+@intrinsic
+def prefetch_element(context: Any, array: Any, index: Any) -> Any:
+    """Load array[index] into the cache, without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = builder.bitcast(_place(context, builder, signature, arguments), _POINTER)
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [_POINTER, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [_POINTER], kind)
+        builder.call(function, [place, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64), generate
+
+
+def _update(operation: str) -> Any:
+    """Return a function that generates an atomic operation on an element of an array."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        place = _place(context, builder, signature, arguments)
+        return builder.atomic_rmw(operation, place, arguments[2], "seq_cst")
+
+    return generate
+
+
+def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """Return the address of array[index]; these are the first two arguments."""
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.gep(array.data, [arguments[1]])
+
+
 def compile_wrapper(compiled: Any) -> bytes:
     """Return an object with the wrapper of a loop that Numba has compiled.
 

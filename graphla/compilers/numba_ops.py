@@ -24,7 +24,8 @@ head = f"""\
 import numpy as np
 from numba import from_dtype, njit, types
 
-from graphla.compilers.native import local_array
+from graphla.compilers.native import compare_and_swap, exchange, fetch_add
+from graphla.compilers.native import fetch_or, local_array, prefetch_element
 from graphla.compilers.numba import compiled
 
 
@@ -45,12 +46,13 @@ def nothing() -> str:
     return ""
 
 
-def search(least: bool) -> str:
-    """Return the source of the constant LEAST, which a breadth-first search reads.
+def search(least: bool, is_shared: bool = False) -> str:
+    """Return the source of the constants of a breadth-first search.
 
-    If `least` is True, each vertex must get the smallest of its possible parents.
+    If `least` is True, each vertex must get the smallest of its possible parents. If `is_shared` is
+    True, several threads run the loop on the same arrays.
     """
-    return f"LEAST = {least}"
+    return f"LEAST = {least}\nIS_SHARED = {is_shared}"
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:
@@ -122,6 +124,27 @@ def near_far(semiring: TypedSemiring) -> str:
         _function(f"def beyond(best, delta):\n    return {beyond}"),
         _function(f"def wider(delta):\n    return {wider}"),
         _function(f"def narrower(delta):\n    return {narrower}"),
+    )
+
+
+def buckets(dtype: str, is_shared: bool, has_parents: bool) -> str:
+    """Return the source for the closure under min.plus by delta-stepping.
+
+    `bucket` returns the number of the bucket of a value, which is at most the loop's constant FAR.
+    The width of a bucket is given as the logarithm to base 2 if values are integers, otherwise as
+    the reciprocal.
+    """
+    if dtype.startswith("int"):
+        infinite = f"np.{dtype}({np.iinfo(dtype).max})"
+        number = "min(np.int64(value - base) >> np.int64(width), FAR)"
+    else:
+        infinite = f"np.{dtype}(np.inf)"
+        number = "np.int64(min((value - base) * width, np.float64(FAR)))"
+    return _join(
+        f"INFINITE = {infinite}",
+        f"IS_SHARED = {is_shared}",
+        f"HAS_PARENTS = {has_parents}",
+        _function(f"def bucket(value, base, width):\n    return {number}"),
     )
 
 

@@ -35,8 +35,9 @@ from semirings.semiring import any_secondi, min_secondi
 
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
-EDGES = 2 * int(loops.ROOM)
-"""Length of the array that lists edges in a push: ROOM targets, followed by ROOM sources."""
+EDGES = 3 * int(loops.ROOM)
+"""Length of a thread's part of the array that lists edges: ROOM targets, ROOM sources, and the
+numbers of up to ROOM chosen edges."""
 FEW = 64
 """Maximum number of vertices whose bits are set one by one in a bit map.
 
@@ -57,6 +58,7 @@ class BfsTuning:
     # If a matrix has at least this many vertices plus entries, the search runs in a second thread.
     apart: int = 1 << 20
     wide: int = 1 << 17  # if more vertices than this are unreached, a pull uses several threads
+    shared: int = 1 << 17  # a push with at least this many edges uses several threads
     # Costs in NumPy; the unit is the cost of one entry that a pull reads. The estimated number of
     # these entries is multiplied by `stopping`, because a pull often stops reading a row early.
     stopping: float = 0.6
@@ -213,12 +215,12 @@ class _Search:
             firsts = request.plan.first
         elif into is not None:
             firsts = first_of_rows(into, threads)
-        state = np.zeros(11, np.int64)
+        state = np.zeros(13, np.int64)
         left = n - (_count_bits(self.barred) - (-n & 63)) - starts.size
         unseen = out.nvals if mask is None else _entries_into(pulled, ~unpack(done, n))
-        state[:] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
+        state[:11] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
         self.graph = Graph(out.indptr, out.indices, pulled.indptr, pulled.indices, firsts)
-        following, listed = np.zeros(done.size, _word), np.empty(EDGES, np.int32)
+        following, listed = np.zeros(done.size, _word), np.empty(threads * EDGES, np.int32)
         self.work = Work(levels, parents, done, seen, following, queue, listed, state, stop)
         self.rule = Rule(
             has_levels=int(has_levels),
@@ -237,14 +239,15 @@ class _Search:
 
     def __call__(self) -> None:
         state, traced = self.work.state, self.request.traced
-        arguments = (*self.graph, *self.work, *self.rule, 1 if traced else FOREVER)
+        shared = current(TUNING).shared if self.threads > 1 else FOREVER
+        arguments = (*self.graph, *self.work, *self.rule, shared, 1 if traced else FOREVER)
         status = loops.PAUSED
         while status == loops.PAUSED:
             begin = perf_counter()
             before = state.copy() if traced else state
             status = self.loop(*arguments)
-            while status == loops.TO_PULL:
-                state[loops.FOUND] = self.pull()
+            while status in (loops.TO_PULL, loops.TO_SHARE):
+                state[loops.FOUND] = self.pull() if status == loops.TO_PULL else self.push()
                 status = self.loop(*arguments)
             if traced and status != loops.STOPPED:
                 self.record(before, state, perf_counter() - begin)
@@ -262,6 +265,16 @@ class _Search:
             return loop(*arguments, 0, words)
         parts = between([words * part // PULLS for part in range(PULLS + 1)])
         return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
+
+    def push(self) -> int:
+        """Run one level as a push on all threads, and return the number of vertices it finds."""
+        operands, state = (self.graph, self.work, self.rule), self.work.state
+        loop = load("bfs.share_push", (*self.spec, True), operands, self.types)
+        arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
+        state[loops.CURSOR], state[loops.END] = state[loops.HEAD], state[loops.TAIL]
+        parts = [(thread,) for thread in range(self.threads)]
+        run(lambda thread: loop(*arguments, thread), parts, self.threads, self.work.stop)
+        return int(state[loops.END] - state[loops.TAIL])
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
         """Append one level to the trace, unless no level has run."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from graphla.backends.cpu.closure_buckets import closure_by_buckets
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.folding import flag_run_starts, fold_runs
@@ -66,7 +67,7 @@ def closure(request: Closure) -> ClosureResult:
     `request.enough` describes are final.
     """
     if compiles(request.out.nvals, request.semiring, size=request.out.nrows):
-        return _Numba(request).run()
+        return closure_by_buckets(request, config.threads) or _Numba(request).run()
     return _closure_numpy(request)
 
 

@@ -12,7 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import LEAST, local_array
+from graphla.backends.cpu.loops.placeholder_ops import (
+    IS_SHARED,
+    LEAST,
+    fetch_add,
+    fetch_or,
+    local_array,
+    prefetch_element,
+)
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -20,11 +27,17 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
+CHOSEN = ROOM + ROOM
+CHUNK = 64  # number of vertices that a thread takes at a time
+AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
+FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
+FEW_EDGES = 256  # maximum number of its edges
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
-FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL = range(5)
+CURSOR, END = 11, 12
+FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL, TO_SHARE = range(6)
 PUSH, PULL = 1, 2
 
 
@@ -66,7 +79,9 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    edges: Any  # the targets of up to ROOM edges, followed by the sources of the same edges
+    # For each thread: the targets of up to ROOM edges, the sources of the same edges, and numbers
+    # of chosen edges.
+    edges: Any
     state: Any
     stop: Any
 
@@ -83,70 +98,167 @@ class Rule(NamedTuple):
     deepest: int  # the largest level that fits the dtype of the levels
 
 
-def take(work: Work, rule: Rule, edges, end, level):
+def take(work: Work, rule: Rule, base, edges, end, level):
     """Append to the queue those targets of the listed edges that are not yet reached.
 
-    `edges` is the number of listed edges. The targets are written from position `end` of the queue,
-    and the new end is returned. The loop over the edges has no branch that depends on whether a
-    target is already reached.
+    `edges` is the number of listed edges, which begin at position `base` of `work.edges`. The
+    targets are written from position `end` of the queue, and the new end is returned. If several
+    threads run this function, the end is in `state` instead. The loops over the edges have no
+    branch that depends on whether a target is already reached. The first loop chooses edges and
+    does not write to `done`: a store would delay the next edge, whose target is often in the same
+    word.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
-    begin = end
+    count, kept = ZERO, ZERO
     for e in range(edges):
+        v = np.uint64(listed[base + e])
+        listed[base + CHOSEN + count] = np.int32(e)
+        count += ((done[v >> SIX] >> (v & LOW)) & ONE) ^ ONE
+    for c in range(count):
+        e = base + np.uint64(listed[base + CHOSEN + c])
         v = np.uint64(listed[e])
-        held = done[v >> SIX]
-        done[v >> SIX] = held | (ONE << (v & LOW))
-        queue[end] = np.int32(v)
-        listed[ROOM + end - begin] = listed[ROOM + e]
-        end += ((held >> (v & LOW)) & ONE) ^ ONE
-    for t in range(begin, end):
-        v = np.uint64(queue[t])
+        bit = ONE << (v & LOW)
+        if IS_SHARED:
+            held = fetch_or(done, v >> SIX, bit)
+        else:
+            held = done[v >> SIX]
+            done[v >> SIX] = held | bit
+        listed[base + kept] = np.int32(v)
+        listed[base + ROOM + kept] = listed[e + ROOM]
+        kept += ((held >> (v & LOW)) & ONE) ^ ONE
+    if IS_SHARED:
+        end = np.uint64(fetch_add(work.state, END, np.int64(kept)))
+    for t in range(kept):
+        v = np.uint64(listed[base + t])
+        queue[end + t] = np.int32(v)
         if rule.has_levels:
             levels[v] = level
         if rule.has_parents:
-            parents[v] = listed[ROOM + t - begin]
+            parents[v] = listed[base + ROOM + t]
         if rule.has_two_maps:
-            seen[v >> SIX] |= ONE << (v & LOW)
-    return end
+            if IS_SHARED:
+                fetch_or(seen, v >> SIX, ONE << (v & LOW))
+            else:
+                seen[v >> SIX] |= ONE << (v & LOW)
+    return end + kept
 
 
-def push_level(graph: Graph, work: Work, rule: Rule, head, tail, depth):
+def push_level(graph: Graph, work: Work, rule: Rule, base, head, tail, end, depth):
     """Append the unreached out-neighbors of the vertices in queue[head:tail] to the queue.
 
-    Return the new end of the queue. The function lists a batch of edges before it looks at their
-    targets. A short row is copied without a branch that depends on its length.
+    The unreached vertices are written from position `end` of the queue, and the new end is
+    returned. The function lists a batch of edges, from position `base` of `work.edges`, before it
+    looks at their targets. A short row is copied without a branch that depends on its length.
     """
     indptr, indices, queue, listed = graph.indptr, graph.indices, work.queue, work.edges
     stopped = work.stop
-    end = np.uint64(tail)
+    end = np.uint64(end)
     level = work.levels.dtype.type(depth + 1)
     size = np.uint64(indices.size)
     edges = ZERO
     t, p, stop, u = np.uint64(head), ZERO, ZERO, ZERO
+    last = np.uint64(tail) - ONE
     while True:
         while edges + SHORT <= ROOM and (p < stop or t < np.uint64(tail)):
             if p == stop:
+                soon, later = min(t + AHEAD, last), min(t + AHEAD + AHEAD, last)
+                prefetch_element(indptr, np.uint64(queue[later]))
+                prefetch_element(indices, np.uint64(indptr[np.uint64(queue[soon])]))
                 u = np.uint64(queue[t])
                 p, stop = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
                 t += ONE
             if stop - p <= SHORT and p + SHORT <= size:
                 for i in range(SHORT):
-                    listed[edges + i] = indices[p + i]
-                    listed[ROOM + edges + i] = np.int32(u)
+                    listed[base + edges + i] = indices[p + i]
+                    listed[base + ROOM + edges + i] = np.int32(u)
                 edges += stop - p
                 p = stop
             else:
                 most = min(stop - p, ROOM - edges)
                 for i in range(most):
-                    listed[edges + i] = indices[p + i]
-                    listed[ROOM + edges + i] = np.int32(u)
+                    listed[base + edges + i] = indices[p + i]
+                    listed[base + ROOM + edges + i] = np.int32(u)
                 edges += most
                 p += most
         if edges == ZERO or stopped[0]:
             return np.int64(end)
-        end = take(work, rule, edges, end, level)
+        end = take(work, rule, base, edges, end, level)
         edges = ZERO
+
+
+def share_push(graph: Graph, kept_work: Work, rule: Rule, depth, thread):
+    """Push from vertices of the frontier, together with other threads.
+
+    The queue ends at state[END]. Each thread takes CHUNK vertices at a time, from state[CURSOR].
+    """
+    state, base = kept_work.state, np.uint64(thread) * (CHOSEN + ROOM)
+    while not kept_work.stop[0]:
+        head = fetch_add(state, CURSOR, CHUNK)
+        tail = min(head + CHUNK, state[TAIL])
+        if head >= tail:
+            break
+        push_level(graph, kept_work, rule, base, head, tail, 0, depth)
+    return 0
+
+
+def edges_of(indptr, queue, head, tail):
+    """Count the entries of the rows whose numbers are in `queue[head:tail]`."""
+    edges = 0
+    for t in range(np.uint64(head), np.uint64(tail)):
+        v = np.uint64(queue[t])
+        edges += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+    return edges
+
+
+def push_few(graph: Graph, work: Work, rule: Rule):
+    """Run levels as pushes, until a frontier has more than FEW vertices or FEW_EDGES edges.
+
+    This takes a third of the time of `push_level` if each level has only one vertex.
+    """
+    indptr, indices, into_indptr = graph.indptr, graph.indices, graph.into_indptr
+    queue, done, state, levels, parents = (
+        work.queue,
+        work.done,
+        work.state,
+        work.levels,
+        work.parents,
+    )
+    head, tail = np.uint64(state[HEAD]), np.uint64(state[TAIL])
+    depth, left, unseen = state[DEPTH], state[LEFT], state[UNSEEN]
+    most = min(rule.limit, rule.deepest)
+    while head < tail <= head + FEW and depth < most and left > 0 and not work.stop[0]:
+        edges = edges_of(indptr, queue, head, tail)
+        if edges > FEW_EDGES:
+            break
+        end = tail
+        for t in range(head, tail):
+            u = np.uint64(queue[t])
+            for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                v = np.uint64(indices[p])
+                word, bit = v >> SIX, ONE << (v & LOW)
+                if done[word] & bit:
+                    continue
+                done[word] |= bit
+                if rule.has_two_maps:
+                    work.seen[word] |= bit
+                if rule.has_levels:
+                    levels[v] = levels.dtype.type(depth + 1)
+                if rule.has_parents:
+                    parents[v] = np.int32(u)
+                queue[end] = np.int32(v)
+                end += ONE
+        unseen -= edges if rule.is_symmetric else edges_of(into_indptr, queue, tail, end)
+        left -= np.int64(end - tail)
+        depth += np.int64(end > tail)
+        head, tail = tail, end
+    state[REACHED] += state[LEFT] - left
+    state[HEAD], state[TAIL], state[FRONTIER] = (
+        np.int64(head),
+        np.int64(tail),
+        np.int64(tail - head),
+    )
+    state[DEPTH], state[LEFT], state[UNSEEN] = depth, left, unseen
 
 
 def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
@@ -257,15 +369,6 @@ def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
     return total
 
 
-def edges_of(indptr, queue, head, tail):
-    """Count the entries of the rows whose numbers are in `queue[head:tail]`."""
-    edges = 0
-    for t in range(np.uint64(head), np.uint64(tail)):
-        v = np.uint64(queue[t])
-        edges += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
-    return edges
-
-
 def accept(work: Work, to_queue, tail):
     """Mark the vertices that a pull has found, and queue them if `to_queue` is true.
 
@@ -286,68 +389,67 @@ def accept(work: Work, to_queue, tail):
     return np.int64(end)
 
 
-def search(graph: Graph, kept_work: Work, rule: Rule, steps):
+def search(graph: Graph, kept_work: Work, rule: Rule, shared, steps):
     """Run up to `steps` levels of a search, and return why the loop ended.
 
     The array `state` contains the state of the search, both before and after the call. If the next
     level is a pull, the loop ends with TO_PULL. The caller then runs `pull_words`, stores the
-    number of vertices found in state[FOUND], and calls this function again. In all other calls
-    state[FOUND] is -1. If the direction is 0, each level uses the cheaper direction. state[UNSEEN]
-    is the number of edges into unreached vertices. It is exact until the first pull; after that it
-    is estimated from the number of unreached vertices.
+    number of vertices found in state[FOUND], and calls this function again. If the next level is a
+    push with at least `shared` edges, the loop ends with TO_SHARE, and the caller runs `share_push`
+    instead. In all other calls state[FOUND] is -1. If the direction is 0, each level uses the
+    cheaper direction. state[UNSEEN] is the number of edges into unreached vertices. It is exact
+    until the first pull; after that it is estimated from the number of unreached vertices.
     """
     indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
     state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size
-    depth, head, tail = state[DEPTH], state[HEAD], state[TAIL]
-    reached, left, unseen = state[REACHED], state[LEFT], state[UNSEEN]
-    frontier, in_bits = state[FRONTIER], state[IN_BITS]
-    status = FINISHED
-    while frontier > 0 and depth < rule.limit and left > 0:
+    while state[FRONTIER] > 0 and state[DEPTH] < rule.limit and state[LEFT] > 0:
         if stopped[0]:
-            status = STOPPED
-            break
+            return STOPPED
         if steps == 0:
-            status = PAUSED
-            break
-        count = state[FOUND]
+            return PAUSED
+        depth, head, tail, left = state[DEPTH], state[HEAD], state[TAIL], state[LEFT]
+        in_bits, count = state[IN_BITS], state[FOUND]
         if count < 0:
-            edges = 0
-            pulls = rule.direction == PULL or in_bits
+            may_push = not in_bits and rule.direction != PULL
+            if not LEAST and may_push and state[FRONTIER] <= FEW and steps > 1:
+                push_few(graph, kept_work, rule)
+                if state[TAIL] != tail:
+                    continue
+            edges, pulls = 0, not may_push
             if not in_bits:
                 edges = edges_of(indptr, queue, head, tail)
                 if not rule.direction:
-                    looks = min(left / max(edges, 1), 1.0) * unseen
+                    looks = min(left / max(edges, 1), 1.0) * state[UNSEEN]
                     pulls = PUSHED * edges > words // WAIT + left + SECOND * looks
             state[EDGES], state[PULLED] = edges, pulls
             if pulls:
-                status = TO_PULL
-                break
+                return TO_PULL
         if state[PULLED]:
             state[FOUND] = -1
-            unseen -= np.int64(np.float64(unseen) * count / left)
+            state[UNSEEN] -= np.int64(np.float64(state[UNSEEN]) * count / left)
             to_queue = rule.direction != PULL and count * 8 < left + words
             end = accept(kept_work, to_queue, tail)
-            in_bits = np.int64(not to_queue)
+            state[IN_BITS] = np.int64(not to_queue)
         else:
-            if LEAST:
+            if count >= 0:  # the threads have run this level
+                state[FOUND] = -1
+                end = tail + count
+            elif LEAST:
                 end = push_least(graph, kept_work, rule, head, tail, depth)
+            elif state[EDGES] >= shared:
+                return TO_SHARE
             else:
-                end = push_level(graph, kept_work, rule, head, tail, depth)
+                end = push_level(graph, kept_work, rule, ZERO, head, tail, tail, depth)
             count = np.int64(end) - tail
             if rule.is_symmetric:
-                unseen -= state[EDGES]
+                state[UNSEEN] -= state[EDGES]
             else:
-                unseen -= edges_of(into_indptr, queue, tail, end)
-        head, tail = tail, np.int64(end)
+                state[UNSEEN] -= edges_of(into_indptr, queue, tail, end)
+        state[HEAD], state[TAIL], state[FRONTIER] = tail, np.int64(end), count
+        state[REACHED] += count
+        state[LEFT] -= count
+        state[DEPTH] += np.int64(count > 0)
         steps -= 1
-        reached += count
-        left -= count
-        frontier = count
-        depth += np.int64(count > 0)
-        if depth > rule.deepest:
-            status = TOO_DEEP
-            break
-    state[DEPTH], state[HEAD], state[TAIL] = depth, head, tail
-    state[REACHED], state[LEFT], state[UNSEEN] = reached, left, unseen
-    state[FRONTIER], state[IN_BITS] = frontier, in_bits
-    return status
+        if state[DEPTH] > rule.deepest:
+            return TOO_DEEP
+    return FINISHED

@@ -23,6 +23,14 @@ LEAST = False
 """Whether a vertex with several possible parents must get the smallest of them."""
 
 
+IS_SHARED = False
+"""Whether several threads run the loop on the same arrays."""
+HAS_PARENTS = False
+"""Whether the loop writes parents."""
+INFINITE = np.inf
+"""The largest value of the dtype, which stands for a missing value."""
+
+
 def add(x, y):
     """Return x (+) y, for the monoid (+)."""
     return x + y
@@ -106,9 +114,43 @@ def narrower(delta):
     return delta / 2
 
 
+def bucket(value, base, width):
+    """Return the number of the bucket of a value that is at least `base`."""
+    return int((value - base) * width)
+
+
 def local_array(size, dtype):
     """Return an array of a constant size that only one call of the loop uses."""
     return np.empty(size, dtype)
+
+
+def compare_and_swap(array, index, old, new):
+    """Set array[index] to `new` if it equals `old`, and return whether it did, atomically."""
+    is_equal = array[index] == old
+    if is_equal:
+        array[index] = new
+    return is_equal
+
+
+def exchange(array, index, new):
+    """Set array[index] to `new` and return its previous value, atomically."""
+    old = array[index]
+    array[index] = new
+    return old
+
+
+def fetch_add(array, index, value):
+    """Add an integer to array[index] and return its previous value, atomically."""
+    old = array[index]
+    array[index] = old + value
+    return old
+
+
+def fetch_or(array, index, value):
+    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    old = array[index]
+    array[index] = old | value
+    return old
 
 
 def view(address, size, dtype):
@@ -123,3 +165,7 @@ def call(address, a, b, c, d, w, r):
 
 def prefetch(address):
     """Load the memory at an address into the cache, without waiting for it."""
+
+
+def prefetch_element(array, index):
+    """Load array[index] into the cache, without waiting for it."""

@@ -1,0 +1,202 @@
+"""Closures under min.plus by delta-stepping, with the compiled loops of `loops/closure_buckets`.
+
+Integers are computed in 32 bits first. If a value that must be multiplied is so large that a sum
+might not fit, the closure is computed again in 64 bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphla.backends.cpu.convert import to_bitmap
+from graphla.backends.cpu.loops import closure_buckets as loops
+from graphla.backends.cpu.masks import flag_allowed
+from graphla.backends.cpu.operands import values_of
+from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
+from graphla.backends.tuning import current
+from graphla.compilers import numba_ops
+from graphla.compilers.numba import Loop, load
+from graphla.compilers.threads import apart, run
+from graphla.formats import Array, BitmapVector, remember
+
+
+@dataclass(frozen=True, slots=True)
+class BucketTuning:
+    """Parameters of delta-stepping, measured on two cores."""
+
+    # The width of a bucket is the median weight times edges / mean degree.
+    edges: float = 4.0
+    # A round with at least this many edges is divided among the threads.
+    shared: int = 1 << 15
+
+
+TUNING = BucketTuning()
+
+SAMPLE = 4096  # number of weights that are sampled to estimate their median
+SPARE = 2  # number of vertices for which there is room in the blocks, as a multiple of n
+DTYPES = {"INT64": (np.dtype(np.int32), np.dtype(np.int64)), "FP64": (np.dtype(np.float64),)}
+"""For each dtype of a closure, the dtypes in which it is computed, in the order of attempts."""
+
+
+class _Weights(NamedTuple):
+    """The values of a matrix as arguments of a loop, and what is known about the matrix."""
+
+    values: Array
+    step: int
+    typical: float
+    most: Any
+    longest: int  # number of entries of the longest row
+
+
+def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
+    """Return the closure, or None if it must be computed in another way.
+
+    This is so if a value is negative or not finite, or if a sum might not fit in the dtype.
+    """
+    semiring, dtypes = request.semiring, DTYPES.get(request.semiring.return_type.name)
+    if request.how != "near_far" or semiring.name != "min_plus" or dtypes is None:
+        return None
+    given = to_bitmap(request.x)
+    starts = given.present.nonzero()[0].astype(np.int32)
+    if not starts.size or not request.out.nvals:
+        return None
+    values = given.values[starts]
+    low, high = values.min().item(), values.max().item()
+    # A forbidden vertex with a value keeps it. The loop decreases no value that equals the least.
+    if not 0 <= low <= high < np.inf or (request.mask is not None and low < high):
+        return None
+    weights = remember(request.out, ("weights", semiring.type2), lambda: _weights(request))
+    for dtype in dtypes:
+        if max(weights.most, high) < _largest(dtype) / 2:
+            found = _Buckets(request, weights, starts, values, dtype, threads).run()
+            if found is not None:
+                return found
+    return None
+
+
+def _weights(request: Closure) -> _Weights:
+    values, step = values_of(request.out.values, wanted=request.semiring.type2)
+    sample = values[:: values.size // SAMPLE + 1].astype(np.float64)
+    typical = float(np.median(sample) or sample.mean())
+    longest = int(np.diff(request.out.indptr).max())
+    return _Weights(values, step, typical, values.max().item(), longest)
+
+
+def _largest(dtype: np.dtype[Any]) -> Any:
+    return np.iinfo(dtype).max if dtype.kind == "i" else float(np.finfo(dtype).max)
+
+
+class _Buckets:
+    """The arguments and the state of the loops."""
+
+    def __init__(
+        self,
+        request: Closure,
+        weights: _Weights,
+        starts: Array,
+        values: Array,
+        dtype: np.dtype[Any],
+        threads: int,
+    ) -> None:
+        threads = 1 if request.parents else threads  # `share` writes no parents
+        self.request, self.threads, self.weights = request, threads, weights
+        out, n = request.out, request.out.nrows
+        largest = _largest(dtype)
+        self.infinite = largest if dtype.kind == "i" else np.inf
+        x = np.full(n, self.infinite, dtype)
+        self.forbidden, done = None, np.zeros(n, np.uint8)
+        if request.mask is not None:
+            # No sum is less than -1, so the loop does not change these values.
+            self.forbidden = ~flag_allowed(request.mask)
+            x[self.forbidden] = -1
+            self.forbidden[starts] = False
+            done[self.forbidden] = 1
+        x[starts] = values
+        parents = np.empty(n if request.parents else 1, np.int32)
+        if request.parents:
+            parents[starts] = starts
+        chains = threads * loops.ROW
+        links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
+        pool = np.empty(links.size * loops.BLOCK, np.int32)
+        heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
+        # At first all starts are in the last bucket. The loop makes the least of them the base.
+        blocks = -(-starts.size // loops.BLOCK)
+        pool[: starts.size] = starts
+        links[:blocks] = np.arange(-1, blocks - 1)
+        heads[loops.FAR], ends[loops.FAR] = blocks - 1, starts.size
+        state = np.zeros(9, np.int64)
+        state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
+        enough = request.enough or EarlyStop()
+        most = largest if enough.most is None else min(enough.most, largest)
+        self.ends = -1 if enough.target is None else enough.target, int(enough.most is not None)
+        width = _width(request, weights, dtype)
+        ceiling = largest - weights.most - (dtype.kind == "i")
+        limits = np.array([0, width, ceiling, most], dtype)
+        lists = np.empty(n, np.int32), pool, links, heads, ends
+        self.stop = np.zeros(1, np.int64)
+        self.edges = loops.Edges(out.indptr, out.indices, weights.values)
+        self.work = loops.Work(x, parents, done, *lists, limits, state, self.stop)
+        self.loop = self._load("closure_buckets.run", False)
+
+    def _load(self, name: str, is_shared: bool) -> Loop:
+        spec = numba_ops.buckets, self.work.values.dtype.name, is_shared, self.request.parents
+        return load(name, spec, (self.edges, self.work))
+
+    def run(self) -> ClosureResult | None:
+        """Run the loops until the closure ends. Return None if a sum might not fit in the dtype."""
+        request, work, n = self.request, self.work, self.request.out.nrows
+        trace: list[Level] = []
+        size = n + request.out.nvals
+        if apart(lambda: self._settle(trace), self.stop, self.threads, size) == loops.TOO_LARGE:
+            return None
+        present = work.values != self.infinite
+        if self.forbidden is not None:
+            present &= ~self.forbidden
+        values = work.values.astype(request.semiring.return_type.np_type, copy=False)
+        found = BitmapVector(n, present, values, int(np.count_nonzero(present)))
+        parents = work.parents if request.parents else None
+        return ClosureResult(found, parents, int(work.state[loops.DEPTH]), trace)
+
+    def _settle(self, trace: list[Level]) -> int:
+        """Call the loops until the closure ends, and return why it ended.
+
+        If the request is traced, the loop returns before each bucket.
+        """
+        arguments = (*self.edges, *self.work)
+        steps = 0 if self.request.traced else FOREVER
+        state, threads, least = self.work.state, self.threads, current(TUNING).shared
+        options = self.weights.step, threads, self.weights.longest, least
+        begin = perf_counter()
+        while True:
+            status = self.loop(*arguments, *options, *self.ends, steps)
+            if status == loops.TO_SHARE:
+                parts = [(thread,) for thread in range(threads)]
+                share = self._load("closure_buckets.share", True)
+                call = lambda thread: share(*arguments, self.weights.step, thread)  # noqa: E731, B023
+                counts = run(call, parts, threads, self.stop)
+                if min(counts) < 0:
+                    return loops.TOO_LARGE
+                state[loops.EDGES] += sum(counts)
+                continue
+            if self.request.traced and state[loops.MULTIPLIED]:
+                seen = int(state[loops.MULTIPLIED]), int(state[loops.EDGES])
+                trace.append(Level("push", *seen, perf_counter() - begin))
+                state[loops.MULTIPLIED] = state[loops.EDGES] = 0
+                begin = perf_counter()
+            if status != loops.PAUSED:
+                return status
+
+
+def _width(request: Closure, weights: _Weights, dtype: np.dtype[Any]) -> Any:
+    """Return the width of a bucket, as the loops represent it."""
+    width = request.delta
+    if width is None:
+        out = request.out
+        width = weights.typical * current(TUNING).edges * out.nrows / max(out.nvals, 1)
+    if dtype.kind == "f":
+        return 1 / max(width, 1e-300)
+    return min(max(int(width), 1).bit_length(), 8 * dtype.itemsize - 1) - 1

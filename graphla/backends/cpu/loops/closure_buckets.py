@@ -1,0 +1,323 @@
+"""Closure under min.plus by delta-stepping: x = x min (x min.+ A), without negative values.
+
+See U. Meyer and P. Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, 2003; and
+the thread-local buckets of S. Beamer et al., *The GAP Benchmark Suite*, 2015.
+
+Bucket b holds the pending vertices whose values lie between base + b * width and base + (b + 1) *
+width. A vertex is pending if its value has decreased since it was last multiplied. The last bucket,
+FAR, also holds all vertices with larger values. The loop multiplies the vertices of one bucket in
+rounds, until none of them is pending, and proceeds to the next bucket that is not empty.
+
+A bucket is a chain of blocks, one chain per thread. A vertex that moves to a lower bucket is not
+removed from the higher one; it is skipped there, because it is no longer pending. If all blocks are
+in use, vertices are not listed. All chains are then made again from the flags in `done`.
+
+Several threads may multiply the vertices of one round. They use atomic operations.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import (
+    HAS_PARENTS,
+    INFINITE,
+    IS_SHARED,
+    bucket,
+    compare_and_swap,
+    exchange,
+    fetch_add,
+    local_array,
+    prefetch_element,
+)
+
+ZERO = np.uint64(0)
+ONE = np.uint64(1)
+BLOCK = 64  # number of vertices in a block
+LOW = np.uint64(BLOCK - 1)
+BATCH = 512  # number of edges in a batch
+ROOM = np.uint64(BATCH)
+SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
+AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in advance
+FAR = 64  # number of the last bucket
+ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
+CHUNK = 64  # number of vertices that a thread takes at a time
+CHECK = 1023  # the stop flag is read every CHECK + 1 vertices
+CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, IS_SHARING, DEPTH, MULTIPLIED, EDGES = range(9)
+FINISHED, PAUSED, STOPPED, TO_SHARE, TOO_LARGE = range(5)
+
+
+class Edges(NamedTuple):
+    """A matrix in CSR."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+
+
+class Work(NamedTuple):
+    """The vector x, and the pending vertices."""
+
+    values: Any  # INFINITE if there is no entry
+    parents: Any
+    # Whether each vertex has been multiplied since its value last decreased. Other vertices are
+    # pending if they have a value.
+    done: Any
+    round: Any  # the vertices of this round
+    pool: Any  # the blocks
+    links: Any  # for each block, the previous block of its chain, or -1
+    heads: Any  # for each thread and bucket, the last block of the chain, or -1
+    ends: Any  # for each thread and bucket, the end of the last block in `pool`
+    limits: Any  # base, width, the largest value that may be multiplied
+    state: Any
+    stop: Any
+
+
+def append(work: Work, chain, v):
+    """Append vertex v to a chain. If there is no block left, set a flag in `state`."""
+    end = np.uint64(work.ends[chain])
+    if end & LOW == ZERO:
+        if IS_SHARED:
+            block = fetch_add(work.state, BLOCKS, 1)
+        else:
+            block = work.state[BLOCKS]
+            work.state[BLOCKS] = block + 1
+        if block >= work.links.size:
+            work.state[IS_FULL] = 1
+            return
+        work.links[np.uint64(block)] = work.heads[chain]
+        work.heads[chain] = block
+        end = np.uint64(block * BLOCK)
+    work.pool[end] = v
+    work.ends[chain] = end + ONE
+
+
+def multiply(edges: Edges, work: Work, step, first, begin, end):
+    """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
+
+    Return the number of edges, or -1 if a value is too large to be multiplied. The function lists
+    a batch of edges before it looks at their targets. It copies a short row without a branch that
+    depends on its length, and chooses edges without a branch that depends on the values.
+    """
+    indptr, indices, weights = edges
+    values, done, current = work.values, work.done, work.state[CURRENT]
+    base, width, largest = work.limits[0], work.limits[1], work.limits[2]
+    targets, sums = local_array(BATCH, np.int32), local_array(BATCH, values.dtype)
+    sources, chosen = local_array(BATCH, np.int32), local_array(BATCH, np.int32)
+    size = np.uint64(indices.size)
+    t, last = np.uint64(begin), np.uint64(end)
+    p, stop, count, k = ZERO, ZERO, ZERO, ZERO
+    u = values.dtype.type(0)
+    total = 0
+    while p < stop or t < last:
+        while count + SHORT <= ROOM and (p < stop or t < last):
+            if p == stop:
+                later = np.uint64(work.round[min(t + AHEAD + AHEAD, last - ONE)])
+                prefetch_element(indptr, later)
+                prefetch_element(values, later)
+                soon = np.uint64(indptr[np.uint64(work.round[min(t + AHEAD, last - ONE)])])
+                prefetch_element(indices, soon)
+                prefetch_element(weights, soon * step)
+                k = np.uint64(work.round[t])
+                t += ONE
+                if IS_SHARED:
+                    was_done = exchange(done, k, np.uint8(1))
+                else:
+                    was_done = done[k]
+                    done[k] = 1
+                u = values[k]
+                if u > largest:
+                    return -1
+                p, stop = np.uint64(indptr[k]), np.uint64(indptr[k + ONE])
+                if was_done:
+                    p = stop
+                total += np.int64(stop - p)
+            if stop - p <= SHORT and p + SHORT <= size:
+                for i in range(SHORT):
+                    o = indices[p + i]
+                    new = values.dtype.type(u + values.dtype.type(weights[(p + i) * step]))
+                    targets[count + i], sums[count + i] = o, new
+                    if HAS_PARENTS:
+                        sources[count + i] = np.int32(k)
+                count += stop - p
+                p = stop
+            else:
+                most = min(stop, p + ROOM - count)
+                for i in range(p, most):
+                    o = indices[i]
+                    new = values.dtype.type(u + values.dtype.type(weights[i * step]))
+                    targets[count], sums[count] = o, new
+                    if HAS_PARENTS:
+                        sources[count] = np.int32(k)
+                    count += ONE
+                p = most
+        kept = ZERO
+        for e in range(count):
+            chosen[kept] = e
+            kept += np.uint64(sums[e] < values[np.uint64(targets[e])])
+        for c in range(kept):
+            e = np.uint64(chosen[c])
+            o = np.uint64(targets[e])
+            new, old = sums[e], values[o]
+            if not new < old:
+                continue
+            if IS_SHARED:
+                while not compare_and_swap(values, o, old, new):
+                    old = values[o]
+                    if not new < old:
+                        break
+                if not new < old:
+                    continue
+            else:
+                values[o] = new
+                if HAS_PARENTS:
+                    work.parents[o] = sources[e]
+            b = bucket(new, base, width)
+            before = FAR + 1 if old == INFINITE else bucket(old, base, width)
+            is_new = b != before
+            if b == current and not is_new:
+                # A vertex that is not done is already listed for this round or the next.
+                if IS_SHARED:
+                    is_new = exchange(done, o, np.uint8(0)) != 0
+                else:
+                    is_new = done[o] != 0
+                    done[o] = 0
+            if is_new:
+                append(work, np.uint64(first + b), np.int32(o))
+        count = ZERO
+    return total
+
+
+def collect(work: Work, b, threads):
+    """Empty bucket b of all threads into `round`, and return the number of vertices."""
+    count = np.uint64(0)
+    for thread in range(threads):
+        chain = np.uint64(thread * ROW + b)
+        block = work.heads[chain]
+        begin, end = np.uint64(block * BLOCK), np.uint64(work.ends[chain])
+        while block >= 0:
+            for t in range(begin, end):
+                work.round[count] = work.pool[t]
+                count += ONE
+            block = work.links[np.uint64(block)]
+            begin = np.uint64(block * BLOCK)
+            end = begin + np.uint64(BLOCK)
+        work.heads[chain] = -1
+        work.ends[chain] = 0
+    return np.int64(count)
+
+
+def list_again(work: Work, count):
+    """Append the pending vertices among round[:count] to their buckets."""
+    base, width = work.limits[0], work.limits[1]
+    for t in range(np.uint64(count)):
+        v = np.uint64(work.round[t])
+        if not work.done[v]:
+            append(work, np.uint64(bucket(work.values[v], base, width)), np.int32(v))
+
+
+def empty(work: Work, threads):
+    """Empty all buckets. Write the pending vertices to `round`, and return their number."""
+    work.state[BLOCKS] = work.state[IS_FULL] = 0
+    for chain in range(np.uint64(threads * ROW)):
+        work.heads[chain] = -1
+        work.ends[chain] = 0
+    count = ZERO
+    for v in range(np.uint64(work.values.size)):
+        if not work.done[v] and work.values[v] != INFINITE:
+            work.round[count] = np.int32(v)
+            count += ONE
+    return np.int64(count)
+
+
+def share(edges: Edges, kept_work: Work, step, thread):
+    """Multiply vertices of the current round, together with other threads.
+
+    Return the number of edges, or -1 if a value is too large to be multiplied.
+    """
+    state, total = kept_work.state, 0
+    while not kept_work.stop[0]:
+        begin = fetch_add(state, CURSOR, CHUNK)
+        end = min(begin + CHUNK, state[SIZE])
+        if begin >= end:
+            break
+        count = multiply(edges, kept_work, np.uint64(step), thread * ROW, begin, end)
+        if count < 0:
+            return -1
+        total += count
+    return total
+
+
+def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, most, steps):
+    """Run up to `steps` buckets, and return why the loop ended.
+
+    `longest` is the number of entries of the longest row. If a round has at least `least` edges,
+    the loop returns TO_SHARE. The caller lets several threads run `share`, and calls this function
+    again. The loop ends early once the value of the vertex `target` is final (unless `target` is
+    -1), or if all pending values are greater than limits[3] (if `most` is true).
+    """
+    indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
+    values, limits = kept_work.values, kept_work.limits
+    round_, done = kept_work.round, kept_work.done
+    step, is_new, count = np.uint64(step), False, 0
+    while not stop[0]:
+        b = state[CURRENT]
+        if state[IS_SHARING]:  # the threads have multiplied the vertices of this round
+            state[IS_SHARING] = 0
+            state[MULTIPLIED] += state[SIZE]
+        if state[IS_FULL]:
+            count = empty(kept_work, threads)
+        if count:
+            list_again(kept_work, count)
+            count = 0
+            continue
+        if is_new:
+            is_new = False
+            state[DEPTH] += 1
+            if steps == 0:
+                return PAUSED
+            steps -= 1
+        size = collect(kept_work, b, threads)
+        if size == 0:  # find the next bucket that is not empty
+            is_empty = True
+            while is_empty and b < FAR:
+                b += 1
+                for thread in range(threads):
+                    if kept_work.heads[np.uint64(thread * ROW + b)] >= 0:
+                        is_empty = False
+            if is_empty:
+                return FINISHED
+            if target >= 0 and bucket(values[target], limits[0], limits[1]) < b:
+                return FINISHED
+            if most and state[DEPTH] and bucket(limits[3], limits[0], limits[1]) < b:
+                return FINISHED
+            state[CURRENT], is_new = b, b < FAR
+            continue
+        if b == FAR:  # the least of the pending values becomes the base
+            smallest = INFINITE
+            for t in range(np.uint64(size)):
+                v = np.uint64(round_[t])
+                if not done[v]:
+                    smallest = min(smallest, values[v])
+            if smallest == INFINITE:
+                return FINISHED
+            limits[0], state[CURRENT], is_new, count = smallest, 0, True, size
+            continue
+        if threads > 1 and size > CHUNK and size * longest >= least:
+            total = 0
+            for t in range(np.uint64(size)):
+                k = np.uint64(round_[t])
+                if not done[k]:
+                    total += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+            if total >= least:
+                state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
+                return TO_SHARE
+        for begin in range(0, size, CHECK):
+            if stop[0]:
+                return STOPPED
+            total = multiply(edges, kept_work, step, 0, begin, min(begin + CHECK, size))
+            if total < 0:
+                return TOO_LARGE
+            state[EDGES] += total
+        state[MULTIPLIED] += size
+    return STOPPED
