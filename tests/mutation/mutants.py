@@ -552,8 +552,8 @@ def _loops() -> list[Mutant]:
             "bfs",
             "the search runs one level beyond the limit",
             "off by one",
-            "while frontier > 0 and depth < rule.limit and left > 0:",
-            "while frontier > 0 and depth <= rule.limit and left > 0:",
+            "state[DEPTH] < rule.limit and",
+            "state[DEPTH] <= rule.limit and",
             f"{traversals} -k search",
         ),
         one(
@@ -576,8 +576,8 @@ def _loops() -> list[Mutant]:
             "cores",
             "the degree of a neighbor falls below the current core number",
             "swapped comparison",
-            "            if kept_degrees[np.uint64(u)] > core:\n                lower(",
-            "            if kept_degrees[np.uint64(u)] >= core:\n                lower(",
+            "        if degree > core:\n",
+            "        if degree >= core:\n",
             "tests/algorithms/test_cores.py",
         ),
         one(
