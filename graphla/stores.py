@@ -561,7 +561,7 @@ class MatrixStore:
 
     @property
     def any_form(self) -> Csr:
-        """CSR if it exists, else CSC. Its arrays may be incomplete: callers must not read elements."""
+        """CSR if it exists, else CSC. Callers must not read its arrays, which may be incomplete."""
         pair = self._pair
         first, other = pair.by_rows, pair.by_columns
         if self._flipped:

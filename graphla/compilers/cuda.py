@@ -154,8 +154,8 @@ class Loading:
     files. Call it to wait for the kernel and to get it.
 
     A thread compiles the program, while the caller does other work. NVRTC runs without the global
-    interpreter lock. `expression` names an instance of a template in the program. `what` describes the kernel
-    in error messages.
+    interpreter lock. `expression` names an instance of a template in the program. `what` describes
+    the kernel in error messages.
 
     If `parts` is above 0, the program consists of the kernel, which is part 0, and `parts` other
     parts. Threads compile all parts in parallel, and the driver links them. Part k is the program

@@ -102,7 +102,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
-    """Return a form of an input vector, or a dict if the host knows that it has at most one entry."""
+    """Return a form of an input vector, or its entries if the host has them: at most one."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
 
@@ -333,7 +333,7 @@ class _Results:
 
 
 def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
-    """Return the results of an exit. After a fault, `number` is -1, and all variables are results."""
+    """Return the results of an exit. After a fault, `number` is -1: all variables are results."""
     program = planned.program
     if number < 0:
         names: list[Any] = [*program.slots, *program.stacks, *words.variables]

@@ -241,7 +241,7 @@ class SweepPrinter:
         return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
 
     def _copies_list(self, slot: ir.Slot) -> bool:
-        """Return whether a sweep over a list gives a slot entries at exactly the listed positions."""
+        """Return whether a sweep over a list gives a slot entries at just the listed positions."""
         over = self.sweep.domain.over
         stores = [part for part in self.sweep.parts if isinstance(part, Store)]
         is_sparse = any(part.is_sparse and part.into == slot for part in stores)

@@ -63,10 +63,11 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
-    # Until a kernel is compiled, a loop runs with parts of it, if the driver can link them. Products
-    # are parts. Sweeps are also parts if there are at least this many.
+    # Until a kernel is compiled, a loop runs with parts of it, if the driver can link them.
+    # Products are parts. Sweeps are also parts if there are at least this many.
     sweeps_from: int = 8
-    # Whether all kernels consist of parts, even if these are not linked. For tests and measurements.
+    # For tests and measurements: whether all kernels consist of parts, even if these are not
+    # linked.
     is_in_parts: bool = False
     # If a run needs at most this many bytes, they are allocated at once, which saves several
     # microseconds. The results of the run then share this memory.
@@ -244,8 +245,8 @@ class Loop:
 
     `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
     same program with parts, and their number. The parts are compiled sooner, and run until the
-    kernel of `text` is ready. `block` is the number of threads per block. If `cluster` is above 1, the
-    grid is one cluster of this many blocks.
+    kernel of `text` is ready. `block` is the number of threads per block. If `cluster` is above 1,
+    the grid is one cluster of this many blocks.
     """
 
     def __init__(
