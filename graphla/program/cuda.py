@@ -102,7 +102,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
-    """Return a form of an input vector, or its entries if the host has them: at most one."""
+    """Return a form of an input vector, or a dict of its entries if the host has at most one."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
 
