@@ -50,8 +50,8 @@ class SweepPrinter:
     def print(self) -> None:
         """Print the sweep.
 
-        `begin` becomes the number of the first line after those of the scalars. The lines from there
-        on can be moved to a function, see `Printer._split`.
+        `begin` becomes the number of the first line after those of the scalars. The lines from
+        there on can be moved to a function, see `Printer._split`.
         """
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
