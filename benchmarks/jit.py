@@ -178,7 +178,7 @@ def wait() -> None:
 
 
 def finish_compiling() -> None:
-    """Wait until all kernels are compiled. Parts of them run before."""
+    """Wait until all kernels are compiled. Until then, loops run with parts of their kernels."""
     if gl.config.device.startswith("cuda"):
         import_module("graphla.compilers.cuda").finish_compiling()
 

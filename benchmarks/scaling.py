@@ -4,10 +4,10 @@
     python benchmarks/scaling.py bfs sssp --scale 22      some algorithms on another graph
     python benchmarks/scaling.py --threads 1 4 16
 
-A time is the minimum wall time of a public call. A first call with each number of threads is not
-timed. Preparations, such as a transpose, are made in an untimed call. All results are compared with
-those of the first number of threads: integers exactly, ranks and dependencies to
-1e-4 of their sum, and communities by their modularity.
+A time is the minimum wall time of a public call. The first call with each number of threads is not
+timed; it makes the preparations, such as a transpose. All results are compared with those of the
+first number of threads: integers exactly, PageRank and betweenness to 1e-4 of their sum, and
+communities by their modularity.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from graphla.semiring import plus_pair
 
 @dataclass
 class Subject:
-    """A graph, and what the algorithms need besides."""
+    """A graph, and the other inputs of the algorithms."""
 
     A: Matrix
     source: int
@@ -92,7 +92,7 @@ def main() -> None:
         subject = Subject(A, giant(A, 1)[0][0])
         print(f"R-MAT {options.scale}: {A.nrows:,} vertices, {A.nvals:,} entries\n")
         heads = [f"{count} threads, ms" for count in options.threads]
-        print(f"| algorithm | {' | '.join(heads)} | times as fast | results |")
+        print(f"| algorithm | {' | '.join(heads)} | speedup | results |")
         print(f"|---|{'--:|' * len(heads)}--:|---|")
         for name in names:
             times, results = [], []

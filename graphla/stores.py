@@ -115,7 +115,7 @@ class VectorStore:
     - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
       `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
       all other stores.
-    - `of_maker`: a function returns the form, without any work of the device.
+    - `of_maker`: a function makes the form, without any work on the device.
     - `items_of`: the store is item number `item` of the list `stack`, which may have thousands of
       items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
       stores, `stack` is None.
@@ -561,7 +561,7 @@ class MatrixStore:
 
     @property
     def any_form(self) -> Csr:
-        """CSR if it exists, else CSC, for a caller that reads no elements of the arrays."""
+        """CSR if it exists, else CSC. Callers must not read its arrays, which may be incomplete."""
         pair = self._pair
         first, other = pair.by_rows, pair.by_columns
         if self._flipped:

@@ -45,8 +45,8 @@ DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 CUBIN = 0  # CU_JIT_INPUT_CUBIN
 FEW_PROCESSORS = 8
-"""On a machine with fewer processors, programs are not compiled as parts, because in total this
-takes more time."""
+"""On a machine with fewer processors, programs are not compiled as parts, because this takes more
+processor time in total."""
 
 NOTHING = (cuda_ops.nothing,)
 """The operator specification of a kernel that reads only patterns."""
@@ -153,13 +153,13 @@ class Loading:
     """A kernel that is being loaded from the text of a whole program, which may include registered
     files. Call it to wait for the kernel and to get it.
 
-    A thread compiles the program, while the caller does other work. NVRTC does not hold Python's
-    lock. `expression` names an instance of a template in the program. `what` describes the kernel
-    in error messages.
+    A thread compiles the program, while the caller does other work. NVRTC runs without the global
+    interpreter lock. `expression` names an instance of a template in the program. `what` describes
+    the kernel in error messages.
 
-    If `parts` is above 0, the program consists of the kernel, which is part 0, and as many other
-    parts. Threads compile all parts at the same time, and the driver links them. Part k is the
-    program compiled with -DGRAPHLA_PART=k. A thread of the kernel may use `registers` registers.
+    If `parts` is above 0, the program consists of the kernel, which is part 0, and `parts` other
+    parts. Threads compile all parts in parallel, and the driver links them. Part k is the program
+    compiled with -DGRAPHLA_PART=k. A thread of the kernel may use at most `registers` registers.
     The machine code of parts is not stored on disk.
     """
 
@@ -207,7 +207,8 @@ def is_compiled(text: str, expression: str) -> bool:
 
 
 def finish_compiling() -> None:
-    """Wait until no thread compiles a program. The next call of each loop uses its whole kernel."""
+    """Wait until no thread compiles a program. Each loop then uses its whole kernel when it is next
+    called."""
     for code in [*_compiling.values()]:
         wait(code.compiled)
 

@@ -102,13 +102,13 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
-    """Return a form of an input vector, or its only entry if the host knows it."""
+    """Return a form of an input vector, or a dict of its entries if the host has at most one."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
 
 
 def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
-    """Return the vectors of a list. Vectors that lie next to each other in an arena are joined."""
+    """Return the parts of a list of vectors. Consecutive vectors of an arena are one part."""
     parts: list[machine.StackPart] = []
     stack: Any = None
     first = last = 0  # the items of `stack` that are not in `parts` yet
@@ -142,9 +142,11 @@ def show(
 
 
 _plans: dict[tuple[int, tuple[ir.Slot, ...], bool], _Planned] = {}
-"""The plans that were used last. A key has the id of the program, which `_Planned` refers to."""
+"""The plans, by the id of the program among others. `_Planned` keeps the program alive, so that no
+other program gets its id."""
 
 MOST_PLANS = 256
+"""The maximum number of plans. All of them are dropped when it is reached."""
 
 
 def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
@@ -318,11 +320,11 @@ def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
 
 @dataclass(slots=True)
 class _Results:
-    """What an exit of a program names, and where it is in the state of the program.
+    """The results of an exit of a program, and where they are in the state of the program.
 
-    `scalars` has the name, the index of the word and the dtype of each scalar; `slots` and `stacks`
-    have the index of each slot or stack, its number in the layout, and its dtype. A stack also has
-    the index of its dimension.
+    `scalars` has the name, the index of the word and the dtype of each scalar. `slots` has the
+    index of each slot, its number in the layout, and its dtype. `stacks` has the index of each
+    stack, its number in the layout, the index of its dimension, and its dtype.
     """
 
     scalars: list[tuple[str, int, DataType]]
@@ -331,7 +333,7 @@ class _Results:
 
 
 def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
-    """Return what an exit names. `number` is -1 after a fault; then, all is named."""
+    """Return the results of an exit. After a fault, `number` is -1: all variables are results."""
     program = planned.program
     if number < 0:
         names: list[Any] = [*program.slots, *program.stacks, *words.variables]

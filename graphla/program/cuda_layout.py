@@ -81,7 +81,7 @@ class Options:
     block: int
     hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    # Unless it is None, products are parts, and so are sweeps if there are at least this many.
+    # If it is not None, products are parts. Sweeps are also parts if there are at least this many.
     sweeps_from: int | None = None
 
 
@@ -89,8 +89,8 @@ class Options:
 class Text:
     """A printed kernel.
 
-    `faults` are the faults of the program: kind, text, and line. `parts` is the number of products
-    that can be compiled as parts of the program (see `compilers.cuda.Loading`).
+    `faults` are the faults of the program: kind, text, and line. `parts` is the number of parts of
+    the program besides the kernel (see `compilers.cuda.Loading`).
     """
 
     text: str

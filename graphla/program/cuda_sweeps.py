@@ -48,7 +48,11 @@ class SweepPrinter:
         self.line = 0
 
     def print(self) -> None:
-        """Print the sweep. The lines from `begin` on read only its vectors and scalars."""
+        """Print the sweep.
+
+        `begin` becomes the number of the first line after those of the scalars. The lines from
+        there on can be moved to a function, see `Printer._split`.
+        """
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
         for part in self.sweep.parts:
@@ -142,7 +146,7 @@ class SweepPrinter:
         for slot, has in self.values.items():
             name = self.printer.name(slot)
             if self.sweep.domain.over is not None and has != "true" and slot.dtype is not BOOL:
-                # Listed positions mostly have entries. So the load need not wait for the flag.
+                # Listed positions mostly have entries, so the load does not wait for the flag.
                 has = f"span.list || {has}"
             value = choose(has, f"{name}.values[i]", zero(slot.dtype))
             lines.append(f"row.{name} = {value};")
@@ -237,7 +241,7 @@ class SweepPrinter:
         return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
 
     def _copies_list(self, slot: ir.Slot) -> bool:
-        """Return whether a slot gets exactly the visited entries if the sweep visits a list."""
+        """Return whether a sweep over a list gives a slot entries at just the listed positions."""
         over = self.sweep.domain.over
         stores = [part for part in self.sweep.parts if isinstance(part, Store)]
         is_sparse = any(part.is_sparse and part.into == slot for part in stores)
@@ -514,13 +518,17 @@ class SweepPrinter:
         self.known[part.into] = there, value
 
     def _reset(self, slot: ir.Slot, had: str, has: str) -> None:
-        """If the values of a slot are an identity where it has no entry, reset a deleted entry."""
+        """Print the reset of a deleted entry's value to the identity, if the slot needs it.
+
+        `had` and `has` are the conditions for an entry before and after the write.
+        """
         identity = self._identity(slot)
         if identity and has not in (had, "true"):
             gone = {"false": had}.get(has, f"{had} && !{has}")
             self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
 
     def _identity(self, slot: ir.Slot) -> str | None:
+        """Return the value where a slot has no entry, or None if any value may be there."""
         monoid = self.printer.plan.presets.get(slot)
         return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 

@@ -57,8 +57,8 @@ from graphla.program.plan_steps import (
 from semirings.dtypes import BOOL, DataType
 
 KERNEL = "run_loop"
-TOGETHER = 4
-"""The number of sweeps in a part."""
+SWEEPS_PER_PART = 4
+"""The maximum number of sweeps in a part."""
 SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 
@@ -99,7 +99,7 @@ class Printer:
             self._names[each.index] = self._unique(each.name)
         self.temporaries = 0
         self._touched: dict[ir.Slot, None] = {}  # the slots that the current step uses
-        # The C++ variables with the counts of slots that were loaded after the last barrier.
+        # Maps slots to the C++ variables with their counts, which are loaded after a barrier.
         self.seen: dict[ir.Slot, str] = {}
         self._growing = sorted(plan.growing, key=lambda slot: slot.index)
         steps = [step for block in plan.blocks for step in block.steps]
@@ -108,7 +108,7 @@ class Printer:
         self.is_in_parts = options.sweeps_from is not None
         if self.is_in_parts:
             self.shared = set(products)
-        self._parts: dict[str, None] = {}  # the instances that are compiled as parts
+        self._parts: dict[str, None] = {}  # the products that are compiled as parts
         self._functions: list[list[str]] = []  # the text of each sweep that is compiled as a part
         sweeps = sum(isinstance(step, Sweep) and not step.clears for step in steps)
         is_long = options.sweeps_from is not None and sweeps >= options.sweeps_from
@@ -190,9 +190,9 @@ class Printer:
             for k, step in enumerate(block.steps):
                 self.step(step)
                 line = _line_of(step) or line
-                # In a cluster, sweeps over small vectors visit all positions, and need no counts.
+                # In a cluster, sweeps over small vectors visit all positions and need no counts.
                 if isinstance(step, Barrier) and self.options.cluster == 1:
-                    self._load_counts(_visited(block.steps[k + 1 :]))
+                    self._load_counts(_find_visited(block.steps[k + 1 :]))
             self.end(block.end, line)
         head, tail = Lines(), Lines()
         self._print_head(head)
@@ -230,7 +230,7 @@ class Printer:
     @property
     def parts(self) -> int:
         """The number of parts besides the kernel."""
-        return len(self._parts) + -(-len(self._functions) // TOGETHER)
+        return len(self._parts) + -(-len(self._functions) // SWEEPS_PER_PART)
 
     def _part_lines(self) -> list[str]:
         """Return the lines with the other parts. The kernel, which follows, is part 0."""
@@ -241,7 +241,7 @@ class Printer:
             lines += [f"#if GRAPHLA_PART != {number}", "extern", "#endif", f"template {instance};"]
         lines.append("#endif")
         for k, (signature, *body) in enumerate(self._functions):
-            number = 1 + len(self._parts) + k // TOGETHER
+            number = 1 + len(self._parts) + k // SWEEPS_PER_PART
             lines += [f"{signature};", f"#if !defined(GRAPHLA_PART) || GRAPHLA_PART == {number}"]
             lines += [f"{signature} {{", *body, "}", "#endif"]
         return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
@@ -470,7 +470,7 @@ class Printer:
         self._touched = {}
 
     def _load_counts(self, slots: list[ir.Slot]) -> None:
-        """Print loads of the counts of slots. Together they take as long as one of them."""
+        """Print loads of the counts of slots. They overlap, and so take as long as one load."""
         self.seen = {slot: f"seen_{k}_" for k, slot in enumerate(slots)}
         for slot, name in self.seen.items():
             self.out(f"{name} = *{self.vector(slot)}.counts;")
@@ -827,13 +827,14 @@ DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
 
 
 MOST_SEEN = 3
-"""The number of vectors whose counts are loaded after a barrier."""
+"""The maximum number of vectors whose counts are loaded after a barrier."""
 
 
-def _visited(steps: list[Step]) -> list[ir.Slot]:
-    """Return slots whose entries the next steps visit, named as they are before these steps.
+def _find_visited(steps: list[Step]) -> list[ir.Slot]:
+    """Return slots over whose entries sweeps go before the next barrier.
 
-    Only sweeps before the next barrier count, and only slots whose counts no step changes before.
+    A slot is left out if an earlier step changes its counts. The slots are those that have the
+    vectors before the steps, because exchanges move vectors to other slots.
     """
     names: dict[ir.Slot, ir.Slot] = {}  # the name that a slot had at the start
     changed: set[Any] = set()

@@ -123,7 +123,8 @@ class Description:
     def find_known(self, items: list[int]) -> tuple[int, ...]:
         """Add the ids of the vectors of a list to `objects`.
 
-        Return the positions of the vectors that have another name, or that are in the list twice.
+        Return the positions of the vectors that `objects` already had: they have another name, or
+        also occur earlier in the list.
         """
         objects = self.objects
         first = len(objects)

@@ -57,7 +57,8 @@ class Lowering:
             (each for block in program.blocks for each in block.instructions),
         )
         self._listed = {self._groups[slot] for slot in _listed_slots(program)}
-        # The monoid of each group of slots whose values are its identity where they have no entry.
+        # Maps a group of slots to a monoid. Where such a slot has no entry, its value is the
+        # identity of the monoid.
         self._monoids = find_identities(program, self._groups)
         for slot, group in self._groups.items():
             if group in self._monoids:
@@ -286,7 +287,7 @@ _lower: dict[type, Any] = {
 def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
     """Return a product of a given dtype if this changes no result, otherwise the same product.
 
-    The monoid ANY takes one of the terms, so the terms may be cast before.
+    The monoid ANY takes one of the terms, so it does not matter whether terms or results are cast.
     """
     ring: Any = product.semiring
     if not ring.monoid.is_any or ring.binaryop.return_type is not ring.monoid.type:
@@ -299,9 +300,9 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
     """Return the monoid of the masked products that replace the slots of a group.
 
     Slots that exchange their contents are a group, and its first slot stands for it. The values of
-    these slots are the identity of the monoid where they have no entry (see `Plan.presets`). So a
-    group is left out if two monoids are used, or if a write may leave another value without an
-    entry.
+    these slots are the identity of the monoid where they have no entry (see `Plan.presets`). A
+    group is left out if its products use two monoids, if one of them has no mask, or if a statement
+    may leave another value where there is no entry.
     """
     found: dict[ir.Slot, Any] = {}
     excluded: set[ir.Slot] = set()

@@ -187,7 +187,8 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
 def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     operands = (*arguments.matrices, *arguments.vectors)
     for stores in arguments.stacks:
-        # One store for each tuple of stamps suffices. `arguments` keeps all of them alive.
+        # Streams wait for stamps, so one store per tuple of stamps suffices. `arguments` keeps the
+        # other stores alive.
         operands += tuple({id(store.stamps): store for store in stores}.values())
     with DeviceScope(program.name, operands, arguments.device) as scope:
         outcome = engine.run(program, arguments)

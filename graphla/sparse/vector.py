@@ -735,7 +735,7 @@ class Vector(ReadableVector, Indexed):
     def __setitem__(self, key: Any, x: Any) -> None:
         forms = self._store
         entries = forms.host_entries
-        # A number assigned to a vector whose entries are on the host takes the short way.
+        # While the entries are on the host, an assigned number needs no operation on the device.
         if (
             entries is not None
             and type(key) is int

@@ -155,7 +155,7 @@ steps = st.lists(
 
 
 def run(dtype: str, steps: list[tuple[str, int, int]]) -> list[dict[int, Any]]:
-    """Run statements on a new vector, and return all that it and its copies hold."""
+    """Run statements on a new vector. Return its entries, and those of its copies and a mask."""
     v = Vector(dtype, 6)
     kept, other = [v], Vector.from_coo([1, 4], [1, 0], dtype, size=6)
     for kind, i, x in steps:

@@ -269,8 +269,8 @@ template <class T> DEVICE void keep_count(Vector<T> &v, const Counts *old) {
   if (thread_in_grid() == 0) atomicAdd(&v.counts->entries, load_relaxed(&old->entries));
 }
 /// Returns the number of entries in an earlier record in the first thread, and 0 in the others. A
-/// sweep starts to count with it. This is faster than `keep_count`, which the first thread waits
-/// for.
+/// sweep starts its count from this number. With `keep_count`, the first thread would wait before
+/// it starts the sweep.
 DEVICE i32 kept_count(const Counts *old) {
   return thread_in_grid() == 0 ? i32(load_relaxed(&old->entries)) : 0;
 }
@@ -345,17 +345,17 @@ struct Span {
   DEVICE i32 at(u32 k) const { return list ? list[k] : i32(k); }
 };
 
-/// Returns the number of the vector in memory, among all vectors of the program.
+/// Returns the number of a vector. Vectors whose counts are adjacent have consecutive numbers.
 template <class T> DEVICE u32 number_of(const Vector<T> &v) {
   return u32(u64(v.counts) / RING_BYTES);
 }
 
-/// Returns a number that tells which warps of a block visit the first entries of a short list.
-/// Lists of different vectors mostly begin at different warps, so that sweeps over them overlap.
+/// Returns the shift of the warps that visit the entries of v (see `shifted_warp`). Sweeps over
+/// short lists of different vectors mostly begin at different warps, so that they overlap.
 template <class T> DEVICE u32 shift_of(const Vector<T> &v) { return 5 * number_of(v); }
 
-/// Like `spread_warp`, but the warps of each block are renumbered from `shift` on. A block has a
-/// power of two of warps.
+/// Like `spread_warp`, but warp w of a block gets the number of warp w + shift, modulo the number
+/// of warps in a block, which is a power of two.
 DEVICE u32 shifted_warp(u32 shift) {
   return ((u32(warp_in_block()) + shift) & (blockDim.x / WARP - 1)) * gridDim.x + blockIdx.x;
 }
@@ -382,8 +382,8 @@ template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
   return u64(indptr[i + 1] - indptr[i]);
 }
 
-/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors, and
-/// begins at the warps that `shift` tells. Returns whether this block took part.
+/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
+/// `shift` renumbers the warps (see `shifted_warp`). Returns whether this block took part.
 template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   const u32 share = share_of(count, 1, WARP), step = warps_in_grid() * share;
 #pragma unroll 1
@@ -413,7 +413,8 @@ CALL void clear_flags(bool *present, Span span) {
 /// that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
-/// Returns whether this block visits any position, or is the first one, which adds kept counts.
+/// Returns whether this block visits any position, or is the first one, which has the kept counts
+/// (see `kept_count`).
 DEVICE bool takes_part(const Span &span) {
   return blockIdx.x == 0 || blockIdx.x * share_of(span) < span.count;
 }
@@ -439,10 +440,10 @@ struct NoList {
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
 /// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. `run` returns at most 32 / AHEAD bits that are passed to `list`, together with
-/// the number of the position in the span; all lanes of a warp call it together, and the bits of a
-/// lane without a position are 0. Two sweeps over the same
-/// span divide the positions in the same way.
+/// and then `run`. `run` returns at most 32 / AHEAD bits. They are passed to `list`, together with
+/// the number of the position in the span. All lanes of a warp call `list` together; the bits of a
+/// lane without a position are 0. Two sweeps over the same span divide the positions in the same
+/// way.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
   constexpr bool LISTS = !is_same<List, NoList>::value;
@@ -521,7 +522,7 @@ struct Listed {
     if (!span.list) return add(v, i32(k), is_new, degree);
     if (is_new) v.queue[k] = span.list[k], edges += u64(degree(span.list[k]));
   }
-  /// Counts the entries of a copied queue. All threads must call this after the sweep.
+  /// Sets the length of a copied queue. All threads must call this after the sweep.
   template <class T> DEVICE void finish_copy(const Vector<T> &v, const Span &span) const {
     if (span.list && thread_in_grid() == 0) v.counts->queued = span.count;
   }
@@ -720,8 +721,8 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
 
 /// An input vector as the host stores it. If `indices` is not null, it is a list of `count`
 /// entries. Otherwise each position has a value, and `present`, if not null, flags the entries.
-/// If `indices` is IN_WORDS, there is at most one entry, and the words hold it: the word of
-/// `present` has its index, and the word of `values` its value.
+/// If the word of `indices` is IN_WORDS, there is at most one entry, and the words hold it: the
+/// word of `present` has its index, and the word of `values` its value.
 template <class T> struct Input {
   const i32 *indices;
   const bool *present;
@@ -730,7 +731,7 @@ template <class T> struct Input {
   i64 count;
 };
 
-/// A value of `Input::indices` that is not an address.
+/// A value of the word of `Input::indices` that is not an address.
 enum InputKind { IN_WORDS = 1 };
 
 template <class T> DEVICE Input<T> input_at(const u64 *words) {
@@ -799,7 +800,7 @@ CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const
 // --- stacks -------------------------------------------------------------------------------------
 
 /// A list of vectors. Item k has the entries from ends[k - 1] to ends[k] - 1 of two arrays, and
-/// ends[-1] stands for 0. All threads have the same length, top and lowest.
+/// ends[-1] stands for 0. All threads have the same length, top, lowest and last.
 template <class T> struct Stack {
   i32 *indices;
   T *values;
@@ -809,7 +810,7 @@ template <class T> struct Stack {
   i64 length;  // number of vectors
   i64 top;     // number of entries
   i64 lowest;  // the least `length` so far; the items before it are those of the start
-  i64 last;    // where the last item begins, loaded before it is needed
+  i64 last;    // where the last item begins; it is loaded in advance
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
   DEVICE i64 begin_of(i64 item) const { return item > 0 ? load_relaxed(&ends[item - 1]) : 0; }
@@ -818,7 +819,7 @@ template <class T> struct Stack {
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    // Other warps than those of a sweep over v, which is often still running.
+    // This uses other warps than a sweep over v, which is often still running.
     spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;

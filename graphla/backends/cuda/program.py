@@ -63,10 +63,11 @@ class ProgramTuning:
     stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
     stack_items: int = 1 << 16  # vectors that a stack can hold at first
     records: int = 1 << 16  # maximum number of products that a trace records
-    # While a kernel is compiled for the first time, it runs as parts, if these can be linked: its
-    # products, and its sweeps if there are at least `sweeps_from`. `is_in_parts` is for tests and
-    # measurements: kernels consist of parts, even if they are not linked.
+    # Until a kernel is compiled, a loop runs with parts of it, if the driver can link them.
+    # Products are parts. Sweeps are also parts if there are at least this many.
     sweeps_from: int = 8
+    # For tests and measurements: whether all kernels consist of parts, even if these are not
+    # linked.
     is_in_parts: bool = False
     # If a run needs at most this many bytes, they are allocated at once, which saves several
     # microseconds. The results of the run then share this memory.
@@ -100,7 +101,8 @@ def cluster_for(forms: Iterable[Csr]) -> int:
 def refusals() -> int:
     """Return the number of devices that could not launch a cluster.
 
-    The result of `cluster_for` for the same matrices changes only if this number changes.
+    The result of `cluster_for` for the same matrices, tuning and device changes only if this number
+    changes.
     """
     return len(_refusing)
 
@@ -169,7 +171,7 @@ class Form:
 
 
 StackPart = SparseVector | tuple[Arena, int, int]
-"""A vector on a stack, or the vectors from one number to another of an arena."""
+"""A vector of a stack, or (arena, first, last) for the vectors first to last - 1 of an arena."""
 
 
 @dataclass(slots=True)
@@ -217,8 +219,8 @@ class _Places:
     scratch memory, of `size` bytes.
 
     If a run needs little memory, a single block has all of it: first the flags, then the scratch
-    memory, then the values of each slot, at the offset in `values` from the scratch memory. The
-    block has `joined` bytes; this is 0 if each slot has its own memory for its values.
+    memory, then the values of each slot. `values` has their offsets from the start of the scratch
+    memory. The block has `joined` bytes; this is 0 if each slot has its own memory for its values.
 
     `state` is the state of a program at its start, with the dimensions only. `needed` is the number
     of bytes of a run, without its inputs.
@@ -242,9 +244,9 @@ class Loop:
     """A loop that can run: its kernel and the forms of the matrices that it reads.
 
     `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
-    same program with parts, and their number. Its kernel is compiled sooner, and runs until the
-    other one is ready. `block` is the number of threads per block. If `cluster` is above 1, the
-    grid is one cluster of this many blocks.
+    same program with parts, and their number. The parts are compiled sooner, and run until the
+    kernel of `text` is ready. `block` is the number of threads per block. If `cluster` is above 1,
+    the grid is one cluster of this many blocks.
     """
 
     def __init__(
@@ -397,7 +399,7 @@ class Run:
             self._fill_stack(number, parts)
 
     def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
-        """Return the words of an input vector. A dict holds the only entry, if there is any."""
+        """Return the words of an input vector. A dict has at most one entry."""
         if isinstance(v, dict):
             for i, value in v.items():
                 return (IN_WORDS, i, int.from_bytes(value.tobytes(), "little"), 1, 1)
@@ -533,9 +535,9 @@ class Run:
         return n, partial(_make_form, *taken, state[place.at + 4])
 
     def stack(self, number: int) -> tuple[int, Arena]:
-        """Return how many of its first items a stack has had from the start, and all of its items.
+        """Return how many items a stack has kept since the start of the run, and all of its items.
 
-        The arena has the first items, too.
+        The kept items are the first items of the arena.
         """
         place, memory = self.layout.stacks[number], self.stacks[number]
         length, top, lowest = self.state[place.at + 5 : place.at + 8]

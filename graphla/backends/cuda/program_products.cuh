@@ -278,7 +278,7 @@ struct Push {
   static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
   // Maximum number of entries of a line that one warp reads because the queue is short.
   static constexpr u32 EVEN = 1024;
-  // Maximum number of queued lines whose entries are divided evenly among all warps.
+  // Maximum number of queued lines whose edges are divided evenly among all warps.
   static constexpr u32 FEW_LINES = 4 * WARP;
   const ProductForm<Offset, A> &a;
   const Vector<U> u;
@@ -372,7 +372,8 @@ struct Push {
   /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
   /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
   /// there is no queue, each warp lists entries of u before it processes them. If the queue is
-  /// short, the chunks are not tested: instead, one or several warps process each line.
+  /// short, the chunks are not tested: instead, one or several warps process each line, or the
+  /// edges are divided evenly among all warps.
   DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
     const bool is_listed = u.queue && counts.queued == counts.entries;
@@ -386,7 +387,7 @@ struct Push {
       piece = warp / count, at = warp - piece * count, each = 1;
       if (piece >= pieces) return;
     }
-    // The entries of few lines are divided evenly among all warps: each takes `share` at a time.
+    // The edges of few lines are divided evenly among all warps: each takes `share` at a time.
     constexpr u32 ONCE = SLOTS * WARP;
     const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 31;
     const u32 share = (u32(counts.edges) / warps / ONCE + 1) * ONCE;
