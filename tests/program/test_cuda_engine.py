@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import re
 import threading
 import time
@@ -27,6 +28,8 @@ from programs import Case, assume_outcome, cases  # noqa: E402
 import graphla as gl  # noqa: E402
 from graphla.backends.cuda import persistent  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
+from graphla.compilers import cuda  # noqa: E402
+from graphla.compilers.nvrtc import CompilationFailed  # noqa: E402
 from graphla.program import cuda as engine  # noqa: E402
 from graphla.program import interpreter, ir, running  # noqa: E402
 from graphla.program.plan import plan  # noqa: E402
@@ -544,3 +547,30 @@ def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, s
         on_card = [each.to("cuda") for each in (given, ends, few)]
         assert "its values are the identity" in jitted.explain(*on_card, 7)
         assert jitted(*on_card, 7).to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize("error", [RuntimeError, CompilationFailed])
+def test_a_loop_runs_if_its_parts_cannot_be_linked(error: Any, monkeypatch: pytest.MonkeyPatch):
+    def refuse(parts: list[bytes]) -> bytes:
+        raise error("the parts cannot be linked")
+
+    monkeypatch.setattr(cuda, "_link", refuse)
+    monkeypatch.setattr(engine.machine, "may_link", lambda: True)
+    monkeypatch.setattr(engine.machine, "is_compiled", lambda text, entry: False)
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int).to("cuda")
+    with gl.config.set(device="cuda"), using(SMALL):
+        assert gl.jit(levels_of)(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+
+
+def test_a_loop_keeps_its_parts_if_the_whole_kernel_cannot_be_compiled():
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int).to("cuda")
+    with gl.config.set(device="cuda"), using(SMALL):
+        jitted: Any = gl.jit(levels_of)
+        jitted(A, 0)
+        loops = [x for x in gc.get_objects() if isinstance(x, engine.machine.Loop)]
+        loops = [loop for loop in loops if "levels_of" in loop.kernel.what]
+        assert loops
+        for loop in loops:
+            loop._whole = cuda.Loading("#error", "graphla::run_loop<0>", "a test")
+        assert jitted(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
+        assert any(loop._whole is None for loop in loops)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -34,6 +35,7 @@ from graphla.backends.requests import Level
 from graphla.backends.tuning import current
 from graphla.compilers.cuda import Kernel, Loading, is_compiled, may_link
 from graphla.compilers.declarations import Packed, Struct, enumeration
+from graphla.compilers.nvrtc import CompilationFailed
 from graphla.formats import (
     AnyVector,
     Arena,
@@ -265,7 +267,8 @@ class Loop:
         if may_link() and not is_compiled(text, entry):
             in_parts, parts = print_parts()
             if parts:
-                early = Loading(in_parts, entry, what, parts, REGISTERS // block)
+                registers = min(REGISTERS // block, MOST_REGISTERS)
+                early = Loading(in_parts, entry, what, parts, registers)
         self._whole: Loading | None = Loading(text, entry, what)
         # While threads compile the kernel, load the kernels that prepare the matrices.
         self.packed = [_pack(each) for each in forms]
@@ -273,7 +276,7 @@ class Loop:
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
         try:
             kernel = (early or self._whole)()
-        except RuntimeError:  # this driver cannot link the parts
+        except (RuntimeError, CompilationFailed):  # this driver cannot link the parts
             kernel = self._whole()
         self._use(kernel)
         self.improve()
@@ -282,9 +285,11 @@ class Loop:
     def improve(self) -> None:
         """If the whole kernel has been compiled meanwhile, use it."""
         whole = self._whole  # another thread may call this, too
-        if whole is not None and whole.is_done():
+        if whole is None or not whole.is_done():
+            return
+        with suppress(CompilationFailed):  # the parts then run in all calls
             self._use(whole())
-            self._whole = None
+        self._whole = None
 
     def _use(self, kernel: Kernel) -> None:
         self.blocks = self.cluster
@@ -339,6 +344,9 @@ class Loop:
 
 REGISTERS = 1 << 16
 """The number of registers of a multiprocessor, on which one block runs."""
+
+MOST_REGISTERS = 255
+"""The maximum number of registers of a thread."""
 
 LARGE = 1 << 30
 """A run that needs fewer bytes than this does not ask the driver how much memory is free."""

@@ -389,7 +389,7 @@ struct Push {
     }
     // The edges of few lines are divided evenly among all warps: each takes `share` at a time.
     constexpr u32 ONCE = SLOTS * WARP;
-    const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 31;
+    const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 30;
     const u32 share = (u32(counts.edges) / warps / ONCE + 1) * ONCE;
     u32 line = 0, part = warp * share;
     int listed = 0;
