@@ -22,6 +22,7 @@ from graphla.compilers import numba_ops
 from graphla.compilers.numba import Loop, load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, BitmapVector, remember
+from semirings import binary, monoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
     This is so if a value is negative or not finite, or if a sum might not fit in the dtype.
     """
     semiring, dtypes = request.semiring, DTYPES.get(request.semiring.return_type.name)
-    if request.how != "near_far" or semiring.name != "min_plus" or dtypes is None:
+    is_min_plus = semiring.monoid.monoid is monoid.min and semiring.binaryop.op is binary.plus
+    if request.how != "near_far" or not is_min_plus or dtypes is None:
         return None
     given = to_bitmap(request.x)
     starts = given.present.nonzero()[0].astype(np.int32)
