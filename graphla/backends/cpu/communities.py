@@ -120,7 +120,7 @@ def _propagate_in_blocks(
     n = links.nrows
     bits = ((n - 1) // current(LABELS).blocks).bit_length()
     count = ((n - 1) >> bits) + 1
-    crew = max(1, threads_worth(links.nvals + n, threads))
+    crew = max(1, threads_worth(links.nvals + n, threads))  # number of threads that share the work
     kind: Any = np.asarray if threads else np.ndarray.tolist
     stop = np.zeros(1, np.int64)
     rows, sums = _weights(links)
@@ -185,7 +185,7 @@ def move_communities(request: CommunityMoves) -> Array:
     """
     links, n = request.links, request.links.nrows
     threads = compiles(links.nvals, size=n)
-    crew = max(1, threads_worth(links.nvals + n, threads))
+    crew = max(1, threads_worth(links.nvals + n, threads))  # number of threads that share the work
     tuning = current(MOVES)
     batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
     is_large = n >= tuning.smallest
