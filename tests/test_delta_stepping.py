@@ -23,7 +23,7 @@ from semirings import semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 THREADS = [1, 2, 4]
-WEIGHTS = {  # the largest weight, and the dtype
+WEIGHTS = {  # the largest weight and the dtype of each kind of graph
     "small": (60, "INT64"),
     "zero": (1, "INT64"),
     "beyond 32 bits": (2**40, "INT64"),
@@ -34,7 +34,7 @@ WEIGHTS = {  # the largest weight, and the dtype
 
 @pytest.fixture(autouse=True)
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Divide small rounds among the threads, and reserve little memory for the buckets."""
+    """Let threads share small rounds too, and reserve little memory for the buckets."""
     monkeypatch.setattr(buckets, "SPARE", 1)
     with using(BucketTuning(shared=200)), config.set(compiled=True):
         yield
@@ -90,7 +90,7 @@ def test_parents_form_a_tree_of_shortest_paths_and_do_not_depend_on_threads(kind
     d = distances.to_dense()
     lengths = A.to_dict()
     assert all(d[u] + lengths[int(u), v] == d[v] for v, u in enumerate(before.tolist()) if v)
-    for _ in range(12):  # each step doubles the number of edges
+    for _ in range(12):  # each step doubles the number of edges from v to the vertex before[v]
         before = before[before]
     assert (before == 0).all()
 
@@ -122,7 +122,7 @@ def test_a_forbidden_start_keeps_its_value_and_paths_begin_there():
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_a_search_with_a_cutoff_returns_the_near_distances(threads):
+def test_a_search_with_a_cutoff_returns_the_distances_up_to_the_cutoff(threads):
     for kind in ("small", "fractions"):
         A, _ = random_graph(2, kind)
         distances = sssp(A, 0).distances
