@@ -4,10 +4,10 @@
 
 The graphs are the small graphs that come with the library, and random graphs with 16, 100 and 1,000
 vertices. Each library gets its own graph object, and the time to make it is not included. A time is
-the minimum of several series of calls on the same graph, in microseconds of wall time; the series of
-the two libraries alternate. A series has N calls (50 unless given), but ends after a call that takes
-more than ENOUGH / 3 seconds. If the first call of NetworkX takes more than ENOUGH seconds, NetworkX
-is not called again.
+the minimum of several series of calls on the same graph, in microseconds of wall time. The series
+of the two libraries alternate. A series has N calls (50 unless given), but ends once it has taken
+ENOUGH / 3 seconds. If the first call of NetworkX takes more than ENOUGH seconds, NetworkX is not
+called again.
 
 The limit of a function is the time of NetworkX, or 100 us where NetworkX is faster than that. The
 table begins with the functions that take the largest multiple of their limit; `--all` prints the
@@ -188,7 +188,7 @@ def graphs() -> dict[str, Any]:
 
 
 def calls(name: str, N: Any) -> Calls:
-    """Return both calls of a function. Those of `modularity` also get communities of the graph N."""
+    """Return both calls of a function. Those of `modularity` get communities of the graph N."""
     if name != "modularity":
         return BOTH[name]
     parts = com.label_propagation_communities(N) if not N.is_directed() else [set(N)]
@@ -199,9 +199,9 @@ def calls(name: str, N: Any) -> Calls:
 def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
     """Return the minimum time of up to `repeats` calls in us.
 
-    The series ends after a call that takes more than `enough` seconds.
+    No further call begins after `enough` seconds.
     """
-    best = inf
+    best, began = inf, time.perf_counter()
     for _ in range(repeats):
         begin = time.perf_counter()
         call()
@@ -213,7 +213,7 @@ def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
 
 
 def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float] | None:
-    """Return the times in us, or None if one of the libraries refuses this graph."""
+    """Return the times in us, or None if one of the libraries rejects this graph."""
     ours, theirs = calls(name, N)
     begin = time.perf_counter()
     try:

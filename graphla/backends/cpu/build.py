@@ -115,8 +115,8 @@ def _build_numba(
 ) -> Csr:
     """Build a matrix with compiled loops.
 
-    The loops need little memory in addition to the result. Both sorts are stable, so entries with the
-    same position keep the order in which they were given.
+    The loops need little memory in addition to the result. Both sorts are stable, so entries with
+    the same position keep the order in which they were given.
     """
     iso, word = is_iso(values), WORDS[values.itemsize]
     given = np.empty(0, np.uint8) if iso else np.ascontiguousarray(values).view(word)

@@ -7,8 +7,8 @@ its core number (V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Deco
 Networks*, 2003).
 
 For each value of `core`, the loop reads all vertices that remain. So a vertex is read at most c + 1
-times, where c is its core number, which is at most its degree. These reads thus take at most as long
-as reading each vertex and each edge once.
+times, where c is its core number, which is at most its degree. These reads thus take at most as
+long as reading each vertex and each edge once.
 """
 
 import numpy as np
