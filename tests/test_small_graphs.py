@@ -31,8 +31,8 @@ pytestmark = [
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
 # Each process computes core numbers and runs a loop, once under `gl.jit` and once as a loop of the
-# library. It prints which of them ran as matrix operations, their results, and the compilers that it
-# has imported.
+# library. It prints which of these calls ran as matrix operations, what they returned, and which
+# compilers the process has imported.
 PROGRAM = """
 import sys
 

@@ -147,9 +147,8 @@ def _distribute(
     run(lambda *part: loop(*given, nrows, *part), parts, threads)
     indptr = offsets(following.sum(0))
     before = indptr[:-1].copy()
-    for each in (
-        following
-    ):  # replace the count of a part in each row by the position of its first entry there
+    # Replace the number of entries that a part has in a row by the position of the first of them.
+    for each in following:
         each[:], before = before, before + each
     indices, moved = np.empty(size, np.int32), np.empty(values.size, values.dtype)
     arrays = rows, columns, values, following.reshape(-1), indices, moved
