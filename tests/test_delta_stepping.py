@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 from graphla import Matrix, Vector, closure
-from graphla.algorithms import sssp
+from graphla.algorithms import shortest_path, sssp
 from graphla.backends.cpu import closure_buckets as buckets
 from graphla.backends.cpu.closure_buckets import BucketTuning
 from graphla.backends.tuning import using
@@ -130,3 +130,20 @@ def test_a_search_with_a_cutoff_returns_the_distances_up_to_the_cutoff(threads):
         with config.set(threads=threads):
             found = sssp(A, 0, cutoff=cutoff).distances
         assert found.isequal(distances.select("<=", cutoff).new())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_width_of_a_bucket_may_exceed_the_largest_float(compiled):
+    A = Matrix.from_coo([0, 1], [1, 2], [8e307, 1.0], nrows=4, ncols=4)
+    with config.set(device="cpu", compiled=compiled):
+        assert shortest_path(A, 0, 1, weight=True) == [0, 1]
+        assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 8e307, 2: 8e307}
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "FP64"])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_infinite_width_puts_all_vertices_into_one_bucket(compiled, dtype):
+    A = Matrix.from_coo([0, 1], [1, 2], [2, 1], nrows=4, ncols=4, dtype=dtype)
+    with config.set(device="cpu", compiled=compiled):
+        found = sssp(A, 0, delta=float("inf")).distances
+    assert found.to_dict() == {0: 0, 1: 2, 2: 3}

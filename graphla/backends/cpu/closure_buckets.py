@@ -207,5 +207,5 @@ def _width(request: Closure, weights: _Weights, dtype: np.dtype[Any]) -> Any:
         out = request.out
         width = weights.typical * current(TUNING).edges * out.nrows / max(out.nvals, 1)
     if dtype.kind == "f":
-        return 1 / max(width, 1e-300)
-    return min(max(int(width), 1).bit_length(), 8 * dtype.itemsize - 1) - 1
+        return 1 / min(max(width, 1e-300), 1e300)
+    return min(max(int(min(width, 1 << 62)), 1).bit_length(), 8 * dtype.itemsize - 1) - 1
