@@ -13,9 +13,9 @@ which compiles.
 `--against` measures another checkout of graphla in the same run; the processes alternate, and the
 columns of the other checkout come first.
 
-The functions of the library on `gl.jit`, such as `hits`, do not compile their loops on this graph
-until their calls have taken some time. The process that fills the cache compiles them; with
-`--empty`, they run as Python.
+The library functions that use `gl.jit`, such as `hits`, do not compile their loops on this graph
+until their calls have taken some time. The process that fills the cache compiles them at once. With
+`--empty`, their loops run as Python.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def make_graph(gl: Any) -> Any:
 def serve(name: str, fills: bool) -> None:
     """Print the times of `import graphla` and of two calls, and whether Numba was imported.
 
-    If `fills` is True, the functions of the library on `gl.jit` are compiled at once.
+    If `fills` is True, the library functions that use `gl.jit` compile their loops at once.
     """
     import graphla as gl
 

@@ -178,7 +178,7 @@ def wait() -> None:
 
 
 def finish_compiling() -> None:
-    """Wait until all kernels are compiled. Until then, loops run with parts of their kernels."""
+    """Wait until all kernels are compiled. Until then, loops run with separately compiled parts."""
     if gl.config.device.startswith("cuda"):
         import_module("graphla.compilers.cuda").finish_compiling()
 
@@ -781,8 +781,8 @@ def compilation(device: str) -> list[str]:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": f"{folder}/graphla"}
         environment["CUPY_CACHE_DIR"] = f"{folder}/cupy"
         environment["NUMBA_CACHE_DIR"] = f"{folder}/numba"
-        # NVRTC keeps what it compiles in the driver's cache, so that a kernel that any process has
-        # compiled before is compiled in a tenth of the time.
+        # The driver's cache keeps what NVRTC compiles, and a kernel that is there compiles in a
+        # tenth of the time. So this cache must be empty too.
         environment["CUDA_CACHE_PATH"] = f"{folder}/cuda"
         # Installed packages have bytecode, so no call compiles the sources of graphla.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -3,9 +3,9 @@
     python benchmarks/memory.py [CASES ...] [--scale 20]
 
 Each case runs in a new process, which first makes the same call for a small graph. Then it builds
-the inputs, a graph by `generators.kronecker` with edge factor 16, and makes the call once. Printed
-is the peak of the resident memory during the call, minus the resident memory before it. The peak
-includes the result. Only Linux reports the peak since a given moment.
+the inputs from a graph by `generators.kronecker` with edge factor 16, and makes the call once. It
+prints the peak of the resident memory during the call, minus the resident memory before it. The
+peak includes the result. The script needs Linux, which can report the peak since a given moment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from graphla import algorithms as algo
 
 
 def from_coo(A: Matrix, is_shuffled: bool = False) -> Callable[[], Any]:
-    """Build a matrix with values in double precision."""
+    """Return a call that builds a matrix with FP64 values."""
     rows, columns, _ = A.to_coo()
     rng = np.random.default_rng(1)
     order = rng.permutation(rows.size) if is_shuffled else slice(None)
@@ -47,7 +47,7 @@ CASES: dict[str, Callable[[Matrix], Callable[[], Any]]] = {
 
 
 def resident(name: str) -> float:
-    """Return a size in /proc/self/status in MB."""
+    """Return the size with this name in /proc/self/status, in MB."""
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) / 1000 * 1.024 for line in status.splitlines() if name in line)
 

@@ -5,9 +5,9 @@
     python benchmarks/scaling.py --threads 1 4 16
 
 A time is the minimum wall time of a public call. The first call with each number of threads is not
-timed; it makes the preparations, such as a transpose. All results are compared with those of the
-first number of threads: integers exactly, PageRank and betweenness to 1e-4 of their sum, and
-communities by their modularity.
+timed; it makes the preparations, such as a transpose. All results are compared with those for the
+first number of threads. Integers must be equal, the differences of PageRank and betweenness may add
+up to 1e-4 of their sum, and modularities of communities may differ by less than 0.01.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ APPROXIMATE = ("pagerank", "betweenness")
 def same(name: str, x: Any, y: Any) -> bool:
     """Return whether two results agree."""
     if name == "louvain":
-        return abs(x - y) < 0.01  # the modularity: threads may find other communities
+        return abs(x - y) < 0.01  # modularities; the communities depend on the number of threads
     if name in APPROXIMATE:
         first, second = (np.nan_to_num(each.to_dense(fill_value=0)) for each in (x, y))
         return bool(np.abs(first - second).sum() <= 1e-4 * np.abs(first).sum())

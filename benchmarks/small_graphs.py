@@ -1,11 +1,13 @@
-"""Compare every function that NetworkX also has with NetworkX, on small graphs.
+"""Compare graphla with NetworkX on small graphs, for every function that both libraries have.
 
     python benchmarks/small_graphs.py [--only NAME ...] [--graphs NAME ...] [--repeats N] [--all]
 
 The graphs are the small graphs that come with the library, and random graphs with 16, 100 and 1,000
 vertices. Each library gets its own graph object, and the time to make it is not included. A time is
-the minimum of up to N calls on the same graph (50 unless given), in microseconds of wall time; the
-two libraries alternate. NetworkX is called at most until it has taken ENOUGH seconds.
+the minimum of several series of calls on the same graph, in microseconds of wall time. The series
+of the two libraries alternate. A series has N calls (50 unless given), but ends once it has taken
+ENOUGH / 3 seconds. If the first call of NetworkX takes more than ENOUGH seconds, NetworkX is not
+called again.
 
 The limit of a function is the time of NetworkX, or 100 us where NetworkX is faster than that. The
 table begins with the functions that take the largest multiple of their limit; `--all` prints the
@@ -186,7 +188,7 @@ def graphs() -> dict[str, Any]:
 
 
 def calls(name: str, N: Any) -> Calls:
-    """Return both calls of a function, on which `modularity` needs communities of the graph."""
+    """Return both calls of a function. Those of `modularity` get communities of the graph N."""
     if name != "modularity":
         return BOTH[name]
     parts = com.label_propagation_communities(N) if not N.is_directed() else [set(N)]
@@ -195,7 +197,10 @@ def calls(name: str, N: Any) -> Calls:
 
 
 def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
-    """Return the minimum time of up to `repeats` calls in us, or infinity if the call fails."""
+    """Return the minimum time of up to `repeats` calls in us.
+
+    No further call begins after `enough` seconds.
+    """
     best, began = inf, time.perf_counter()
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -208,7 +213,7 @@ def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
 
 
 def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float] | None:
-    """Return the times in us, or None if NetworkX does not define the function for this graph."""
+    """Return the times in us, or None if one of the libraries rejects this graph."""
     ours, theirs = calls(name, N)
     begin = time.perf_counter()
     try:
@@ -253,7 +258,7 @@ def main() -> None:
                     rows.append((times[0] / max(times[1], LEAST), name, graph, *times))
     rows.sort(reverse=True)
     losers = sum(row[0] > 1 for row in rows)
-    print(f"\n{losers} of {len(rows)} are slower than NetworkX and than {LEAST:.0f} us\n")
+    print(f"\n{losers} of {len(rows)} take longer than NetworkX and than {LEAST:.0f} us\n")
     print("| function | graph | graphla, us | NetworkX, us | time / limit |\n|---|---|--:|--:|--:|")
     for ratio, name, graph, mine, other in rows:
         if ratio > 1 or options.all:

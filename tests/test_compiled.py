@@ -620,11 +620,11 @@ def test_the_number_of_triangles_agrees_with_scipy(nrows: int, edges: int, hubs:
 def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
     seed: int, has_hub: bool
 ) -> None:
-    """Short rows are merged before the edges that remain are peeled; a hub prevents this."""
+    """If all rows are short, edges in too few triangles are removed first; a hub prevents this."""
     rng = np.random.default_rng(seed)
     n = 400
     u = rng.integers(0, n, 900)
-    v = (u + rng.integers(1, 5, u.size)) % n  # neighbors are near, so that there are triangles
+    v = (u + rng.integers(1, 5, u.size)) % n  # ends have near numbers, so that there are triangles
     ends = np.stack([u, v])
     if has_hub:
         ends = np.concatenate([ends, [np.zeros(n - 1, np.int64), np.arange(1, n)]], axis=1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 from graphla import Matrix, Vector, closure
-from graphla.algorithms import sssp
+from graphla.algorithms import shortest_path, sssp
 from graphla.backends.cpu import closure_buckets as buckets
 from graphla.backends.cpu.closure_buckets import BucketTuning
 from graphla.backends.tuning import using
@@ -23,7 +23,7 @@ from semirings import semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 THREADS = [1, 2, 4]
-WEIGHTS = {  # the largest weight, and the dtype
+WEIGHTS = {  # the largest weight and the dtype of each kind of graph
     "small": (60, "INT64"),
     "zero": (1, "INT64"),
     "beyond 32 bits": (2**40, "INT64"),
@@ -34,7 +34,7 @@ WEIGHTS = {  # the largest weight, and the dtype
 
 @pytest.fixture(autouse=True)
 def small_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Divide small rounds among the threads, and reserve little memory for the buckets."""
+    """Let threads share small rounds too, and reserve little memory for the buckets."""
     monkeypatch.setattr(buckets, "SPARE", 1)
     with using(BucketTuning(shared=200)), config.set(compiled=True):
         yield
@@ -90,7 +90,7 @@ def test_parents_form_a_tree_of_shortest_paths_and_do_not_depend_on_threads(kind
     d = distances.to_dense()
     lengths = A.to_dict()
     assert all(d[u] + lengths[int(u), v] == d[v] for v, u in enumerate(before.tolist()) if v)
-    for _ in range(12):  # each step doubles the number of edges
+    for _ in range(12):  # each step doubles the number of edges from v to the vertex before[v]
         before = before[before]
     assert (before == 0).all()
 
@@ -122,7 +122,7 @@ def test_a_forbidden_start_keeps_its_value_and_paths_begin_there():
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_a_search_with_a_cutoff_returns_the_near_distances(threads):
+def test_a_search_with_a_cutoff_returns_the_distances_up_to_the_cutoff(threads):
     for kind in ("small", "fractions"):
         A, _ = random_graph(2, kind)
         distances = sssp(A, 0).distances
@@ -130,3 +130,20 @@ def test_a_search_with_a_cutoff_returns_the_near_distances(threads):
         with config.set(threads=threads):
             found = sssp(A, 0, cutoff=cutoff).distances
         assert found.isequal(distances.select("<=", cutoff).new())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_the_width_of_a_bucket_may_exceed_the_largest_float(compiled):
+    A = Matrix.from_coo([0, 1], [1, 2], [8e307, 1.0], nrows=4, ncols=4)
+    with config.set(device="cpu", compiled=compiled):
+        assert shortest_path(A, 0, 1, weight=True) == [0, 1]
+        assert sssp(A, 0).distances.to_dict() == {0: 0.0, 1: 8e307, 2: 8e307}
+
+
+@pytest.mark.parametrize("dtype", ["INT64", "FP64"])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_infinite_width_puts_all_vertices_into_one_bucket(compiled, dtype):
+    A = Matrix.from_coo([0, 1], [1, 2], [2, 1], nrows=4, ncols=4, dtype=dtype)
+    with config.set(device="cpu", compiled=compiled):
+        found = sssp(A, 0, delta=float("inf")).distances
+    assert found.to_dict() == {0: 0, 1: 2, 2: 3}

@@ -1,6 +1,6 @@
 """Test when small operands use compiled loops: if the loops are loaded or in the cache on disk.
 
-A Recorder tells which code ran: the definition of an algorithm records its matrix operations, and a
+A Recorder shows which code ran: the definition of an algorithm records its matrix operations, and a
 compiled loop does not.
 """
 
@@ -31,7 +31,8 @@ pytestmark = [
 SMALL = gl.generators.watts_strogatz(16, 4, 0.3, seed=1)
 
 # Each process computes core numbers and runs a loop, once under `gl.jit` and once as a loop of the
-# library. It prints which of them ran as matrix operations, and which compilers it has imported.
+# library. It prints which of these calls ran as matrix operations, what they returned, and which
+# compilers the process has imported.
 PROGRAM = """
 import sys
 
@@ -108,7 +109,7 @@ def empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba, "_cached_files", set)
 
 
-def records(call: Callable[[], Any]) -> int:
+def count_records(call: Callable[[], Any]) -> int:
     with gl.Recorder() as recorder:
         call()
     return len(recorder.events)
@@ -119,18 +120,18 @@ def count_cores() -> Any:
 
 
 def test_small_graphs_use_a_loop_once_a_large_graph_has_compiled_it(empty: None) -> None:
-    assert records(count_cores) > 0
+    assert count_records(count_cores) > 0
     with gl.config.set(compile_threshold=SMALL.nvals):
-        assert records(count_cores) == 0
-    assert records(count_cores) == 0
+        assert count_records(count_cores) == 0
+    assert count_records(count_cores) == 0
 
 
 def test_compiled_false_and_true_hold_for_small_graphs_too(empty: None) -> None:
     with gl.config.set(compiled=True):
-        assert records(count_cores) == 0
+        assert count_records(count_cores) == 0
     with gl.config.set(compiled=False):
-        assert records(count_cores) > 0
-    assert records(count_cores) == 0
+        assert count_records(count_cores) > 0
+    assert count_records(count_cores) == 0
 
 
 def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: None) -> None:
@@ -149,7 +150,7 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
     with gl.config.set(compile_threshold=100):
         threads.clear()
         with pytest.raises(Exception, match=r"could not compile|unpack"):
-            compute(100)  # this call does not give up, but compiles, which fails
+            compute(100)  # this call compiles the loop, which fails
         assert threads == [gl.config.threads]
 
 
@@ -201,7 +202,7 @@ def test_results_of_small_graphs_do_not_depend_on_the_cache(name: str) -> None:
             expected = CALLS[name](A)
         for settings in ({}, {"compiled": True}, {"compiled": True, "compile_threshold": 0}):
             if settings.get("compile_threshold") == 0 and name in ("eigenvector", "hits"):
-                continue  # these compile programs, which other tests do
+                continue  # other tests compile these programs
             with gl.config.set(**settings):
                 found = CALLS[name](A)
             assert found.dtype == expected.dtype

@@ -236,11 +236,13 @@ def transitivity(A: Matrix) -> float:
 def _count_densely(
     A: Matrix, N: Matrix, degree: Any, is_weighted: bool, chosen: Any
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the closed pairs and all pairs of neighbors per vertex, by dense arrays.
+    """Return the numbers of closed pairs and of all pairs of neighbors per vertex.
+
+    The function multiplies dense arrays, so the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a quotient is not finite, because it would
-    affect the sums of all vertices.
+    divided by the largest weight. The result is None if a quotient is not finite, because the
+    product of dense arrays would add it to the sums of all vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

@@ -136,7 +136,10 @@ def hits(
 
 @jit_if_large
 def _find_singular_vector(A: Matrix, h: Vector, moved: Vector, max_iter: int, tol: float) -> Vector:
-    """Change h, which has length 1, until its direction stays the same under AAᵀ; return h."""
+    """Change h, which has length 1, until its direction stays the same under AAᵀ; return h.
+
+    `moved` is the product hAAᵀ for the given h.
+    """
     step, r, moved_r, a = (power_iteration.full(0.0, A.nrows) for _ in range(4))
     moved_step = step.dup()
     theta = error = 0.0
@@ -262,7 +265,7 @@ def _rotation(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
 
 
 def _make_products(A: Matrix) -> tuple[Callable[[Vector], Vector], Callable[[Vector], Vector]]:
-    """Return the functions h -> hA and a -> aAᵀ, whose results are full Vectors."""
+    """Return two functions, h -> hA and a -> aAᵀ, which return full Vectors."""
     if common_neighbors.is_tiny(A):
         D = common_neighbors.dense_array(A, A.to_csr(copy=False)[2])
 

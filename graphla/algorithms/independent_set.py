@@ -72,7 +72,8 @@ def maximal_independent_set(
     n = A.nrows
     numbers = hashed_random.priorities(A, hashed_random.seed_number(seed))
     if nodes is None and A.device == "cpu" and A.nvals < PLAIN * config.compile_threshold:
-        # In a greedy coloring by descending numbers, color 0 goes to the same vertices.
+        # A greedy coloring in descending order of these numbers gives color 0 to exactly the
+        # vertices of this independent set.
         colors = GreedyColoring(A, numbers).run()
         if colors is not None:
             return Vector.from_dense(colors.to_dense(copy=False) == 0, missing_value=False)

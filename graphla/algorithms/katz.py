@@ -110,7 +110,7 @@ def katz(
 def _iterate_densely(
     A: Matrix, x: Vector, beta: Vector, alpha: float, is_weighted: bool, rounds: int, least: float
 ) -> tuple[Vector, float]:
-    """Do the same as `_iterate` for a tiny graph, with a dense array."""
+    """Iterate like `_iterate`, but multiply by a dense array. The graph must be tiny."""
     D = common_neighbors.dense_array(A, A.to_csr(copy=False)[2] if is_weighted else 1.0)
     now, start, changed = x.to_dense(copy=False), beta.to_dense(copy=False), math.inf
     with np.errstate(all="ignore"):

@@ -2,9 +2,10 @@
 
 The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If neighbors change at once,
 they often swap labels in every round. So about half of the vertices, chosen at random in each
-round, change before the others. On the CPU all vertices of a block of consecutive vertices are in
-the same half, and they change one after another; blocks work at the same time. On a GPU, and in
-`definition`, all vertices of a half change at once.
+round, change before the others. On the CPU the vertices are divided into blocks of consecutive
+vertices. All vertices of a block are in the same half. They change one after another, while threads
+process the other blocks of this half. On a GPU, and in `definition`, all vertices of a half change
+at once.
 
 If all vertices change at once (`synchronous`), as in the CDLP of LDBC Graphalytics, the labels
 converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then on the
@@ -48,13 +49,13 @@ def label_propagation(
     each edge from it. A vertex without neighbors keeps its label. In each round, every vertex takes
     the most frequent label among its neighbors; about half of the vertices, chosen at random,
     change before the others. Rounds end when no label changes. The same seed gives the same result
-    on the same device, for any number of threads. On a GPU all vertices of a half change at once,
-    on the CPU many of them change one after another, so the devices find different communities.
+    on the same device, for any number of threads. On a GPU all vertices of a half change at once.
+    On the CPU many of them change one after another, so the two devices find different communities.
 
-    With `synchronous`, all vertices change at once in every round. Without a seed this is the CDLP
-    of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On meshes
-    and road networks it finds poor communities. A round takes O(n + m) time, or less if few labels
-    changed in the round before.
+    If `synchronous` is True, all vertices change at once in every round. Without a seed this is the
+    CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On
+    meshes and road networks the communities are then poor. A round takes O(n + m) time, or less if
+    few labels changed in the round before.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -158,7 +159,7 @@ def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
 def propagate_in_halves(
     W: Matrix, labels: Vector, rounds: int, stream_of: Callable[[int], int]
 ) -> Vector:
-    """Run rounds in two halves, like those on a GPU, with matrix products. Return the labels."""
+    """Run the same rounds of two halves as a GPU, with matrix products. Return the labels."""
     for k in range(rounds):
         before = labels
         is_first = hashed_random.coins(W, stream_of(k))

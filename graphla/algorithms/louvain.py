@@ -189,6 +189,7 @@ def _sum_by_community(x: Vector, community: Vector, parts: int) -> Vector:
 
 
 def _contract(L: Matrix, community: Vector, parts: int) -> Matrix:
+    """Return SᵀLS, where S is the membership matrix of the communities."""
     return contract(L, selection(community, parts))
 
 
@@ -199,7 +200,7 @@ def contract(L: Matrix, S: Matrix) -> Matrix:
 
 def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
     """Move the vertices of one level to raise the modularity, and return their communities."""
-    rounds = None if L.device == "cpu" else _rounds(seed)  # the CPU moves vertices one by one
+    rounds = None if L.device == "cpu" else _rounds(seed)  # only a GPU moves vertices in rounds
     request = MoveCommunities(L, out, into, factor, MARGIN, seed, rounds)
     return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
 

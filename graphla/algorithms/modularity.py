@@ -103,7 +103,7 @@ def modularity(
 
 
 def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> float:
-    """Compute the modularity on the CPU, where counting by label is faster than products."""
+    """Compute the modularity on the CPU, where sums by label are faster than matrix products."""
     of_vertex = labels.to_dense(copy=False)
     rows, columns, values = W.to_coo(copy=False)
     of_row, of_column = of_vertex[rows], of_vertex[columns]

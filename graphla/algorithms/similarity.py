@@ -180,7 +180,7 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
-    """Return the similarity of all pairs of vertices of a tiny graph, by dense arrays."""
+    """Return the similarity of all pairs of vertices of a tiny graph; use dense arrays."""
     D = common_neighbors.dense_array(N)
     C = common_neighbors.multiply_densely(D, D.T)
     np.fill_diagonal(C, 0)

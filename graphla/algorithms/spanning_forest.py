@@ -70,7 +70,7 @@ def spanning_forest(
     W = U if validation.weighs("weight", weight) else unary.one["BOOL"](U).new()
     request = SpanningForest(W, bool(maximum))
     T = accelerated(request, partial(definition, W, maximum=bool(maximum)))
-    # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ; with weights, T has the values of U already
+    # F = U⟨T⟩ ⊕ U⟨T⟩ᵀ; with weights, T already has the values of U
     F = T if W is U else U.dup(mask=T.S)
     return binary.any(F | F.T).new()
 

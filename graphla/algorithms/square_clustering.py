@@ -112,10 +112,10 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
 
 def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
-    """Return the coefficients of a tiny graph, by dense arrays."""
+    """Return the coefficients of a tiny graph; use dense arrays."""
     D = common_neighbors.dense_array(N)
     rows = np.arange(N.nrows) if chosen is None else chosen
-    # P(v, w) is the number of common neighbors of v and w; P is 0 where v = w.
+    # P(v, w) is the number of common neighbors of v and w. P(v, v) is set to 0 below.
     P = common_neighbors.multiply_densely(D[rows], D)
     s, t = P.sum(axis=1), (P * D[rows]).sum(axis=1) / 2
     P[np.arange(rows.size), rows] = 0

@@ -48,6 +48,7 @@ WORDS = {
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",
     "strategy": "the order in which vertices are processed",
+    "synchronous": "let all vertices change at once in every round",
     "target": "the vertex at which the path ends",
     "threshold": "stop when a level increases the modularity by less than this",
     "tol": "stop when a round changes the result by less than this",

@@ -54,8 +54,10 @@ def local_array(context: Any, size: Any, dtype: Any) -> Any:
 
 @intrinsic
 def compare_and_swap(context: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
-    """Set array[index] to `new` if it has the bits of `old`, and return whether it did,
-    atomically."""
+    """Atomically set array[index] to `new` if its bits equal those of `old`.
+
+    Return whether the element was set.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = _place(context, builder, signature, arguments)
@@ -69,25 +71,25 @@ def compare_and_swap(context: Any, array: Any, index: Any, old: Any, new: Any) -
 
 @intrinsic
 def exchange(context: Any, array: Any, index: Any, new: Any) -> Any:
-    """Set array[index] to the integer `new` and return its previous value, atomically."""
+    """Atomically set array[index] to the integer `new`, and return the previous value."""
     return array.dtype(array, types.uint64, array.dtype), _update("xchg")
 
 
 @intrinsic
 def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Add an integer to array[index] and return its previous value, atomically."""
+    """Atomically add an integer to array[index], and return the previous value."""
     return array.dtype(array, types.uint64, array.dtype), _update("add")
 
 
 @intrinsic
 def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    """Atomically set the bits of `value` in array[index], and return the previous value."""
     return array.dtype(array, types.uint64, array.dtype), _update("or")
 
 
 @intrinsic
 def prefetch_element(context: Any, array: Any, index: Any) -> Any:
-    """Load array[index] into the cache, without waiting for it."""
+    """Start to load array[index] into the cache of the processor, without waiting for it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place = builder.bitcast(_place(context, builder, signature, arguments), _POINTER)
@@ -111,7 +113,7 @@ def _update(operation: str) -> Any:
 
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Return the address of array[index]; these are the first two arguments."""
+    """Return the address of array[index]; `array` and `index` are the first two arguments."""
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     return builder.gep(array.data, [arguments[1]])
 

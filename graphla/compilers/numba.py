@@ -41,11 +41,11 @@ _SETTINGS = (
 """The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
 
 PROGRAM = "program"
-"""The part of the name of a program's machine code before the digest."""
+"""The start of the name of a program's machine code; a digest follows it."""
 
 _loaded: dict[tuple, Any] = {}
 _absent: set[tuple] = set()
-"""The loops that are not in the cache folder."""
+"""The keys of the loops whose machine code is not in the cache folder."""
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
@@ -57,6 +57,8 @@ class NotReady(Exception):
 
 
 class _Patience(local):
+    """Each thread has its own value of `waits`."""
+
     waits = True
 
 
@@ -66,7 +68,7 @@ patience = _Patience()
 
 @contextmanager
 def impatience() -> Iterator[None]:
-    """Do not wait for compilations inside a `with` block; loads may raise NotReady."""
+    """In a `with` block, raise NotReady instead of waiting for a compilation."""
     before, patience.waits = patience.waits, False
     try:
         yield
@@ -109,11 +111,11 @@ def load(name: str, spec: tuple, arguments: Sequence[Any], types: tuple | None =
 
 
 def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
-    """Return make(), which loads or compiles what `key` describes, and keep the result.
+    """Return the result of make(), which loads or compiles what `key` describes.
 
-    Raise NotReady instead if this thread does not wait for compilations, and the machine code is
-    not in the cache. (`file` is the part of its name before the digest.) This thread also does not
-    wait for a compilation in another thread.
+    `make` is called once for each key, and the result is kept. `file` is the start of the name of
+    the machine code; a digest follows it. If this thread does not wait for compilations, raise
+    NotReady if the machine code is not in the cache, or if another thread is loading or compiling.
     """
     waits = patience.waits
     if not waits and (key in _absent or file not in _cached_files()):
@@ -133,9 +135,9 @@ def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
 
 @cache
 def _cached_files() -> set[str]:
-    """Return the files of loops for which the cache folder has machine code.
+    """Return the starts of the names of the machine code in the cache folder, without digests.
 
-    The folder is read once. Loops that this process compiles later are in `_loaded`.
+    The folder is read only once. Loops that this process compiles later are in `_loaded`.
     """
     with suppress(OSError), os.scandir(cache_folder()) as entries:
         return {
@@ -187,8 +189,8 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
 def _load_addresses(name: str) -> list[int] | None:
     """Return the addresses of the wrappers in the machine code with this name.
 
-    If it is not in the cache, return None, or raise NotReady if this thread does not wait for a
-    compilation.
+    If the machine code is not in the cache, return None, or raise NotReady if this thread does not
+    wait for compilations.
     """
     addresses = machine_code.load(name)
     if addresses is None and not patience.waits:
@@ -226,11 +228,12 @@ def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[i
 
 
 def may_load_program() -> bool:
-    """Return whether a program is loaded or may be in the cache."""
+    """Return whether this process has loaded a program, or the cache contains one."""
     return ("library",) in _loaded or PROGRAM in _cached_files()
 
 
 def _load_all(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
+    """Return the functions of the library and of the program, and their addresses."""
     what = f"the program {name!r}; without @jit the function runs plainly"
     file = f"graphla_library_{_digest(library)}"
     before = _load_functions(file, library, what)

@@ -131,8 +131,8 @@ def buckets(dtype: str, is_shared: bool, has_parents: bool) -> str:
     """Return the source for the closure under min.plus by delta-stepping.
 
     `bucket` returns the number of the bucket of a value, which is at most the loop's constant FAR.
-    The width of a bucket is given as the logarithm to base 2 if values are integers, otherwise as
-    the reciprocal.
+    If the values are integers, `width` is the logarithm to base 2 of the width of a bucket;
+    otherwise it is the reciprocal of the width.
     """
     if dtype.startswith("int"):
         infinite = f"np.{dtype}({np.iinfo(dtype).max})"

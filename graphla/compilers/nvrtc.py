@@ -112,8 +112,8 @@ def compile_program(
 ) -> tuple[bytes, str, str]:
     """Return the machine code, the name of the instance in it, and the compiler's log.
 
-    `architecture` is for example "sm_90"; `expression` names an instance of a template, or is empty
-    if the program is a part without a kernel. The name is then empty, too.
+    `architecture` is for example "sm_90". `expression` names an instance of a template. If the
+    program is a part without a kernel, `expression` is empty, and so is the returned name.
     """
     from cupy.cuda import nvrtc
 

@@ -24,7 +24,7 @@ def locate(device: str, indices: Any) -> Any:
 
 
 def one_entry(a: MatrixStore, i: int, value: Any, dtype: DataType) -> VectorStore:
-    """Return v(i) = value, a vector with one element per row of A, on the device of A."""
+    """Return a vector of size A.nrows, whose only entry is v(i) = value, on the device of A."""
     one = backend(a.device).one_entry(a.nrows, i, dtype.np_type.type(value))
     return VectorStore(a.device, dtype, one)
 

@@ -50,11 +50,11 @@ IN_PYTHON = (
 )
 
 PLAIN = 50
-"""A function of the library does not wait for its first compilation if its matrix has fewer than
-PLAIN * `config.compile_threshold` entries: it takes less time to run its statements as Python."""
+"""The first calls of a library function on the CPU do not wait for a compilation if the matrix has
+fewer than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
 
 PRICE = 2.0
-"""The approximate time of a compilation in seconds, the import of Numba included."""
+"""The approximate time of a compilation in seconds, including the import of Numba."""
 
 MOST_PROGRAMS = 64
 """The maximum number of programs kept per loop. A loop that needs more drops all of them first."""
@@ -135,11 +135,11 @@ def jit_if_large(function: F) -> F:
     """Compile the loops of a function of the library, whose first argument is a Matrix.
 
     Like `jit`, but a call with a small matrix never waits for a compilation: if the matrix has
-    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless they are
-    compiled for the same types, by an earlier call or in the cache. On the CPU, this also holds for
-    a matrix with up to PLAIN times as many entries, until the calls of the function have taken as
-    long as a compilation. The rule holds even if `config.compiled` is True. All compiled functions
-    of the library follow it.
+    fewer than `config.compile_threshold` entries and rows, the loops run as Python, unless an
+    earlier call has compiled them for the same types, or the cache on disk has them. On the CPU,
+    this also holds for a matrix with up to PLAIN times as many entries, until the calls that ran as
+    Python have taken as long as a compilation. The rule holds even if `config.compiled` is True.
+    All compiled functions of the library follow it.
     """
     compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
@@ -203,7 +203,7 @@ class _Function:
         self.is_patient = is_patient
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
-        self.spent = 0.0  # seconds of calls of an impatient function that ran a loop as Python
+        self.spent = 0.0  # seconds of the calls in which no loop ran as a program
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
@@ -231,10 +231,11 @@ class _Function:
         return sum(loop.runs for loop in self.loops)
 
     def is_too_early(self, device: str, entries: int) -> bool:
-        """Return whether an impatient function does not wait for a compilation yet.
+        """Return whether it is too early for an impatient function to wait for a compilation.
 
-        On the CPU, it waits if the operands are large, or once its calls have taken as long as a
-        compilation takes. So a compilation at most doubles the total time.
+        It is always too early for fewer than `config.compile_threshold` entries. On the CPU, it is
+        also too early for fewer than PLAIN times as many, until the calls in Python have taken as
+        long as a compilation takes. So a compilation about doubles the time of these calls.
         """
         threshold = current().compile_threshold
         is_cheap = device == "cpu" and self.spent < PRICE
@@ -437,7 +438,7 @@ class _Shape:
         self.loop = loop
         self.cases: dict[Any, list[_Case]] = {}
         self.refused: dict[Any, NotCompilable] = {}
-        self.absent: set[Any] = set()  # the types for which no program is in the cache
+        self.absent: set[Any] = set()  # the keys whose programs are not in the cache
         live = loop.live[0]
         self.inputs = tuple(name for name in owner.site.inputs if name in live)
         self.homes = tuple(

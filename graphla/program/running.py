@@ -129,8 +129,8 @@ def engine_for(device: str, entries: int, *, may_be_small: bool = False) -> Engi
     """Return the engine for operands on a device, or None if the loop runs as Python.
 
     `entries` is the maximum of the operands' sizes: the entries and the rows of a matrix, and the
-    size of a vector. If `may_be_small` is True and a program may be in the cache, there is also an
-    engine for small operands.
+    size of a vector. If `may_be_small` is True and a program may be in the cache, small operands
+    have an engine too.
     """
     used = _used.get()
     if used is not None:
@@ -187,8 +187,8 @@ def run(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
 def _run_in_scope(engine: Engine, program: Program, arguments: Arguments) -> Outcome:
     operands = (*arguments.matrices, *arguments.vectors)
     for stores in arguments.stacks:
-        # Streams wait for stamps, so one store per tuple of stamps suffices. `arguments` keeps the
-        # other stores alive.
+        # The scope makes streams wait for the stamps of stores, so one store per tuple of stamps
+        # suffices. `arguments` keeps the other stores alive.
         operands += tuple({id(store.stamps): store for store in stores}.values())
     with DeviceScope(program.name, operands, arguments.device) as scope:
         outcome = engine.run(program, arguments)

@@ -155,9 +155,10 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
 
 
 def _find_distances(task: Task, starts: MatrixStore) -> MatrixStore | None:
-    """Return the closure of all rows if the semiring is min.+ and the backend has a loop for it.
+    """Return the closure of all rows, computed by one loop of the backend; the semiring is min.+.
 
-    Otherwise, return None.
+    Return None if the semiring or a dtype is another one, if there is a mask, a limit, a recorder
+    or a negative value, if a sum might overflow, or if the backend has no loop.
     """
     op, a = task.op, task.a
     is_plain = task.mask is None and task.limit is None and forced_direction() != "pull"

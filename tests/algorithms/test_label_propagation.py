@@ -21,12 +21,12 @@ rounds = st.sampled_from([0, 1, 2, 3, 4, 7, 100])
 weighted = graphs(weights=st.integers(0, 3)) | graphs(weights=halves, dtype="FP64")
 
 
-def propagated(graph: Edges, count: int, weight: bool, labels: list[int]) -> list[int]:
+def propagate(graph: Edges, count: int, weight: bool, labels: list[int]) -> list[int]:
     """Return the labels after `count` rounds of label propagation as LDBC defines it."""
     around = neighbors(graph, weight)
     for _ in range(count):
         labels = [
-            popular([(labels[j], w) for j, w in around[v]], labels[v]) for v in range(graph.n)
+            most_frequent([(labels[j], w) for j, w in around[v]], labels[v]) for v in range(graph.n)
         ]
     return labels
 
@@ -40,18 +40,18 @@ def neighbors(graph: Edges, weight: bool) -> list[list[tuple[int, float]]]:
     return around
 
 
-def popular(labels: list[tuple[int, float]], own: int) -> int:
-    """Return the smallest of the labels with the largest weight, or `own` if there is no label."""
+def most_frequent(labels: list[tuple[int, float]], own: int) -> int:
+    """Return the smallest label with the largest total weight, or `own` if there are no labels."""
     found: dict[int, float] = defaultdict(float)
     for label, w in labels:
         found[label] += w
     return min(found, key=lambda label: (-found[label], label)) if found else own
 
 
-def propagated_in_blocks(
+def propagate_in_blocks(
     graph: Edges, count: int, weight: bool, labels: list[int], seed: int, blocks: int
 ) -> list[int]:
-    """Return the labels after `count` rounds in which the blocks of each half change at once.
+    """Return the labels after `count` rounds, in which the blocks of a half change at once.
 
     The vertices of a block change one after another.
     """
@@ -66,7 +66,7 @@ def propagated_in_blocks(
                 if word >> (v >> bits) & 1 == half:
                     seen = [(old, labels)[j >> bits == v >> bits][j] for j, _ in around[v]]
                     weights = [w for _, w in around[v]]
-                    labels[v] = popular(list(zip(seen, weights, strict=True)), labels[v])
+                    labels[v] = most_frequent(list(zip(seen, weights, strict=True)), labels[v])
         if labels == before:
             break
     return labels
@@ -75,7 +75,7 @@ def propagated_in_blocks(
 @settings(max_examples=60)
 @given(weighted, rounds, st.booleans())
 def test_labels_match_the_results_of_ldbc_after_any_number_of_rounds(graph, count, weight):
-    expected = propagated(graph, count, weight, list(range(graph.n)))
+    expected = propagate(graph, count, weight, list(range(graph.n)))
     labels = label_propagation(graph.matrix(), weight, max_iter=count, synchronous=True)
     assert labels.dtype == "INT64"
     assert labels.to_dense().tolist() == expected
@@ -89,7 +89,7 @@ def test_the_vertices_of_a_block_change_one_after_another(graph, count, weight, 
     if seed is not None:
         order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
-    expected = propagated_in_blocks(graph, count, weight, start, seed or 0, blocks)
+    expected = propagate_in_blocks(graph, count, weight, start, seed or 0, blocks)
     with using(LabelsTuning(blocks)):
         found = label_propagation(graph.matrix(), weight, seed, max_iter=count)
     assert found.to_dense().tolist() == [order[label] for label in expected]
@@ -135,7 +135,7 @@ def test_labels_are_the_same_for_any_number_of_threads_and_without_numba(weight)
 def test_a_seed_determines_the_order_of_the_labels(graph, count, seed):
     order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
-    expected = [order[label] for label in propagated(graph, count, False, start)]
+    expected = [order[label] for label in propagate(graph, count, False, start)]
     found = label_propagation(graph.matrix(), None, seed, max_iter=count, synchronous=True)
     assert found.to_dense().tolist() == expected
 
@@ -210,6 +210,6 @@ def test_invalid_arguments_are_rejected():
         label_propagation(A, max_iter=-1)
     with pytest.raises(ValueError, match=r"A has weight -1\.0 on edge 1 -> 0, but must have none"):
         label_propagation(A, weight=True)
-    endless = gl.Matrix.from_coo([0, 1], [1, 0], [1e308, 1e308])
+    overflowing = gl.Matrix.from_coo([0, 1], [1, 0], [1e308, 1e308])
     with pytest.raises(ValueError, match="A has weights that add up to inf, but"):
-        label_propagation(endless, weight=True)
+        label_propagation(overflowing, weight=True)

@@ -40,7 +40,7 @@ stopped = []  # whether the loop or kernel of this attempt stopped before its en
 
 if device == "cpu":
     from graphla.backends.cpu import bfs as searches
-    from graphla.backends.cpu import closure
+    from graphla.backends.cpu import closure_buckets
     from graphla.backends.cpu.loops.bfs import REACHED
 
     def noting(load, reached):
@@ -58,7 +58,9 @@ if device == "cpu":
         return loaded
 
     searches.load = noting(searches.load, lambda arrays: arrays[12][REACHED])  # Work.state
-    closure.load = noting(closure.load, lambda arrays: np.count_nonzero(arrays[7]))  # Found.present
+    # The argument after the three of `Edges` has the distances.
+    settled = lambda arrays: np.count_nonzero(arrays[3] != np.iinfo(arrays[3].dtype).max)
+    closure_buckets.load = noting(closure_buckets.load, settled)
 else:
     from graphla.backends.cuda import persistent
 

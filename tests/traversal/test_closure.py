@@ -211,6 +211,14 @@ def test_a_user_defined_semiring_has_a_closure(graph, data):
     assert agree(solved(case), expected(case))
 
 
+@given(graphs(weights=st.integers(0, 9)), st.data())
+def test_a_closure_recognizes_a_semiring_by_its_operators_and_not_by_its_name(graph, data):
+    op = semiring.register_anonymous(monoid.min, binary.max, "min_plus")["INT64"]
+    starts = data.draw(st.dictionaries(st.integers(0, graph.n - 1), st.integers(0, 9), max_size=3))
+    case = Case(op, graph, starts)
+    assert agree(solved(case), expected(case))
+
+
 @given(graphs(), st.data())
 def test_a_semiring_with_a_positional_multiply_has_a_closure(graph, data):
     starts = data.draw(st.sets(st.integers(0, graph.n - 1), max_size=3))

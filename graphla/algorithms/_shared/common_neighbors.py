@@ -31,7 +31,7 @@ row. A wedge takes at most 16 bytes."""
 TINY = 128
 """The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
 
-A few operations of NumPy on such an array take less time than one product of sparse matrices.
+A few NumPy operations on such an array take less time than one product of sparse matrices.
 """
 
 ONE_THREAD = 1 << 18
@@ -39,14 +39,15 @@ ONE_THREAD = 1 << 18
 
 
 def is_tiny(A: Matrix) -> bool:
-    """Return whether products of A are fastest with a dense array, by NumPy."""
+    """Return whether NumPy computes products of A fastest with a dense array."""
     return A.nrows <= TINY and A.device == "cpu" and A.nvals < config.compile_threshold
 
 
 def dense_array(A: Matrix, values: Any = 1.0) -> np.ndarray:
-    """Return an FP64 array with `values` at the entries of A, in the order of rows, else 0.
+    """Return A as an FP64 array that has `values` at the entries of A, and 0 elsewhere.
 
-    Sums of counts in FP64 are exact, because the matrix is tiny.
+    `values` is a scalar, or an array with one value per entry, row by row. Sums of counts in FP64
+    are exact, because the matrix is tiny.
     """
     found = np.zeros(A.shape)
     rows, columns, _ = A.to_coo(values=False, copy=False)
@@ -174,9 +175,11 @@ def closed_wedges(D: np.ndarray, chosen: Any) -> np.ndarray:
 
 
 def multiply_densely(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-    """Return XY. The rows of X are cut into parts that OpenBLAS multiplies in this thread.
+    """Return XY.
 
-    Its own threads would save little time, and cost much if the machine has other work.
+    The rows of X are divided into parts that are so small that OpenBLAS multiplies them in this
+    thread. The threads of OpenBLAS would save little time, and they take much longer if other
+    processes use the cores.
     """
     step = max(1, ONE_THREAD // max(Y.size, 1))
     found = np.empty((X.shape[0], Y.shape[1]))

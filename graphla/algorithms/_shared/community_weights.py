@@ -58,7 +58,7 @@ def scale_to_integers(W: Matrix) -> tuple[Matrix, float]:
     if total == 0:
         return W, 0.0
     scale = math.ldexp(1.0, min(EXACT - math.frexp(total)[1], 1000))
-    has_one = weights.strides == (0,)  # all weights are equal and stored once
+    has_one = weights.strides == (0,)  # all weights are equal, and one value is stored
     weights = np.trunc((weights[:1] if has_one else weights) * scale)
     total = float(weights.sum()) * (W.nvals if has_one else 1)
     shape: dict[str, Any] = {"ncols": W.ncols, "symmetric": has_symmetric_values(W)}

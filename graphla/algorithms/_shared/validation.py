@@ -129,7 +129,7 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
 
 
 def start(source: int, A: Matrix, value: Any, dtype: Any) -> Vector:
-    """Return a Vector with `value` at one vertex, on the device of A."""
+    """Return a Vector whose only entry is `value` at the vertex `source`, on the device of A."""
     wanted = lookup_dtype(dtype)
     return Vector._of(perform("build", indexing.one_entry, A._read(), source, value, wanted))
 

@@ -36,8 +36,10 @@ from semirings.semiring import any_secondi, min_secondi
 BYTE_LEVELS = 255
 """The number of levels that fit a byte; the value 255 marks a vertex that is not reached."""
 EDGES = 3 * int(loops.ROOM)
-"""Length of a thread's part of the array that lists edges: ROOM targets, ROOM sources, and the
-numbers of up to ROOM chosen edges."""
+"""Length of a thread's part of the array that lists edges.
+
+A part has room for ROOM targets, ROOM sources, and the numbers of ROOM chosen edges.
+"""
 FEW = 64
 """Maximum number of vertices whose bits are set one by one in a bit map.
 
@@ -267,7 +269,7 @@ class _Search:
         return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
 
     def push(self) -> int:
-        """Run one level as a push on all threads, and return the number of vertices it finds."""
+        """Run one level as a push on all threads, and return the number of new vertices."""
         operands, state = (self.graph, self.work, self.rule), self.work.state
         loop = load("bfs.share_push", (*self.spec, True), operands, self.types)
         arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])

@@ -113,10 +113,10 @@ def _build_numba(
     dup_op: TypedBinaryOp | None,
     threads: int,
 ) -> Csr:
-    """Build a matrix by compiled loops.
+    """Build a matrix with compiled loops.
 
-    They need little memory in addition to the result. Both sorts are stable, so entries with the
-    same position keep the order in which they were given.
+    The loops need little memory in addition to the result. Both sorts are stable, so entries with
+    the same position keep the order in which they were given.
     """
     iso, word = is_iso(values), WORDS[values.itemsize]
     given = np.empty(0, np.uint8) if iso else np.ascontiguousarray(values).view(word)
@@ -130,7 +130,7 @@ def _build_numba(
 def _distribute(
     nrows: int, rows: Array, columns: Array, values: Array, threads: int
 ) -> tuple[Array, Array, Array]:
-    """Return the indptr of the rows, and the columns and values of the entries of each row.
+    """Return the indptr of the matrix, and the columns and values of its entries, row by row.
 
     `values` may be empty. The entries of a row keep their order.
     """
@@ -147,7 +147,8 @@ def _distribute(
     run(lambda *part: loop(*given, nrows, *part), parts, threads)
     indptr = offsets(following.sum(0))
     before = indptr[:-1].copy()
-    for each in following:  # replaces the count of each part by the position of its first entry
+    # Replace the number of entries that a part has in a row by the position of the first of them.
+    for each in following:
         each[:], before = before, before + each
     indices, moved = np.empty(size, np.int32), np.empty(values.size, values.dtype)
     arrays = rows, columns, values, following.reshape(-1), indices, moved

@@ -22,6 +22,7 @@ from graphla.compilers import numba_ops
 from graphla.compilers.numba import Loop, load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, BitmapVector, remember
+from semirings import binary, monoid
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +38,30 @@ class BucketTuning:
 TUNING = BucketTuning()
 
 SAMPLE = 4096  # number of weights that are sampled to estimate their median
-SPARE = 2  # number of vertices for which there is room in the blocks, as a multiple of n
+SPARE = 2  # the blocks have room for SPARE * n vertices
 DTYPES = {"INT64": (np.dtype(np.int32), np.dtype(np.int64)), "FP64": (np.dtype(np.float64),)}
 """For each dtype of a closure, the dtypes in which it is computed, in the order of attempts."""
 
 
 class _Weights(NamedTuple):
-    """The values of a matrix as arguments of a loop, and what is known about the matrix."""
+    """The values of a matrix as arguments of a loop, and statistics of the matrix."""
 
     values: Array
-    step: int
-    typical: float
-    most: Any
+    step: int  # stride between weights: 0 if all weights are equal and stored once, otherwise 1
+    typical: float  # the median of a sample of the weights, or their mean if the median is 0
+    most: Any  # the largest weight
     longest: int  # number of entries of the longest row
 
 
 def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
     """Return the closure, or None if it must be computed in another way.
 
-    This is so if a value is negative or not finite, or if a sum might not fit in the dtype.
+    Delta-stepping does not compute closures under other semirings than min.plus, closures with a
+    value that is negative or not finite, or closures in which a sum might not fit in the dtype.
     """
     semiring, dtypes = request.semiring, DTYPES.get(request.semiring.return_type.name)
-    if request.how != "near_far" or semiring.name != "min_plus" or dtypes is None:
+    is_min_plus = semiring.monoid.monoid is monoid.min and semiring.binaryop.op is binary.plus
+    if request.how != "near_far" or not is_min_plus or dtypes is None:
         return None
     given = to_bitmap(request.x)
     starts = given.present.nonzero()[0].astype(np.int32)
@@ -66,7 +69,8 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
         return None
     values = given.values[starts]
     low, high = values.min().item(), values.max().item()
-    # A forbidden vertex with a value keeps it. The loop decreases no value that equals the least.
+    # A forbidden vertex must keep its initial value. If all initial values are equal, no sum is
+    # smaller, so the loop keeps them. With a mask and different values, return None.
     if not 0 <= low <= high < np.inf or (request.mask is not None and low < high):
         return None
     weights = remember(request.out, ("weights", semiring.type2), lambda: _weights(request))
@@ -110,7 +114,7 @@ class _Buckets:
         x = np.full(n, self.infinite, dtype)
         self.forbidden, done = None, np.zeros(n, np.uint8)
         if request.mask is not None:
-            # No sum is less than -1, so the loop does not change these values.
+            # The value of a forbidden vertex is -1. No sum is less, so the loop does not change it.
             self.forbidden = ~flag_allowed(request.mask)
             x[self.forbidden] = -1
             self.forbidden[starts] = False
@@ -123,7 +127,7 @@ class _Buckets:
         links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
         pool = np.empty(links.size * loops.BLOCK, np.int32)
         heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
-        # At first all starts are in the last bucket. The loop makes the least of them the base.
+        # At first all starts are in the last bucket. The smallest start value becomes the base.
         blocks = -(-starts.size // loops.BLOCK)
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)
@@ -132,7 +136,8 @@ class _Buckets:
         state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
         enough = request.enough or EarlyStop()
         most = largest if enough.most is None else min(enough.most, largest)
-        self.ends = -1 if enough.target is None else enough.target, int(enough.most is not None)
+        # the vertex `target` of the loop, or -1, and whether the loop ends after the value `most`
+        self.enough = -1 if enough.target is None else enough.target, int(enough.most is not None)
         width = _width(request, weights, dtype)
         ceiling = largest - weights.most - (dtype.kind == "i")
         limits = np.array([0, width, ceiling, most], dtype)
@@ -172,7 +177,7 @@ class _Buckets:
         options = self.weights.step, threads, self.weights.longest, least
         begin = perf_counter()
         while True:
-            status = self.loop(*arguments, *options, *self.ends, steps)
+            status = self.loop(*arguments, *options, *self.enough, steps)
             if status == loops.TO_SHARE:
                 parts = [(thread,) for thread in range(threads)]
                 share = self._load("closure_buckets.share", True)
@@ -192,11 +197,15 @@ class _Buckets:
 
 
 def _width(request: Closure, weights: _Weights, dtype: np.dtype[Any]) -> Any:
-    """Return the width of a bucket, as the loops represent it."""
+    """Return the width of a bucket, in the form that the loops use.
+
+    For floats this is the reciprocal of the width. For integers it is the logarithm to base 2,
+    rounded down.
+    """
     width = request.delta
     if width is None:
         out = request.out
         width = weights.typical * current(TUNING).edges * out.nrows / max(out.nvals, 1)
     if dtype.kind == "f":
-        return 1 / max(width, 1e-300)
-    return min(max(int(width), 1).bit_length(), 8 * dtype.itemsize - 1) - 1
+        return 1 / min(max(width, 1e-300), 1e300)
+    return min(max(int(min(width, 1 << 62)), 1).bit_length(), 8 * dtype.itemsize - 1) - 1

@@ -1,4 +1,4 @@
-"""Distances from many starts: the closures of the rows of a matrix, by `loops/closure_rows`."""
+"""Compute the closure of each row of a matrix, with the compiled loop `loops/closure_rows`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from graphla.formats import Csr
 from graphla.settings import config
 
 MOST = 1 << 24
-"""The maximum number of distances, reached or not, that are computed at a time."""
+"""The maximum number of rows times vertices: the array of distances has this many elements."""
 PARTS = 8
-"""Number of parts per thread into which the rows are divided."""
+"""Number of parts into which the rows are divided, per thread."""
 
 
 @try_loops

@@ -39,8 +39,8 @@ from semirings import binary
 class LabelsTuning:
     """Parameters of label propagation."""
 
-    # Maximum number of blocks of vertices. With fewer blocks, fewer threads can work, and a label
-    # may fill a whole graph. With more blocks, more neighbors change at the same time.
+    # Maximum number of blocks of vertices. With fewer blocks, fewer threads can work, and one label
+    # may spread through the whole graph. With more blocks, more neighbors change at the same time.
     blocks: int = 32
 
 
@@ -49,12 +49,12 @@ class MovesTuning:
     """Parameters of the moves of Louvain's method."""
 
     smallest: int = 4096  # minimum number of vertices of a graph for moves in batches
-    # Number of entries in a batch, and limits for the number of batches. In a large batch neighbors
-    # often move at the same time; in a small one threads wait for each other.
+    # Number of entries in a batch, and limits for the number of batches. In a large batch,
+    # neighbors often move at the same time. In a small batch, threads often wait for each other.
     entries: int = 1 << 15
     fewest: int = 32
     most: int = 256
-    # Vertices move one by one after this number of rounds, or if less than 1 vertex in `few` waits.
+    # Vertices move one by one after this number of rounds, or if fewer than n / few vertices wait.
     rounds: int = 8
     few: int = 10
 
@@ -68,8 +68,8 @@ def propagate_labels(
 ) -> Array | None:
     """Return the labels after at most `rounds` rounds of label propagation.
 
-    Without a `stream_of`, all vertices change at once. Then return None if no compiled loop is used
-    for a matrix of this size.
+    If `stream_of` is None, all vertices change at once; then return None if no compiled loop is
+    used for a matrix of this size.
     """
     threads = compiles(links.nvals, size=links.nrows)
     if not links.nvals:
@@ -111,24 +111,25 @@ def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> 
 def _propagate_in_blocks(
     links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int], threads: int
 ) -> Array:
-    """Let about half of the blocks of vertices change their labels, then the other blocks.
+    """In each round, change the labels in about half of the blocks, then in the other blocks.
 
-    The blocks of a half work at the same time, and do not read each other's new labels. So the
-    result depends neither on the number of threads nor on their speed. If no compiled loop is used
-    (`threads` is 0), the loops run as plain Python, on lists.
+    Threads process the blocks of a half at the same time. A block does not read the new labels of
+    other blocks of its half. So the result depends neither on the number of threads nor on their
+    speed. If no compiled loop is used (`threads` is 0), the loops run as plain Python, on lists.
     """
     n = links.nrows
     bits = ((n - 1) // current(LABELS).blocks).bit_length()
     count = ((n - 1) >> bits) + 1
-    crew = max(1, threads_worth(links.nvals + n, threads))
+    crew = max(1, threads_worth(links.nvals + n, threads))  # number of threads that share the work
     kind: Any = np.asarray if threads else np.ndarray.tolist
     stop = np.zeros(1, np.int64)
     rows, sums = _weights(links)
     rows = rows._replace(
         indptr=kind(rows.indptr), indices=kind(rows.indices), values=kind(rows.values)
     )
-    # `now` holds the labels before the current half of a round, `new` also those of this half.
-    # `active` marks the vertices that may change, and `awake` the blocks that contain any.
+    # `now` holds the labels before the current half of a round. `new` also holds the labels that
+    # change in this half. `active` marks the vertices that may change, and `awake` marks the blocks
+    # that contain such vertices.
     now, new, active = kind(labels.copy()), kind(labels.copy()), kind(np.ones(n, np.uint8))
     awake, scratch = kind(np.ones(count, np.uint8)), _scratch(links, sums, crew, kind)
     arguments = rows, now, new, active, awake, *scratch[0], stop
@@ -178,13 +179,13 @@ def _weights(links: Csr) -> tuple[Links, type]:
 def move_communities(request: CommunityMoves) -> Array:
     """Return communities for which no move of a single vertex increases the modularity.
 
-    The vertices of a large graph first move in batches. The members of a batch choose their
+    The vertices of a large graph first move in batches. The vertices of a batch choose their
     communities at the same time, so threads can share this work. When few vertices wait for a
     visit, they move one after another. The number of threads does not change the result.
     """
     links, n = request.links, request.links.nrows
     threads = compiles(links.nvals, size=n)
-    crew = max(1, threads_worth(links.nvals + n, threads))
+    crew = max(1, threads_worth(links.nvals + n, threads))  # number of threads that share the work
     tuning = current(MOVES)
     batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
     is_large = n >= tuning.smallest
@@ -284,8 +285,8 @@ def _contract_numpy(links: Csr, labels: Array, count: int) -> Csr:
 def _order(words: Array, batches: int) -> Array:
     """Return the vertices in ascending order of their random words.
 
-    With `batches`, return them in ascending order of random numbers below `batches`, and sorted in
-    each batch, so that the matrix is read in ascending order.
+    If `batches` is not 0, each vertex gets a random batch instead. Return the vertices batch by
+    batch, in ascending order in each batch, so that the matrix is read in ascending order.
     """
     if not batches:
         return abandonable(words.argsort, words.size).astype(np.int32)

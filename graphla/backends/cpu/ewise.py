@@ -228,8 +228,8 @@ def _alone(
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
     """Return op(x, y) wherever a has an entry x and b has an entry y, by a compiled loop.
 
-    Each part of the loop writes to a range of the arrays that has room for the largest possible
-    intersection. Then the entries of all parts are moved together.
+    Each part of the loop writes to its own range of the arrays. The range has room for the largest
+    possible intersection. At the end, `join_parts` closes the gaps between the ranges.
     """
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     rooms = [

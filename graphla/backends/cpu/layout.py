@@ -18,7 +18,7 @@ INT32_END = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class SortTuning:
-    """The minimum number of entries that SciPy sorts. NumPy sorts smaller matrices."""
+    """The limits that decide whether SciPy or NumPy sorts the entries of a matrix."""
 
     scipy: int = 1 << 15  # with at least this many entries, calling SciPy pays off
     # SciPy is imported, which takes 0.1 s, once NumPy has sorted `importing * scipy` entries.

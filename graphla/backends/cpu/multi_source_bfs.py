@@ -168,7 +168,7 @@ class _Searches:
         if work < LARGE:
             with suppress(NotReady), impatience():
                 return self._search(0, None).depth
-            # The loops of a single search are not compiled only for the depth.
+            # Do not compile the loops of a single search only to find the depth; use NumPy.
             limit = min(request.limit, deep + 1)
             first = replace(_search(request, request.starts[:1], None), limit=limit)
             with config.set(compiled=False):

@@ -81,10 +81,11 @@ def spread(loop: Loop, arrays: tuple, integers: tuple, parts: Parts, threads: in
 def join_parts(
     indptr: Array, arrays: tuple[Array, ...], parts: Parts, begins: list[int], ends: list[int]
 ) -> Array:
-    """Join the rows that parts of a loop wrote, and return the new indptr.
+    """Close the gaps between the rows that the parts of a loop wrote, and return the new indptr.
 
-    Part k wrote rows parts[k] to positions begins[k]..ends[k] of each of `arrays`. The entries are
-    moved together within the arrays, which then shrink. The positions in `indptr` change too.
+    Part k wrote rows parts[k] to positions begins[k]..ends[k] of each of `arrays`. The function
+    moves all entries to the front of the arrays, adjusts the positions in `indptr`, and shrinks the
+    arrays in place.
     """
     to = 0
     for (start, stop), begin, end in zip(parts, begins, ends, strict=True):

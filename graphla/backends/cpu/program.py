@@ -163,12 +163,12 @@ class _Pool(local):
 
 
 _AFTER_HEAD = object.__basicsize__
-"""The address of the data follows the head of the Python object in NumPy's array structure, whose
-layout is a part of NumPy's ABI."""
+"""Offset in bytes of the data pointer in NumPy's array structure, whose layout is a part of NumPy's
+ABI. The pointer follows the header that all Python objects have."""
 
 
 def address_of(array: Array) -> int:
-    """Return the address of the first element, five times as fast as `__array_interface__`."""
+    """Return the address of the first element. `__array_interface__` takes five times as long."""
     return _read_address(id(array) + _AFTER_HEAD).value
 
 

@@ -12,11 +12,15 @@ from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
-SPARSE, SHORT = 8, 32
-"""If no row has more than SHORT entries, and rows have at most SPARSE on average, rows are merged
-as they are, without preparing anything."""
+SPARSE = 8
+"""Maximum average number of entries per row for which the loop merges the rows of the matrix.
+
+Then nothing is prepared. The other condition is that no row has more than SHORT entries.
+"""
+SHORT = 32
+"""Maximum number of entries of the longest row for which the loop merges the rows of the matrix."""
 LONG = 64
-"""The rows of vertices of a higher degree than this store some of their columns as a bitmap."""
+"""If the degree of a vertex is larger, some columns of its row of L are stored as a bitmap."""
 
 
 @try_loops

@@ -34,8 +34,8 @@ class LabelPropagation:
     """The labels after at most `rounds` rounds of label propagation.
 
     In each round a vertex takes the label that has the largest total weight among its neighbors.
-    All vertices change at once if `stream_of` is None. Otherwise random bits decide which change
-    first; stream_of(k) is the counter for the random bits of round k.
+    All vertices change at once if `stream_of` is None. Otherwise random bits decide which
+    vertices change first, and stream_of(k) is the counter for the random bits of round k.
     """
 
     W: Any
@@ -69,7 +69,7 @@ class MoveCommunities:
     factor: float
     margin: float
     seed: int
-    rounds: Rounds | None  # None on the CPU, which moves vertices one after another
+    rounds: Rounds | None  # None on the CPU, which moves one vertex after another
 
     def run(self) -> Any:
         """Return the communities as a full Vector."""

@@ -27,13 +27,13 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
-CHOSEN = ROOM + ROOM
+CHOSEN = ROOM + ROOM  # where the numbers of the chosen edges begin in a thread's part of `edges`
 CHUNK = 64  # number of vertices that a thread takes at a time
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
-FEW_EDGES = 256  # maximum number of its edges
+FEW_EDGES = 256  # maximum number of the out-edges of these vertices
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 CURSOR, END = 11, 12
@@ -79,8 +79,8 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    # For each thread: the targets of up to ROOM edges, the sources of the same edges, and numbers
-    # of chosen edges.
+    # For each thread: the targets of up to ROOM edges, the sources of the same edges, and the
+    # numbers of the chosen edges
     edges: Any
     state: Any
     stop: Any
@@ -102,11 +102,11 @@ def take(work: Work, rule: Rule, base, edges, end, level):
     """Append to the queue those targets of the listed edges that are not yet reached.
 
     `edges` is the number of listed edges, which begin at position `base` of `work.edges`. The
-    targets are written from position `end` of the queue, and the new end is returned. If several
-    threads run this function, the end is in `state` instead. The loops over the edges have no
-    branch that depends on whether a target is already reached. The first loop chooses edges and
-    does not write to `done`: a store would delay the next edge, whose target is often in the same
-    word.
+    function writes the targets from position `end` of the queue on, and returns the new end. If
+    several threads run this function, state[END] is the end of the queue, and `end` is not read.
+    The loops over the edges have no branch that depends on whether a target is already reached. The
+    first loop chooses edges and does not write to `done`, because a store would delay the test of
+    the next edge, whose target is often in the same word.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
@@ -188,9 +188,10 @@ def push_level(graph: Graph, work: Work, rule: Rule, base, head, tail, end, dept
 
 
 def share_push(graph: Graph, kept_work: Work, rule: Rule, depth, thread):
-    """Push from vertices of the frontier, together with other threads.
+    """Push from some vertices of the frontier, while other threads push from the others.
 
-    The queue ends at state[END]. Each thread takes CHUNK vertices at a time, from state[CURSOR].
+    The queue ends at state[END]. Each thread takes CHUNK vertices at a time, from position
+    state[CURSOR] of the queue.
     """
     state, base = kept_work.state, np.uint64(thread) * (CHOSEN + ROOM)
     while not kept_work.stop[0]:
@@ -212,9 +213,9 @@ def edges_of(indptr, queue, head, tail):
 
 
 def push_few(graph: Graph, work: Work, rule: Rule):
-    """Run levels as pushes, until a frontier has more than FEW vertices or FEW_EDGES edges.
+    """Run levels as pushes, until a frontier has more than FEW vertices or FEW_EDGES out-edges.
 
-    This takes a third of the time of `push_level` if each level has only one vertex.
+    If each level has only one vertex, this function takes a third of the time of `push_level`.
     """
     indptr, indices, into_indptr = graph.indptr, graph.indices, graph.into_indptr
     queue, done, state, levels, parents = (

@@ -9,7 +9,10 @@ ONE = np.uint64(1)
 
 
 def count(rows, out_counts, nrows, part, start, stop):
-    """Count the entries start..stop of each row. The counts of a part begin at part * nrows."""
+    """Count, for each row, its entries among the entries start..stop.
+
+    The counts of a part begin at part * nrows.
+    """
     base = np.uint64(part * nrows)
     for p in range(np.uint64(start), np.uint64(stop)):
         out_counts[base + np.uint64(rows[p])] += 1
@@ -30,8 +33,8 @@ def place(
 ):
     """Copy the entries start..stop to their rows.
 
-    `kept_next` has, from part * nrows on, the position of the part's next entry in each row. If
-    `has_values` is 0, the values are not copied.
+    kept_next[part * nrows + i] is the position of the part's next entry in row i. If `has_values`
+    is 0, the values are not copied.
     """
     base = np.uint64(part * nrows)
     for p in range(np.uint64(start), np.uint64(stop)):
@@ -44,8 +47,7 @@ def place(
 
 
 def are_sorted(indptr, indices, gap, start, stop):
-    """Return whether each column in the rows start..stop is at least `gap` more than the one
-    before it in its row."""
+    """Return whether columns increase by at least `gap` from entry to entry in rows start..stop."""
     for i in range(start, stop):
         for p in range(np.uint64(indptr[i]) + ONE, np.uint64(indptr[i + ONE])):
             if indices[p] - indices[p - ONE] < gap:
@@ -67,9 +69,9 @@ def sort(
 ):
     """Sort each of the rows start..stop by column. Return whether there are no duplicates.
 
-    The entries of all these rows are distributed to columns, and from there to rows again. Scratch
-    memory are `kept_ends`, with an element per column and one more, and three arrays with an
-    element per entry.
+    The loop distributes the entries of these rows to columns, and then to their rows again. The
+    scratch memory consists of `kept_ends` and three arrays with one element per entry. `kept_ends`
+    has at least one element per row, and at least one more than there are columns.
     """
     start, stop = np.uint64(start), np.uint64(stop)
     if are_sorted(indptr, kept_indices, 0, start, stop):

@@ -6,11 +6,13 @@ the thread-local buckets of S. Beamer et al., *The GAP Benchmark Suite*, 2015.
 Bucket b holds the pending vertices whose values lie between base + b * width and base + (b + 1) *
 width. A vertex is pending if its value has decreased since it was last multiplied. The last bucket,
 FAR, also holds all vertices with larger values. The loop multiplies the vertices of one bucket in
-rounds, until none of them is pending, and proceeds to the next bucket that is not empty.
+rounds, until none of them is pending, and proceeds to the next bucket that is not empty. To
+multiply a vertex means to add its value to the weights of its out-edges, and to decrease the values
+of their targets to these sums.
 
 A bucket is a chain of blocks, one chain per thread. A vertex that moves to a lower bucket is not
 removed from the higher one; it is skipped there, because it is no longer pending. If all blocks are
-in use, vertices are not listed. All chains are then made again from the flags in `done`.
+in use, `append` lists no more vertices and sets a flag. All chains are then rebuilt from `done`.
 
 Several threads may multiply the vertices of one round. They use atomic operations.
 """
@@ -43,6 +45,9 @@ FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
 CHUNK = 64  # number of vertices that a thread takes at a time
 CHECK = 1023  # the stop flag is read every CHECK + 1 vertices
+# Positions in `state`: the number of the current bucket, the number of vertices of a shared round,
+# the number of blocks in use, whether a vertex was not listed, the next vertex of a shared round,
+# whether threads share a round, and the numbers of buckets, multiplied vertices and edges so far.
 CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, IS_SHARING, DEPTH, MULTIPLIED, EDGES = range(9)
 FINISHED, PAUSED, STOPPED, TO_SHARE, TOO_LARGE = range(5)
 
@@ -68,13 +73,13 @@ class Work(NamedTuple):
     links: Any  # for each block, the previous block of its chain, or -1
     heads: Any  # for each thread and bucket, the last block of the chain, or -1
     ends: Any  # for each thread and bucket, the end of the last block in `pool`
-    limits: Any  # base, width, the largest value that may be multiplied
+    limits: Any  # base, width, the largest value that may be multiplied, the largest value wanted
     state: Any
     stop: Any
 
 
 def append(work: Work, chain, v):
-    """Append vertex v to a chain. If there is no block left, set a flag in `state`."""
+    """Append vertex v to a chain. If no block is left, set state[IS_FULL] instead."""
     end = np.uint64(work.ends[chain])
     if end & LOW == ZERO:
         if IS_SHARED:
@@ -95,9 +100,10 @@ def append(work: Work, chain, v):
 def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
-    Return the number of edges, or -1 if a value is too large to be multiplied. The function lists
-    a batch of edges before it looks at their targets. It copies a short row without a branch that
-    depends on its length, and chooses edges without a branch that depends on the values.
+    Return the number of edges, or -1 if a value is too large to be multiplied. `step` is the stride
+    between weights: 0 if all weights are equal and stored once. The function lists a batch of edges
+    before it looks at their targets. It copies a short row without a branch that depends on its
+    length, and chooses edges without a branch that depends on the values.
     """
     indptr, indices, weights = edges
     values, done, current = work.values, work.done, work.state[CURRENT]
@@ -189,7 +195,7 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
 
 
 def collect(work: Work, b, threads):
-    """Empty bucket b of all threads into `round`, and return the number of vertices."""
+    """Move the vertices of bucket b of all threads to `round`, and return their number."""
     count = np.uint64(0)
     for thread in range(threads):
         chain = np.uint64(thread * ROW + b)
@@ -231,7 +237,7 @@ def empty(work: Work, threads):
 
 
 def share(edges: Edges, kept_work: Work, step, thread):
-    """Multiply vertices of the current round, together with other threads.
+    """Multiply some vertices of the current round, while other threads multiply the others.
 
     Return the number of edges, or -1 if a value is too large to be multiplied.
     """
@@ -249,12 +255,12 @@ def share(edges: Edges, kept_work: Work, step, thread):
 
 
 def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, most, steps):
-    """Run up to `steps` buckets, and return why the loop ended.
+    """Process up to `steps` buckets, and return why the loop ended.
 
     `longest` is the number of entries of the longest row. If a round has at least `least` edges,
     the loop returns TO_SHARE. The caller lets several threads run `share`, and calls this function
-    again. The loop ends early once the value of the vertex `target` is final (unless `target` is
-    -1), or if all pending values are greater than limits[3] (if `most` is true).
+    again. Unless `target` is -1, the loop ends once the value of the vertex `target` is final. If
+    `most` is true, the loop ends once all pending values are greater than limits[3].
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     values, limits = kept_work.values, kept_work.limits
@@ -293,7 +299,7 @@ def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, mo
                 return FINISHED
             state[CURRENT], is_new = b, b < FAR
             continue
-        if b == FAR:  # the least of the pending values becomes the base
+        if b == FAR:  # the smallest pending value becomes the base
             smallest = INFINITE
             for t in range(np.uint64(size)):
                 v = np.uint64(round_[t])

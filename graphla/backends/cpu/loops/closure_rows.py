@@ -15,7 +15,7 @@ class Edges(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # stride between weights in the array: 0 if all are equal and stored once
+    step: Any  # stride between weights: 0 if all weights are equal and stored once
 
 
 class Starts(NamedTuple):
@@ -35,9 +35,10 @@ class Found(NamedTuple):
 
 
 class Heap(NamedTuple):
-    """The vertices that are reached but not final, and where each vertex is in `queue`.
+    """The vertices whose distance is not final, and the position of each vertex in `queue`.
 
-    `place` is UNSEEN at all vertices before and after each row, and DONE at final vertices.
+    An element of `place` is UNSEEN if the vertex is not reached, and DONE if its distance is final.
+    Before and after each row all elements are UNSEEN.
     """
 
     queue: Any
@@ -46,7 +47,7 @@ class Heap(NamedTuple):
 
 
 def lift(queue, place, distance, at, v):
-    """Insert v at position `at` of the heap, or above it."""
+    """Insert v at position `at` of the heap, or move it up from there."""
     d = distance[np.uint64(v)]
     while at > 0:
         above = (at - 1) >> 1
@@ -61,7 +62,7 @@ def lift(queue, place, distance, at, v):
 
 
 def drop(queue, place, distance, size, v):
-    """Insert v at the root of a heap of `size` vertices, or below it."""
+    """Insert v at the root of a heap of `size` vertices, or move it down from there."""
     d = distance[np.uint64(v)]
     at = 0
     while True:
@@ -84,7 +85,7 @@ def drop(queue, place, distance, size, v):
 
 
 def close_rows(edges: Edges, starts: Starts, out_found: Found, kept_heap: Heap, first, last):
-    """Compute the distances of the rows first..last of X."""
+    """Compute the distances for rows first..last - 1 of X."""
     indptr, indices, weights, step = edges
     x_indptr, x_indices, x_values, x_step = starts
     queue, place, stop = kept_heap

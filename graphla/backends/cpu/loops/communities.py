@@ -106,7 +106,8 @@ def popular_in_block(
 def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bits, block):
     """Copy the labels of a block to `out_labels`.
 
-    If a label differs, the neighbors in other blocks become active, and these blocks awake.
+    If the label of a vertex differs, its neighbors in other blocks become active, and these blocks
+    are marked in `kept_awake`.
     """
     for v in range(block << bits, min(len(labels), (block + 1) << bits)):
         if out_labels[v] == labels[v]:
@@ -147,8 +148,8 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
 def sum_links(links, community, kept_sums, kept_met, v):
     """Sum the weights of the edges between v and each neighboring community.
 
-    Return the number of neighboring communities. All elements of `kept_sums` must be 0 before, and
-    are reset by `best_move`.
+    Return the number of neighboring communities. All elements of `kept_sums` must be 0 before the
+    call; `best_move` sets them to 0 again.
     """
     count = 0
     for p in range(links.indptr[v], links.indptr[v + 1]):
@@ -195,9 +196,10 @@ def transfer(moves, community, v, best):
 def choose_moves(
     links: Links, community, out_chosen, kept_moves: Moves, kept_sums, kept_met, first, last
 ):
-    """Choose communities for the vertices in positions first..last of the queue.
+    """Choose communities for the vertices in positions first..last - 1 of the queue.
 
-    A vertex that should stay in its community gets -1. No vertex waits afterwards.
+    If a vertex should stay in its community, -1 is written for it. None of these vertices waits
+    afterwards.
     """
     for k in range(first, last):
         v = kept_moves.queue[k]
@@ -209,7 +211,7 @@ def choose_moves(
 
 
 def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
-    """Move the vertices in positions first..last of the queue to the chosen communities."""
+    """Move the vertices in positions first..last - 1 of the queue to the chosen communities."""
     for k in range(first, last):
         v = kept_moves.queue[k]
         if chosen[v] >= 0:
@@ -217,7 +219,10 @@ def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
 
 
 def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
-    """Let the neighbors of each moved vertex wait, unless they are in its community."""
+    """Set `waits` for the neighbors of each moved vertex that are not in its community.
+
+    The moved vertices are those in positions first..last - 1 of the queue with a chosen community.
+    """
     for k in range(first, last):
         v = kept_moves.queue[k]
         if chosen[v] >= 0:
@@ -227,8 +232,10 @@ def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, la
 
 
 def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, kept_stop, size):
-    """Move vertices one by one: first the `size` vertices of the queue, in their order, then the
-    neighbors of moved vertices. Afterwards the queue is empty."""
+    """Move the vertices of the queue one by one, until the queue is empty.
+
+    The queue contains `size` vertices at first. The neighbors of a moved vertex are appended to it.
+    """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
     head, turns = 0, 0
@@ -281,11 +288,12 @@ def contract_rows(
     first,
     last,
 ):
-    """Sum the weights of the edges between the communities first..last and each community.
+    """Sum the weights of the edges between communities first..last - 1 and each community.
 
     The vertices of community c are members[starts[c]:starts[c + 1]]. Its sums are written from
-    position offsets[c] on, in the order in which the communities are met, and their number to
-    out_counts[c]. `kept_places` has an element for each community; any values will do.
+    position offsets[c] on, in the order in which the neighboring communities are found, and their
+    number is written to out_counts[c]. `kept_places` has one element for each community, and may
+    contain any values at first.
     """
     for c in range(first, last):
         begin, place = offsets[c], offsets[c]
@@ -307,7 +315,7 @@ def contract_rows(
 def sort_symmetric(
     offsets, counts, indices, values, ends, out_indices, out_values, kept_next, first, last
 ):
-    """Write rows first..last of a symmetric matrix with sorted columns.
+    """Write rows first..last - 1 of a symmetric matrix with sorted columns.
 
     The entries of row c are given from position offsets[c] on, in any order. As the matrix is
     symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from

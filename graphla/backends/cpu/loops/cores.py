@@ -6,8 +6,9 @@ the queue is removed, which decrements the degrees of its neighbors. A neighbor 
 its core number (V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of
 Networks*, 2003).
 
-A vertex is read once per step of `core` until it is removed. So these steps take at most as long as
-reading each edge once.
+For each value of `core`, the loop reads all vertices that remain. So a vertex is read at most c + 1
+times, where c is its core number, which is at most its degree. These reads thus take at most as
+long as reading each vertex and each edge once.
 """
 
 import numpy as np
@@ -46,8 +47,9 @@ def peel(
     """Replace the degrees in `kept_degrees` by core numbers.
 
     The neighbors of a vertex are the indices in its row of the matrix a. If `both` is true, the
-    indices in its row of the matrix b are neighbors too. `kept_left` lists the vertices that may
-    remain. `kept_queue` has an element more than there are vertices.
+    indices in its row of the matrix b are neighbors too. `kept_left` lists all vertices at
+    first, and later those that may remain. `kept_queue` has one element more than there are
+    vertices.
     """
     left, core = np.uint64(kept_left.size), np.int64(0)
     while left:

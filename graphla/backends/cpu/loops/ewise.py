@@ -37,10 +37,11 @@ def count_both(a_indptr, a_indices, b_indptr, b_indices, out_counts, start, stop
 def intersect(
     a: Rows, b: Rows, out_indptr, out_indices, out_values, a_step, b_step, t, start, stop
 ):
-    """Write rows start..stop of the intersection from position t on, and where each row begins.
+    """Write rows start..stop of the intersection from position t on, and their indptr.
 
-    Return the position after the last entry written. Each step writes an entry, and keeps it only
-    if both operands have it: the processor would mispredict a branch.
+    Return the position after the last entry. Each step writes an entry, but the next step
+    overwrites it unless both operands have the entry. This avoids a branch that the processor would
+    mispredict.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

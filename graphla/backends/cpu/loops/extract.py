@@ -26,11 +26,11 @@ class Rows(NamedTuple):
 
 
 def copy(a: Rows, out_indptr, out_indices, out_values, to, start, stop):
-    """Write rows start..stop of the result from position `to` on, and where each row begins.
+    """Write rows start..stop of the result from position `to` on, and their indptr.
 
     Return the position after the last entry. If `has_values` is 0, the values are not copied. Each
-    step writes an entry, and keeps it only if the result has its column: the processor would
-    mispredict a branch.
+    step writes an entry, but the next step overwrites it unless the result has its column. This
+    avoids a branch that the processor would mispredict.
     """
     to = np.uint64(to)
     for k in range(np.uint64(start), np.uint64(stop)):

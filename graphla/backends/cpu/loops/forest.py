@@ -2,10 +2,10 @@
 
 In each round, the lightest edge that leaves each tree is selected. The edges are the entries of an
 upper triangular matrix; among edges of equal weight, the first entry is selected. The first two
-rounds read the matrix. The second one lists the row and the position of each edge that remains in
-`kept_rows` and `kept_places`, and the others read this list: after the first round, usually only
-few edges remain. parent(v) is at most v, and repeated steps to the parent lead to the root of v's
-tree.
+rounds read the matrix. The second round also writes the row and the position of each remaining edge
+to `kept_rows` and `kept_places`. Later rounds read these lists only, because usually few edges
+remain after the first round. parent(v) is at most v, and repeated steps to the parent lead to the
+root of v's tree.
 """
 
 from typing import Any, NamedTuple

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
-RANGES = np.uint64(3)
+RANGES = np.uint64(3)  # number of ranges into which `gather` divides its vertices
 
 
 class Walk(NamedTuple):
@@ -45,10 +45,11 @@ class Walk(NamedTuple):
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
     """Compute the ranks of vertices first..last - 1.
 
-    The vertices are divided into ranges of equal length, and the loop takes a vertex of each range
-    in turn. In a mesh, each vertex is a neighbor of the one before it; so a round in place would
-    otherwise wait for each new rank before it computes the next. sums[part] receives the total
-    change of these ranks, the total rank of dangling vertices, and the total rank of all vertices.
+    The vertices are divided into ranges of equal length, and the loop takes one vertex of each
+    range in turn. In a mesh, most vertices are neighbors of the vertex before them. Without ranges,
+    a round in place would therefore wait for each new rank before it computes the next one.
+    out_sums[part] receives three sums over these vertices: of the changes of the ranks, of the
+    ranks of dangling vertices, and of all ranks.
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
     jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
@@ -92,8 +93,8 @@ def arrivals(walk, carried, v):
         total += carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
         p += TWO
     if p < end and p + TWO < np.uint64(walk.indices.size):
-        # Up to three entries are left. Read three without branches, which the processor would often
-        # predict wrongly.
+        # One to three entries are left. Read three entries without branches, because the processor
+        # would often predict these branches wrongly.
         second, third = carried_by(walk, carried, p + ONE), carried_by(walk, carried, p + TWO)
         second = second if p + ONE < end else 0.0
         third = third if p + TWO < end else 0.0
@@ -105,5 +106,5 @@ def arrivals(walk, carried, v):
 
 
 def carried_by(walk, carried, p):
-    """Return the rank that arrives along entry p if all weights are equal."""
+    """Return the rank that arrives along the edge of entry p if all weights are equal."""
     return carried[np.uint64(walk.indices[p])]

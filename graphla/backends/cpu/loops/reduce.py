@@ -14,7 +14,9 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 
 ONE = np.uint64(1)
 SHORT = 4
+"""Maximum number of values of a row that is combined without a branch on its length."""
 ROOM = SHORT + 1
+"""Number of possible lengths of such a row: 0 to SHORT."""
 STRETCH = np.uint64(1 << 10)
 """Number of consecutive values of a row that are combined first.
 
@@ -41,7 +43,7 @@ def fold(values, begin, end, step):
 
 
 def rows(indptr, values, out_values, step, start, stop):
-    """Combine the values of each of the rows `start` to `stop` - 1; there must be values.
+    """Combine the values of each of the rows `start` to `stop` - 1; `values` must not be empty.
 
     A row of at most SHORT values is combined without a branch that depends on its length, because
     the processor would mispredict it. For each possible length the loop stores the total of that

@@ -63,8 +63,8 @@ def keep(
 ):
     """Copy the flagged entries in rows start..stop. `part_ends` has their number up to each part.
 
-    If `has_values` is 0, the values are not copied. Each step writes an entry, and keeps it only if
-    it is flagged: the processor would mispredict a branch.
+    If `has_values` is 0, the values are not copied. Each step writes an entry, but the next step
+    overwrites it unless it is flagged. This avoids a branch that the processor would mispredict.
     """
     to, end = np.uint64(part_ends[part]), np.uint64(part_ends[part + 1])
     for i in range(np.uint64(start), np.uint64(stop)):

@@ -30,9 +30,9 @@ def sort_run(values, to_values, to_places, begin, end):
 
 
 def sort_four(values, to_values, to_places, begin, end):
-    """Sort at most four values; there must be one. The result is that of `sort_run`.
+    """Sort one to four values. The result is the same as with `sort_run`.
 
-    Neighbors are swapped without a branch, because the processor would mispredict it.
+    Adjacent values are swapped without a branch, because the processor would mispredict it.
     """
     last = end - ONE
     b, c, d = begin + ONE, begin + TWO, begin + THREE
@@ -46,7 +46,7 @@ def sort_four(values, to_values, to_places, begin, end):
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
     y, j, z, k = swap(y, j, z, k, (c <= last) & before(z, y))
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
-    # Values beyond the end are written to the last position first.
+    # All values beyond the end are written to the last position. Its own value is written last.
     to_values[min(d, last)], to_places[min(d, last)] = w, m
     to_values[min(c, last)], to_places[min(c, last)] = z, k
     to_values[min(b, last)], to_places[min(b, last)] = y, j

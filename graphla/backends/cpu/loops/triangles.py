@@ -1,14 +1,15 @@
 """Triangles: L holds each edge once, and each triangle consists of three of its entries.
 
-The rank of a vertex is its position in descending order of degree, and then in order of its number.
-Row r of L lists the ranks below r of the neighbors of the vertex with rank r. A triangle with the
-ranks r > s > t is counted once, from r: s is in row r, and t is in the rows of r and s. A row of L
+The rank of a vertex is its position when the vertices are sorted by descending degree; among equal
+degrees, the smaller number comes first. Row r of L belongs to the vertex with rank r, and lists the
+ranks below r of its neighbors. A triangle with the ranks r > s > t is counted once, for row r: s is
+in row r, and t is in rows r and s. A row of L
 has at most sqrt(2 · edges) entries, even for a hub (T. Schank and D. Wagner, *Finding, Counting and
 Listing All Triangles in Large Graphs*, 2005).
 
 Most columns of long rows are among the first TOP ranks. So the rows of vertices of high degree also
-store these columns as a bitmap, of which one instruction compares 64 ranks. `bits` has WORDS words
-for each of the first rows of L.
+store these columns as a bitmap. One instruction then compares 64 ranks. These vertices have the
+first rows of L, and the array of bitmaps has WORDS words for each of these rows.
 """
 
 import numpy as np
@@ -20,9 +21,11 @@ BATCH = np.uint64(1023)
 FINISHED, STOPPED, UNFIT = 0, -1, -2
 SIX, LOW = np.uint64(6), np.uint64(63)
 WORDS = 128
+"""Number of 64-bit words of a bitmap."""
 TOP = 64 * WORDS
+"""Number of ranks that a bitmap covers."""
 SHORT = np.uint64(32)
-"""Maximum number of entries of a row that are looked up one by one, though it has a bitmap."""
+"""Maximum number of entries of a row that are looked up one by one even if the row has a bitmap."""
 ODD_BITS = np.uint64(0x5555555555555555)
 ODD_PAIRS = np.uint64(0x3333333333333333)
 ODD_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -32,8 +35,8 @@ ONES = np.uint64(0x0101010101010101)  # one in each byte
 def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
     """Return the number of triangles whose vertex with the highest number is in start..stop.
 
-    The rows of the matrix are merged as they are. If one of the rows has more than `most` entries,
-    return UNFIT.
+    The loop merges the rows of the matrix, and does not need L. If a row has more than `most`
+    entries, return UNFIT.
     """
     total = 0
     for u in range(np.uint64(start), np.uint64(stop)):
@@ -51,7 +54,7 @@ def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
                 w = indices[q]
                 if np.uint64(w) >= v:
                     break
-                while indices[at] < w:  # ends, because row u contains v, which is more than w
+                while indices[at] < w:  # ends at v, which row u contains, because v > w
                     at += ONE
                 total += indices[at] == w
     return total
@@ -90,9 +93,9 @@ def orient(
 ):
     """Write the rows of L of the vertices start..stop.
 
-    Row r is out_columns[out_begins[r] : out_ends[r]]. It begins where the row of the vertex before
-    ends, so a part leaves the end of its section of `out_columns` unused. If row r has a bitmap,
-    the columns in it come last, from out_middles[r] on.
+    Row r is out_columns[out_begins[r] : out_ends[r]]. A part writes its rows
+    one after another, and leaves the end of its section of `out_columns` unused. If row r has a
+    bitmap, the columns in the bitmap come last, from out_middles[r] on.
     """
     with_bits = kept_bits.size // WORDS
     at = np.uint64(indptr[np.uint64(start)])
@@ -123,14 +126,14 @@ def orient(
 
 
 def count_ones(x):
-    """Return the number of bits of x that are set; LLVM makes one instruction of it."""
+    """Return the number of bits of x that are set; LLVM compiles this to one instruction."""
     x -= (x >> ONE) & ODD_BITS
     x = (x & ODD_PAIRS) + ((x >> np.uint64(2)) & ODD_PAIRS)
     return ((x + (x >> np.uint64(4))) & ODD_NIBBLES) * ONES >> np.uint64(56)
 
 
 def count(ranks, begins, middles, ends, columns, bits, kept_marks, stop_flag, start, stop):
-    """Return the number of triangles whose vertex of highest rank is in start..stop.
+    """Return the number of triangles whose vertex with the largest rank is in start..stop.
 
     `kept_marks` is zero for every rank, before and after the call.
     """

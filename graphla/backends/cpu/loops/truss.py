@@ -115,8 +115,8 @@ def first_from(indices, begin, end, column):
 def find_supported(indptr, indices, kept_support, out_flags, stop_flag, most, needed):
     """Flag the entries of the edges that are in at least `needed` triangles.
 
-    The rows of the matrix are merged as they are. If one of the rows has more than `most` entries,
-    return UNFIT. `kept_support` is used for the entries below the diagonal only.
+    The loop merges the rows of the matrix. If a row has more than `most` entries, return UNFIT.
+    `kept_support` counts triangles only at the entries below the diagonal.
     """
     for row in range(indptr.size - 1):
         u = np.uint64(row)
@@ -134,7 +134,7 @@ def find_supported(indptr, indices, kept_support, out_flags, stop_flag, most, ne
                 w = indices[q]
                 if np.uint64(w) >= v:
                     break
-                while indices[at] < w:  # ends, because row u contains v, which is more than w
+                while indices[at] < w:  # ends at v, which row u contains, because v > w
                     at += ONE
                 if indices[at] == w:
                     kept_support[p] += 1
