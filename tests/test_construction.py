@@ -121,6 +121,11 @@ def test_the_error_names_the_first_duplicate():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
+def test_duplicates_are_merged_if_there_is_one_value_for_all():
+    assert gl.Vector.from_coo([3, 1, 3], 5).to_dict() == {1: 5, 3: 5}
+    assert gl.Matrix.from_coo([0, 0], [1, 1], 5, nrows=2, ncols=2).to_dict() == {(0, 1): 5}
+
+
 @pytest.mark.parametrize("name", ["first", "second"])
 def test_duplicates_are_combined_by_the_users_operator_even_if_it_is_called_first(name):
     op = gl.binary.register_anonymous(lambda x, y: 2 * x + y, name)

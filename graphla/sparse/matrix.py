@@ -87,7 +87,7 @@ class Matrix(ReadableMatrix, Indexed):
             nrows: the number of rows; by default one more than the largest row.
             ncols: the number of columns; by default one more than the largest column.
             dup_op: the binary operator that combines the values of duplicate positions. Without it,
-                duplicates raise an error.
+                duplicates raise an error, or are merged if `values` is one value.
             symmetric: True asserts, unchecked, that A equals its transpose, so that the transpose
                 takes no memory. If False, the first traversal checks for symmetry in one pass.
             name: the name of the Matrix.
@@ -99,7 +99,8 @@ class Matrix(ReadableMatrix, Indexed):
             TypeError: `rows` or `columns` holds something other than integers.
             IndexOutOfBound: a row or column is negative or too large.
             InvalidValue: the lengths differ, or a dimension is missing and there are no entries.
-            DuplicateEntry: there are duplicate positions, and `dup_op` is not given.
+            DuplicateEntry: `values` is a list or array, there are duplicate positions, and `dup_op`
+                is not given.
             DimensionMismatch: `symmetric` is True, but the matrix is not square.
 
         Examples:

@@ -490,7 +490,7 @@ class Vector(ReadableVector, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             size: the number of indices; by default one more than the largest index.
             dup_op: the binary operator that combines the values of duplicate indices. Without it,
-                duplicates raise an error.
+                duplicates raise an error, or are merged if `values` is one value.
             name: the name of the Vector.
 
         Returns:
@@ -500,7 +500,8 @@ class Vector(ReadableVector, Indexed):
             TypeError: `indices` holds something other than integers.
             IndexOutOfBound: an index is negative or not below `size`.
             InvalidValue: the lengths differ, or `size` is missing and there are no indices.
-            DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
+            DuplicateEntry: `values` is a list or array, there are duplicate indices, and `dup_op`
+                is not given.
 
         Examples:
             >>> from graphla import Vector

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla.algorithms import louvain, modularity
 from graphla.algorithms._shared.membership import selection
-from graphla.backends.cpu.communities import MovesTuning
+from graphla.backends.cpu.communities import MovesTuning, contract
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.tuning import using
+from graphla.formats import Csr
 from graphla.operations import hashed_random
 from semirings.semiring import plus_first
 
@@ -318,3 +319,21 @@ def test_invalid_arguments_are_rejected():
     with pytest.raises(ValueError, match=r"A has weight -1\.0 on edge 1 -> 0, but must have none"):
         louvain(A)
     assert louvain(A, weight=False).to_dense().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_matrix_that_is_wrongly_declared_symmetric_is_contracted_within_its_arrays(threads):
+    pytest.importorskip("numba")
+    dense = np.zeros((6, 6))
+    dense[:4, 4:] = np.arange(1.0, 9.0).reshape(4, 2)
+    dense[0, 1] = dense[1, 0] = 9.0
+    indptr = np.append(0, np.cumsum((dense != 0).sum(1))).astype(np.int32)
+    columns = dense.nonzero()[1].astype(np.int32)
+    links = Csr(6, 6, indptr, columns, dense[dense != 0])
+    labels = np.array([0, 0, 1, 2, 3, 3])
+    with gl.config.set(compiled=True, threads=threads), using(PartsTuning(parallel=0)):
+        found = contract(links, labels, 4)
+    got = np.zeros((4, 4))
+    got[np.arange(4).repeat(np.diff(found.indptr)), found.indices] = found.values
+    members = np.eye(4)[labels]
+    np.testing.assert_array_equal(got, members.T @ dense @ members)

@@ -244,8 +244,7 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     n, nvals = links.nrows, links.nvals
     threads = compiles(nvals // SIMPLE, size=n // SIMPLE)
     if not threads or links.values.dtype != np.float64:
-        rows, columns = labels[row_of_entry(links)], labels[links.indices]
-        return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
+        return _contract_numpy(links, labels, count)
     labels = labels.astype(np.int32)
     crew = max(1, threads_worth(nvals, threads))
     values, step = values_of(links.values)
@@ -270,10 +269,17 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     run(add_part, row_parts(places, crew), crew)
     indptr = offsets(counts)
     found = np.empty(int(indptr[-1]), np.int32), np.empty(int(indptr[-1]))
-    arrays = (places, counts, indices, sums, *found, indptr[:-1].astype(np.int64))
+    starts, ends = indptr[:-1].astype(np.int64), indptr[1:].astype(np.int64)
+    arrays = (places, counts, indices, sums, ends, *found, starts)
     sort = _loop(sort_symmetric, arrays, threads)
-    run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)
+    if not all(run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)):
+        return _contract_numpy(links, labels, count)  # the user said wrongly that it is symmetric
     return Csr(count, count, indptr, *found)
+
+
+def _contract_numpy(links: Csr, labels: Array, count: int) -> Csr:
+    rows, columns = labels[row_of_entry(links)], labels[links.indices]
+    return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
 
 
 def _order(words: Array, batches: int) -> Array:

@@ -313,19 +313,22 @@ def contract_rows(
 
 
 def sort_symmetric(
-    offsets, counts, indices, values, out_indices, out_values, kept_next, first, last
+    offsets, counts, indices, values, ends, out_indices, out_values, kept_next, first, last
 ):
     """Write rows first..last - 1 of a symmetric matrix with sorted columns.
 
     The entries of row c are given from position offsets[c] on, in any order. As the matrix is
     symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from
-    kept_next[d] on.
+    kept_next[d] to ends[d]. Return False if it has no room, because the matrix is not symmetric.
     """
     for c in range(len(counts)):
         for p in range(offsets[c], offsets[c] + counts[c]):
             d = indices[p]
             if first <= d and d < last:
                 place = kept_next[d]
+                if place >= ends[d]:
+                    return False
                 kept_next[d] = place + 1
                 out_indices[place] = c
                 out_values[place] = values[p]
+    return True
