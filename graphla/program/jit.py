@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from enum import Enum
 from functools import wraps
-from operator import is_
 from time import perf_counter
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, overload
@@ -810,13 +809,8 @@ def _write_list(items: list[Any], before: tuple[Any, ...], after: list[Any]) -> 
 
     Items at the start of the list that the program has not changed remain the same objects.
     """
-    shared = min(len(before), len(after))
-    kept = 0
-    if shared and not all(map(is_, before, after)):
-        while before[kept] is after[kept]:
-            kept += 1
-    else:
-        kept = shared
+    pairs = enumerate(zip(before, after, strict=False))
+    kept = next((k for k, (x, y) in pairs if x is not y), min(len(before), len(after)))
     if kept < max(len(before), len(after)):
         items[kept:] = Vector._of_each(after[kept:])
 

@@ -340,5 +340,5 @@ def _starts(x: AnyVector) -> Packed:
 
 
 def distances(a: Csr, x: Csr) -> Csr | None:
-    """Return None: the rows are closed one after another."""
+    """Return None, because no kernel computes many closures at once."""
     return None
