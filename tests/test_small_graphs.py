@@ -146,7 +146,7 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
 
     assert compute(10) == "plain"
     assert threads == [gl.config.threads, 0]
-    assert numba.patience.waits, "later loops of this thread wait again"
+    assert numba.policy.may_compile, "later loops of this thread wait again"
     with gl.config.set(compile_threshold=100):
         threads.clear()
         with pytest.raises(Exception, match=r"could not compile|unpack"):

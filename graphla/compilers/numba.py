@@ -53,27 +53,27 @@ _NATIVE = Path(__file__).parent / "native.py"
 
 
 class NotReady(Exception):
-    """Raised by `load` if a loop would have to be compiled, but `patience.waits` is False."""
+    """Raised by `load` if a loop would have to be compiled, but `policy.may_compile` is False."""
 
 
-class _Patience(local):
-    """Each thread has its own value of `waits`."""
+class _Policy(local):
+    """Each thread has its own value of `may_compile`."""
 
-    waits = True
+    may_compile = True
 
 
-patience = _Patience()
-"""Whether this thread waits for the compilation of a loop that is not in the cache."""
+policy = _Policy()
+"""Whether this thread may compile a loop that is not in the cache."""
 
 
 @contextmanager
-def impatience() -> Iterator[None]:
+def without_compiling() -> Iterator[None]:
     """In a `with` block, raise NotReady instead of waiting for a compilation."""
-    before, patience.waits = patience.waits, False
+    before, policy.may_compile = policy.may_compile, False
     try:
         yield
     finally:
-        patience.waits = before
+        policy.may_compile = before
 
 
 @cache
@@ -114,13 +114,13 @@ def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
     """Return the result of make(), which loads or compiles what `key` describes.
 
     `make` is called once for each key, and the result is kept. `file` is the start of the name of
-    the machine code; a digest follows it. If this thread does not wait for compilations, raise
+    the machine code; a digest follows it. If this thread may not compile (`policy`), raise
     NotReady if the machine code is not in the cache, or if another thread is loading or compiling.
     """
-    waits = patience.waits
-    if not waits and (key in _absent or file not in _cached_files()):
+    may_compile = policy.may_compile
+    if not may_compile and (key in _absent or file not in _cached_files()):
         raise NotReady
-    if not _lock.acquire(blocking=waits):
+    if not _lock.acquire(blocking=may_compile):
         raise NotReady
     try:
         if key not in _loaded:
@@ -193,7 +193,7 @@ def _load_addresses(name: str) -> list[int] | None:
     wait for compilations.
     """
     addresses = machine_code.load(name)
-    if addresses is None and not patience.waits:
+    if addresses is None and not policy.may_compile:
         raise NotReady
     return addresses
 

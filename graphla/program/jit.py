@@ -23,7 +23,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from graphla.backends import default_device
-from graphla.compilers.numba import NotReady, impatience
+from graphla.compilers.numba import NotReady, without_compiling
 from graphla.expression import Operand
 from graphla.operations.accelerate.searches import record_levels
 from graphla.program import ir, printing, running
@@ -140,7 +140,7 @@ def jit_if_large(function: F) -> F:
     Python have taken as long as a compilation. The rule holds even if `config.compiled` is True.
     All compiled functions of the library follow it.
     """
-    compiled = _Function(function, fallback=False, is_patient=False)  # pyright: ignore[reportArgumentType]
+    compiled = _Function(function, fallback=False, always_waits=False)  # pyright: ignore[reportArgumentType]
     return compiled.wrapper  # pyright: ignore[reportReturnType]
 
 
@@ -190,16 +190,16 @@ _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=Non
 class _Function:
     """A function under `gl.jit`. Its first call rewrites it.
 
-    The rewritten function calls the items of `loops`. If `is_patient` is True, calls with small
+    The rewritten function calls the items of `loops`. If `always_waits` is True, calls with small
     operands also wait for a compilation.
     """
 
     locals = staticmethod(locals)
 
-    def __init__(self, function: FunctionType, fallback: bool, *, is_patient: bool = True):
+    def __init__(self, function: FunctionType, fallback: bool, *, always_waits: bool = True):
         self.function = function
         self.fallback = fallback
-        self.is_patient = is_patient
+        self.always_waits = always_waits
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
         self.spent = 0.0  # seconds of the calls in which no loop ran as a program
@@ -208,7 +208,7 @@ class _Function:
         def wrapper(*args: Any, **options: Any) -> Any:
             if not running.may_compile():
                 return function(*args, **options)
-            if is_patient:
+            if always_waits:
                 return (self.rewritten or self.rewrite())(*args, **options)
             begin, before = perf_counter(), self.count_runs()
             device, entries = args[0].device, max(args[0].nvals, args[0].nrows)
@@ -230,7 +230,7 @@ class _Function:
         return sum(loop.runs for loop in self.loops)
 
     def is_too_early(self, device: str, entries: int) -> bool:
-        """Return whether it is too early for an impatient function to wait for a compilation.
+        """Return whether it is too early for a library function to wait for a compilation.
 
         It is always too early for fewer than `config.compile_threshold` entries. On the CPU, it is
         also too early for fewer than PLAIN times as many, until the calls in Python have taken as
@@ -481,7 +481,7 @@ class _Shape:
             return None
         try:
             if not is_compiled:
-                with impatience():
+                with without_compiling():
                     return self.find(key, cases, values).run(engine, device, values)  # pyright: ignore
             case = self.find(key, cases, values)
             if explains:
@@ -500,7 +500,7 @@ class _Shape:
 
     def waits_for(self, device: str, entries: int) -> bool:
         """Return whether the loop waits for its compilation for operands of this size."""
-        if self.owner.owner.is_patient:
+        if self.owner.owner.always_waits:
             return running.engine_for(device, entries) is not None
         return not self.owner.owner.is_too_early(device, entries)
 

@@ -7,7 +7,7 @@ from functools import lru_cache, wraps
 from threading import local
 from typing import ParamSpec, TypeAlias, TypeVar
 
-from graphla.compilers.numba import NotReady, is_installed, patience
+from graphla.compilers.numba import NotReady, is_installed, policy
 from graphla.settings import current
 from semirings.operators import TypedBinaryOp, TypedSelectOp
 from semirings.structures import TypedMonoid, TypedSemiring
@@ -46,15 +46,15 @@ def try_loops(function: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
-        before = _trial.is_on, patience.waits
+        before = _trial.is_on, policy.may_compile
         _trial.is_on = True
         try:
             return function(*args, **options)
         except NotReady:
-            _trial.is_on, patience.waits = False, True
+            _trial.is_on, policy.may_compile = False, True
             return function(*args, **options)
         finally:
-            _trial.is_on, patience.waits = before
+            _trial.is_on, policy.may_compile = before
 
     return call
 
@@ -75,7 +75,7 @@ def compiles(entries: int, op: TypedOp | None = None, size: int = 0) -> int:
         raise ImportError("config.compiled is True, but Numba is not there: pip install numba")
     if size > WIDE and size > 16 * entries:
         return 0
-    patience.waits = not is_small
+    policy.may_compile = not is_small
     return settings.threads if is_installed() and (op is None or has_loop_form(op)) else 0
 
 

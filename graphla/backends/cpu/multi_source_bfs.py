@@ -29,7 +29,7 @@ from graphla.backends.requests import (
 )
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
-from graphla.compilers.numba import NotReady, impatience, load
+from graphla.compilers.numba import NotReady, load, without_compiling
 from graphla.compilers.threads import LARGE, apart, run
 from graphla.formats import Array
 from graphla.settings import config
@@ -166,7 +166,7 @@ class _Searches:
         request, deep = self.request, current(TUNING).deep
         work = self.work // request.starts.size
         if work < LARGE:
-            with suppress(NotReady), impatience():
+            with suppress(NotReady), without_compiling():
                 return self._search(0, None).depth
             # Do not compile the loops of a single search only to find the depth; use NumPy.
             limit = min(request.limit, deep + 1)
