@@ -22,7 +22,7 @@ from graphla.algorithms._shared.edge_ends import (
 )
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.power_iteration import as_vector
-from graphla.operations.moving import on_host, send
+from graphla.operations.moving import send
 from graphla.sparse import Matrix, Vector
 from semirings import unary
 from semirings.exceptions import InvalidValue
@@ -178,7 +178,7 @@ def attribute_assortativity(
     )
     u, v = categories[rows], categories[columns]
     # With counts instead of shares, r = (m t - s) / (m² - s). The counts are exact as Python ints.
-    a, b = (on_host(np.bincount(c, minlength=int(categories.max()) + 1)) for c in (u, v))
+    a, b = (send(np.bincount(c, minlength=int(categories.max()) + 1), "cpu") for c in (u, v))
     s = sum(i * j for i, j in zip(a.tolist(), b.tolist(), strict=True))
     return (m * int((u == v).sum()) - s) / (m * m - s) if m * m > s else math.nan
 

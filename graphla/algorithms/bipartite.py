@@ -66,7 +66,8 @@ def two_color(A: Matrix) -> Vector:
     if edge is not None:
         u, v = map(vertex_name, edge)
         raise NotBipartite(
-            f"A has a cycle of odd length through the edge {u} -> {v}, so two colors do not suffice",
+            f"A has a cycle of odd length through the edge {u} -> {v}, "
+            "so its vertices need more than two colors",
             edge,
         )
     return colors

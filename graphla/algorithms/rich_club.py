@@ -10,7 +10,7 @@ import numpy as np
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.cached_properties import degrees, loops, self_loops
 from graphla.graph.labels import vertex_name
-from graphla.operations.moving import on_host
+from graphla.operations.moving import send
 from graphla.sparse import Matrix
 from semirings.exceptions import InvalidValue
 
@@ -59,9 +59,9 @@ def rich_club(A: Matrix) -> np.ndarray:
     degree = degrees(A).to_dense(copy=False)
     rows, columns, _ = A.to_coo(values=False, copy=False)
     # Each edge counts at the smaller degree of its two ends, once per direction.
-    ends = on_host(np.bincount(np.minimum(degree[rows], degree[columns])))
+    ends = send(np.bincount(np.minimum(degree[rows], degree[columns])), "cpu")
     # N(k) and 2 E(k): what remains above k
-    N = A.nrows - on_host(np.bincount(degree)).cumsum()
+    N = A.nrows - send(np.bincount(degree), "cpu").cumsum()
     N = N[N > 1]
     E = A.nvals - ends.cumsum()
     E = np.append(E, np.zeros(max(N.size - E.size, 0), E.dtype))[: N.size]

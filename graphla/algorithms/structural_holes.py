@@ -35,7 +35,8 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
             results name vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. The weights must be at least 0, and edges of weight 0 are ignored.
+            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
+            ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
@@ -86,7 +87,8 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
             results name vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. The weights must be at least 0, and edges of weight 0 are ignored.
+            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
+            ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that

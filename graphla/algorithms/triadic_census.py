@@ -51,7 +51,8 @@ def triadic_census(A: Matrix) -> dict[str, int]:
     Examples:
         >>> from graphla import Matrix
         >>> from graphla.algorithms import triadic_census
-        >>> census = triadic_census(Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], 1, nrows=4, ncols=4))
+        >>> A = Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], 1, nrows=4, ncols=4)
+        >>> census = triadic_census(A)
         >>> {name: count for name, count in census.items() if count}
         {'012': 1, '021D': 1, '021C': 1, '030C': 1}
 
@@ -89,7 +90,7 @@ def triadic_census(A: Matrix) -> dict[str, int]:
 
 
 def _count_paths(X: Matrix, Y: Matrix, mask: Matrix) -> int:
-    """Return Σ (X plus.pair Y)⟨mask⟩: the number of paths of two edges along entries of the mask."""
+    """Return Σ (X plus.pair Y)⟨mask⟩: the number of paths X, Y from u to v, for edges u -> v."""
     if not (X.nvals and Y.nvals and mask.nvals):
         return 0
     return int(plus_pair["INT64"](X @ Y).new(mask=mask.S).reduce_scalar(monoid.plus).get(0))

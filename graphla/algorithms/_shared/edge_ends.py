@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphla.algorithms._shared import common_neighbors
 from graphla.graph.cached_properties import is_symmetric
 from graphla.sparse import Matrix
