@@ -141,7 +141,7 @@ def _neighborhoods(N: Matrix, L: Matrix, owners: Any) -> tuple[Matrix, Any]:
     Row e of this matrix stands for the e-th entry of N[owners, :], that is, for a neighbor of an
     owner. Also return the first row of each block.
     """
-    R = N[owners, :].new()
+    R: Matrix = N[owners, :].new()  # pyright: ignore[reportAssignmentType]
     block, nodes, _ = R.to_coo(values=False, copy=False)
     first, ends, _ = L.to_csr(copy=False)
     # Follow each neighbor u of an owner along its edges u -> w in L.

@@ -65,7 +65,7 @@ def triadic_census(A: Matrix) -> dict[str, int]:
     M = binary.pair["BOOL"](N & N.T).new()
     C = N.dup(mask=~M.S)
     B = C.T.new()
-    t = dict.fromkeys(TYPES, 0)
+    t: dict[str, int] = dict.fromkeys(TYPES, 0)
     t["030T"] = _count_paths(C, C, C)
     t["030C"] = _count_paths(C, C, B) // 3
     t["120D"] = _count_paths(B, C, M) // 2
