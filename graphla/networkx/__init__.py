@@ -11,12 +11,14 @@ from importlib import import_module
 from typing import Any
 
 import networkx as nx
-from networkx.utils import backends
 
 from _graphla_networkx import FUNCTIONS
 from graphla.graph import Graph
 from graphla.networkx import costs, graphs, rules
 from graphla.networkx.errors import translated
+
+config: Any = nx.config
+dispatchable: Any = nx.utils.backends._dispatchable
 
 
 class Backend:
@@ -68,7 +70,7 @@ class Backend:
             node_attrs,
             preserve_edge_attrs is True,
             preserve_node_attrs is True,
-            nx.config.backends.graphla.device,
+            config.backends.graphla.device,
         )
 
     def convert_to_nx(self, result: Any, *, name: str | None = None) -> Any:
@@ -105,7 +107,7 @@ class Backend:
         reason = getattr(rules, rule)(args, kwargs)
         if reason is None:
             return True
-        if backends._dispatchable._is_testing:
+        if dispatchable._is_testing:
             return reason
         raise NotImplementedError(f"graphla does not answer this call of {name}: {reason}")
 

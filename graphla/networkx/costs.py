@@ -11,6 +11,8 @@ from typing import Any
 
 import networkx as nx
 
+config: Any = nx.config
+
 LEAST_EDGES = {
     "local": None,
     "linear": 5_000,
@@ -38,7 +40,7 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     Returns:
         True, or a sentence.
     """
-    least = nx.config.backends.graphla.min_edges
+    least = config.backends.graphla.min_edges
     least = LEAST_EDGES[cost] if least is None else least
     graph = args[0] if args else next(iter(kwargs.values()), None)
     if least == 0 or not isinstance(graph, nx.Graph):

@@ -117,7 +117,8 @@ class NetworkXGraph(Graph):
         if pattern is None:
             rows = by_rows(self._matrix)
             pattern = rows.indptr, rows.columns
-        csr = Csr(n, n, *pattern, held_once(self._entries.sort(values)))
+        indptr, columns = pattern
+        csr = Csr(n, n, indptr, columns, held_once(self._entries.sort(values)))
         dtype = lookup_dtype(values.dtype)
         A = Matrix._of(MatrixStore("cpu", dtype, csr, None if self.directed else csr))
         return A if self._device is None else A.to(self._device)

@@ -8,8 +8,8 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from networkx.utils import backends
 
+backends: Any = nx.utils.backends
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12
 
