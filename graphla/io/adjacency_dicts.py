@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-_REALS: Any = (np.integer, np.floating)
+_REALS: Any = (int, float, np.integer, np.floating)
 EXACT = 1 << 53
 """Every integer up to this one is exactly representable as a float."""
 
@@ -193,7 +193,7 @@ def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
             return np.array(values, np.bool_)
         if kinds <= {int, bool}:
             return np.array(values, np.int64)
-        if not all(issubclass(kind, (int, float, *_REALS)) for kind in kinds):
+        if not all(issubclass(kind, _REALS) for kind in kinds):
             return values
         whole = [value for value in values if isinstance(value, int | np.integer)]
         if len(whole) == len(values):

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 import networkx as nx
+from networkx.utils import backends
 
 from _graphla_networkx import FUNCTIONS
 from graphla.graph import Graph
@@ -18,7 +19,7 @@ from graphla.networkx import costs, graphs, rules
 from graphla.networkx.errors import translated
 
 config: Any = nx.config
-dispatchable: Any = nx.utils.backends._dispatchable
+dispatchable: Any = backends._dispatchable
 
 
 class Backend:

@@ -8,8 +8,9 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from networkx.utils import backends as nx_backends
 
-backends: Any = nx.utils.backends
+backends: Any = nx_backends
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12
 
