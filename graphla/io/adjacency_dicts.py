@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-_REALS: Any = (int, float, np.integer, np.floating)
 EXACT = 1 << 53
 """Every integer up to this one is exactly representable as a float."""
 
@@ -193,7 +192,7 @@ def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
             return np.array(values, np.bool_)
         if kinds <= {int, bool}:
             return np.array(values, np.int64)
-        if not all(issubclass(kind, _REALS) for kind in kinds):
+        if not all(map(_is_real, kinds)):
             return values
         whole = [value for value in values if isinstance(value, int | np.integer)]
         if len(whole) == len(values):
@@ -205,6 +204,12 @@ def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
         return values if wide else array
     except OverflowError:
         return values
+
+
+def _is_real(kind: type) -> bool:
+    if issubclass(kind, np.generic):
+        return np.dtype(kind).kind in "biuf"
+    return issubclass(kind, (int, float))
 
 
 def _plain_dicts(G: Any) -> Mapping[Any, Any]:
