@@ -199,16 +199,15 @@ def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
             return np.array([int(value) for value in whole], np.int64)
         if whole and max(map(abs, map(int, whole))) > EXACT:
             return values
-        array = np.array(values, np.float64)
-        wide = any(issubclass(kind, np.longdouble) for kind in kinds)
-        return values if wide else array
+        return np.array(values, np.float64)
     except OverflowError:
         return values
 
 
 def _is_real(kind: type) -> bool:
     if issubclass(kind, np.generic):
-        return np.dtype(kind).kind in "biuf"
+        dtype = np.dtype(kind)
+        return dtype.kind in "biuf" and dtype.itemsize <= 8
     return issubclass(kind, (int, float))
 
 
