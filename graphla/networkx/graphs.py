@@ -524,9 +524,9 @@ def subgraph(
     Args:
         G: the graph.
         nodes: an array of booleans, one for each node; None selects all.
-        edges: an array of booleans, one for each edge in dict order as in `NetworkXGraph.attribute`,
-            which is the same for both entries of an undirected edge; None selects all edges between
-            selected nodes.
+        edges: an array of booleans, one for each element of `NetworkXGraph.attribute`, which is the
+            same for both entries of an undirected edge; None selects all edges between selected
+            nodes.
 
     Returns:
         A graph with the same order of nodes and edges.
