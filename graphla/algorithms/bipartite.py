@@ -22,7 +22,9 @@ from semirings.exceptions import InvalidValue
 class NotBipartite(InvalidValue):
     """Raised if a graph has no coloring with two colors.
 
-    The field `edge` holds the numbers of two neighbors on a cycle of odd length.
+    Args:
+        message: the text of the error.
+        edge: the numbers of two adjacent vertices on a cycle of odd length.
     """
 
     def __init__(self, message: str, edge: tuple[int, int]):
