@@ -177,6 +177,16 @@ def weighs(name: str, weight: bool | str | None) -> bool:
     raise TypeError(f"{name} must be True, False, None or a name, not {weight!r}")
 
 
+def signed_weights(A: Matrix, weight: bool | str | None) -> Matrix:
+    """Return the weights of the edges in a dtype that has negative numbers.
+
+    The weights are 1 if the argument `weight` is None or False; see `weighs`.
+    """
+    if not weighs("weight", weight):
+        return unary.one["INT64"](A).new()
+    return A.dup("INT64") if A.dtype == "BOOL" or A.dtype.name.startswith("U") else A
+
+
 def numbers(A: Matrix) -> None:
     """Raise an error if a weight is NaN."""
     if not A.nvals or not is_floating(A):
