@@ -13,7 +13,7 @@ from graphla.sparse import Matrix
 from semirings import select, unary
 
 
-@graph_algorithm()
+@graph_algorithm(plain=True)
 def incidence_matrix(
     A: Matrix,
     weight: bool | str | None = None,
@@ -30,8 +30,7 @@ def incidence_matrix(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         oriented: whether the entry of the source i is -w instead of w.
@@ -40,7 +39,8 @@ def incidence_matrix(
 
     Returns:
         Matrix: a Matrix of shape (n, number of edges). Its dtype is that of A, or INT64 if A has
-            unsigned or BOOL values or `weight` is None.
+            unsigned or BOOL values or `weight` is None. It has no labels; row i stands for the
+            i-th vertex of a Graph.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

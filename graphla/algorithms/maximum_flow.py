@@ -223,9 +223,7 @@ def _solve(W: Matrix, source: Any, target: Any) -> _Residual:
     if total < NARROW and B.isequal(unary.trunc(B).new()):
         left = _residuals_of_scipy(B, source, target)
     else:
-        left = accelerated(
-            Augmentation(B, source, target), partial(definition, B, source, target)
-        )
+        left = accelerated(Augmentation(B, source, target), partial(definition, B, source, target))
     left = left.select(">", 0).new()
     # The flow of an arc is its capacity minus its residual, where that is above 0.
     flow = B.ewise_union(left, binary.minus, 0, 0).new().select(">", 0).new()
