@@ -297,10 +297,13 @@ def _stationary_distribution(P: Matrix) -> Vector:
     def step(x: np.ndarray) -> np.ndarray:
         return plus_times(Vector.from_dense(x.ravel()) @ P).new().to("cpu").to_dense(0.0)
 
-    from scipy.sparse.linalg import LinearOperator, eigs
+    from scipy.sparse import linalg
+
+    sparse: Any = linalg  # the annotations of SciPy are too narrow
 
     # The eigenvalue 1 has the largest real part, even if others have the absolute value 1.
     start = np.full(n, 1 / n)
-    _, vectors = eigs(LinearOperator((n, n), step, dtype=float), k=1, which="LR", v0=start)
+    operator = sparse.LinearOperator((n, n), step, dtype=float)
+    _, vectors = sparse.eigs(operator, k=1, which="LR", v0=start)
     values = np.abs(vectors.ravel().real)
     return Vector.from_dense(values / values.sum(), copy=False)

@@ -120,8 +120,9 @@ def maximum_flow(
         Y. Dinitz, *Algorithm for Solution of a Problem of Maximum Flow in a Network with Power
             Estimation*, 1970.
     """
+    ends = _different_ends(A, source, target)
     W = _capacities(A, weight)
-    found = _solve(W, source, target)
+    found = _solve(W, *ends)
     # F = 0·A, then F⟨flow⟩ = flow
     F = binary.times(unary.one[W.dtype](W).new(), 0).new()
     F(found.flow.S) << found.flow
@@ -174,6 +175,7 @@ def minimum_cut(
     References:
         L. Ford and D. Fulkerson, *Maximal Flow through a Network*, 1956.
     """
+    source, target = _different_ends(A, source, target)
     found = _solve(_capacities(A, weight), source, target)
     # The vertices that reach the target in the residual network are on the target's side.
     behind = reachable(found.left.T.new(), target)
@@ -200,6 +202,15 @@ def definition(residuals: Matrix, source: int, target: int) -> Matrix:
         R = R.select(">", 0).new()
 
 
+def _different_ends(A: Matrix, source: Any, target: Any) -> tuple[int, int]:
+    """Return the source and the target, which must be different vertices."""
+    source = validation.vertex(source, A.nrows)
+    target = validation.vertex(target, A.nrows, "target")
+    if source == target:
+        raise InvalidValue(f"target is {vertex_name(target)}, but must differ from the source")
+    return source, target
+
+
 def _capacities(A: Matrix, weight: bool | str | None) -> Matrix:
     """Return the capacities of the edges, on the CPU, as INT64 or FP64."""
     A = A.to("cpu")
@@ -209,15 +220,13 @@ def _capacities(A: Matrix, weight: bool | str | None) -> Matrix:
     return A.dup("FP64" if validation.is_floating(A) else "INT64")
 
 
-def _solve(W: Matrix, source: Any, target: Any) -> _Residual:
+def _solve(W: Matrix, source: int, target: int) -> _Residual:
     """Return the residual network of a maximum flow for the capacities W."""
-    source = validation.vertex(source, W.nrows)
-    target = validation.vertex(target, W.nrows, "target")
-    if source == target:
-        raise InvalidValue(f"target is {vertex_name(target)}, but must differ from the source")
     W, total = _replace_infinite(select.offdiag(W).new(), source, target)
     if not validation.is_floating(W) and total >= WIDE:
-        raise OverflowError(f"A has capacities that add up to {total:.3g}, but only 2^61 fits")
+        raise OverflowError(
+            f"A has capacities that add up to {total:.3g}, but only less than 2^61 fits"
+        )
     # B(i, j) = W(i, j), and 0 where only W(j, i) exists
     B = binary.plus(W | binary.times(unary.one[W.dtype](W.T).new(), 0).new()).new()
     if total < NARROW and B.isequal(unary.trunc(B).new()):
@@ -228,7 +237,8 @@ def _solve(W: Matrix, source: Any, target: Any) -> _Residual:
     # The flow of an arc is its capacity minus its residual, where that is above 0.
     flow = B.ewise_union(left, binary.minus, 0, 0).new().select(">", 0).new()
     out, into = (x.new().reduce(monoid.plus).get(0) for x in (flow[source, :], flow[:, source]))
-    return _Residual(out - into, flow, left)
+    value = float(out - into) if validation.is_floating(W) else int(out - into)
+    return _Residual(value, flow, left)
 
 
 def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:

@@ -96,7 +96,9 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
         dense = L.to("cpu").to_dense(0.0)
         dense += _bound(L) / max(n, 1)
         return np.linalg.eigh(dense)[1][:, :count] if count else np.zeros((n, 0))
-    from scipy.sparse.linalg import LinearOperator, eigsh
+    from scipy.sparse import linalg
+
+    sparse: Any = linalg  # the annotations of SciPy are too narrow
 
     bound = _bound(L)
 
@@ -108,9 +110,9 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
         return y - y.mean()
 
     start = np.random.default_rng(0).standard_normal(n)
-    operator: Any = LinearOperator((n, n), flip, dtype=float)
+    operator = sparse.LinearOperator((n, n), flip, dtype=float)
     subspace = min(n, max(2 * count + 1, 20, int(n**0.5)))
-    values, vectors = eigsh(
+    values, vectors = sparse.eigsh(
         operator, k=count, which="LA", v0=start, tol=TOLERANCE, ncv=min(subspace, 200)
     )
     return vectors[:, np.argsort(-values)]
