@@ -55,11 +55,13 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
+    if A.device != "cpu":
+        return hopcroft_karp_matching(A.to("cpu"), top).to(A.device)
     n = A.nrows
     is_top = (
         _find_side(A) if top is None else np.isin(np.arange(n), validation.distinct("top", top, n))
     )
-    indptr, indices, _ = A.to("cpu").to_csr(copy=False)
+    indptr, indices, _ = A.to_csr(copy=False)
     rows = np.repeat(np.arange(n), np.diff(indptr))
     wrong = np.flatnonzero(is_top[rows] == is_top[indices])
     if wrong.size:
@@ -82,6 +84,6 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
 
 def _find_side(A: Matrix) -> np.ndarray:
     """Return which vertices have an even distance from the smallest vertex of their component."""
-    labels = connected_components(A).to("cpu").to_dense()
+    labels = connected_components(A).to_dense()
     levels = bfs(A, np.unique(labels)).levels
-    return levels.to("cpu").to_dense(0) % 2 == 0
+    return levels.to_dense(0) % 2 == 0

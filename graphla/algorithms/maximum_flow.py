@@ -61,7 +61,7 @@ class MinimumCut(NamedTuple):
 
 
 class _Residual(NamedTuple):
-    """The residual network of a maximum flow, on the CPU.
+    """The residual network of a maximum flow.
 
     Attributes:
         value: the total flow from the source to the target.
@@ -120,13 +120,16 @@ def maximum_flow(
         Y. Dinitz, *Algorithm for Solution of a Problem of Maximum Flow in a Network with Power
             Estimation*, 1970.
     """
+    if A.device != "cpu":
+        value, flow = maximum_flow(A.to("cpu"), source, target, weight)
+        return MaximumFlow(value, flow.to(A.device))
     ends = _different_ends(A, source, target)
     W = _capacities(A, weight)
     found = _solve(W, *ends)
     # F = 0·A, then F⟨flow⟩ = flow
     F = binary.times(unary.one[W.dtype](W).new(), 0).new()
     F(found.flow.S) << found.flow
-    return MaximumFlow(found.value, F.to(A.device))
+    return MaximumFlow(found.value, F)
 
 
 @graph_algorithm(vertices=("source", "target"))
@@ -175,12 +178,15 @@ def minimum_cut(
     References:
         L. Ford and D. Fulkerson, *Maximal Flow through a Network*, 1956.
     """
+    if A.device != "cpu":
+        value, side = minimum_cut(A.to("cpu"), source, target, weight)
+        return MinimumCut(value, side.to(A.device))
     source, target = _different_ends(A, source, target)
     found = _solve(_capacities(A, weight), source, target)
     # The vertices that reach the target in the residual network are on the target's side.
     behind = reachable(found.left.T.new(), target)
     side = Vector.from_scalar(True, A.nrows, bool).dup(mask=~behind.S)
-    return MinimumCut(found.value, side.to(A.device))
+    return MinimumCut(found.value, side)
 
 
 def definition(residuals: Matrix, source: int, target: int) -> Matrix:
@@ -212,8 +218,7 @@ def _different_ends(A: Matrix, source: Any, target: Any) -> tuple[int, int]:
 
 
 def _capacities(A: Matrix, weight: bool | str | None) -> Matrix:
-    """Return the capacities of the edges, on the CPU, as INT64 or FP64."""
-    A = A.to("cpu")
+    """Return the capacities of the edges, as INT64 or FP64."""
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new()
     validation.nonnegative(A)
