@@ -139,9 +139,9 @@ def directed_laplacian_matrix(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A has no vertex, if a weight is negative or NaN, if `walk_type` or `alpha`
-            is out of range, or if the walk is "random" or "lazy" but the graph is not strongly
-            connected by edges with weights above 0.
+        InvalidValue: If A has no vertex, if a weight is negative or NaN, if the sum of the weights
+            is not finite, if `walk_type` or `alpha` is out of range, or if the walk is "random" or
+            "lazy" but the graph is not strongly connected by edges with weights above 0.
 
     Examples:
         >>> from graphla import Matrix
@@ -189,9 +189,9 @@ def directed_combinatorial_laplacian_matrix(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If A has no vertex, if a weight is negative or NaN, if `walk_type` or `alpha`
-            is out of range, or if the walk is "random" or "lazy" but the graph is not strongly
-            connected by edges with weights above 0.
+        InvalidValue: If A has no vertex, if a weight is negative or NaN, if the sum of the weights
+            is not finite, if `walk_type` or `alpha` is out of range, or if the walk is "random" or
+            "lazy" but the graph is not strongly connected by edges with weights above 0.
 
     Examples:
         >>> from graphla import Matrix
@@ -234,6 +234,7 @@ def _random_walk(
         raise InvalidValue("A has no vertex, but a random walk needs one")
     W = A.dup("FP64") if validation.weighs("weight", weight) else unary.one["FP64"](A).new()
     validation.nonnegative(W)
+    validation.finite_sum(W)
     if W.nvals and not W.reduce_scalar(monoid.min).get(0.0):
         W = W.select(">", 0).new()
     if walk_type != "pagerank":

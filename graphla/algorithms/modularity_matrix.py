@@ -5,8 +5,6 @@ M. Newman (2006) defined the matrix, and E. Leicht and M. Newman (2008) that of 
 
 from __future__ import annotations
 
-import math
-
 from graphla.algorithms._shared import power_iteration, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.sparse import Matrix
@@ -50,9 +48,9 @@ def modularity_matrix(A: Matrix, weight: bool | str | None = None) -> Matrix:
         E. Leicht and M. Newman, *Community Structure in Directed Networks*, 2008.
     """
     W = A.dup("FP64") if validation.weighs("weight", weight) else unary.one["FP64"](A).new()
-    total = float(W.reduce_scalar(monoid.plus).get(0.0))
-    if not math.isfinite(total) or total == 0:
-        raise InvalidValue(f"A has weights that add up to {total}, but their sum must be a number")
+    total = validation.finite_sum(W)
+    if total == 0:
+        raise InvalidValue("A has weights that add up to 0, but a modularity matrix needs others")
     out, into = (power_iteration.full(0.0, A.nrows) for _ in range(2))
     out(binary.plus) << W.reduce_rowwise(monoid.plus)
     into(binary.plus) << W.reduce_columnwise(monoid.plus)

@@ -56,7 +56,8 @@ def spectral_layout(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is negative or NaN, or `scale` or `dim` is out of range.
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
+            `scale` or `dim` is out of range.
 
     Examples:
         >>> from graphla import Matrix
@@ -64,7 +65,7 @@ def spectral_layout(
         >>> path = Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 1], 1)
         >>> x, y = spectral_layout(path)
         >>> abs(x.to_dense()).round(2).tolist()
-        [1.0, 0.0, 1.0]
+        [0.87, 0.0, 0.87]
 
     References:
         K. Hall, *An r-Dimensional Quadratic Placement Algorithm*, 1970.
@@ -75,6 +76,7 @@ def spectral_layout(
         raise InvalidValue(f"scale is {scale}, but must be finite and above 0")
     W = A.dup("FP64") if validation.weighs("weight", weight) else unary.one["FP64"](A).new()
     validation.nonnegative(W)
+    validation.finite_sum(W)
     if not has_symmetric_values(W) and not W.isequal(W.T.new()):
         W = binary.plus(W | W.T).new()
     positions = np.zeros((n, dim))

@@ -113,7 +113,7 @@ def test_directed_laplacian_matrices_reject_wrong_walks():
 def test_modularity_matrices_equal_those_of_networkx(graph, weight):
     A, G = graph.matrix(), graph.networkx()
     if not graph.ends:
-        with pytest.raises(gl.exceptions.InvalidValue, match=r"add up to 0\.0"):
+        with pytest.raises(gl.exceptions.InvalidValue, match="add up to 0, but"):
             modularity_matrix(A, weight)
         return
     theirs = nx.modularity_matrix if graph.undirected else nx.directed_modularity_matrix

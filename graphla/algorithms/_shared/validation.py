@@ -18,7 +18,7 @@ from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
-from semirings import select, unary
+from semirings import monoid, select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
@@ -240,6 +240,15 @@ def at_most(A: Matrix, most: int) -> None:
             f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)}, "
             f"but at most {most} fits"
         )
+
+
+def finite_sum(A: Matrix) -> float:
+    """Return the sum of the weights; raise an error if it is not finite."""
+    with np.errstate(all="ignore"):
+        total = float(A.reduce_scalar(monoid.plus).get(0.0))
+    if not math.isfinite(total):
+        raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
+    return total
 
 
 def within_unit(A: Matrix) -> None:
