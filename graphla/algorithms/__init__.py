@@ -11,6 +11,7 @@ from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
 from graphla.algorithms.bfs import Traversal, bfs
 from graphla.algorithms.bipartite import NotBipartite, is_bipartite, two_color
+from graphla.algorithms.bipartite_matching import hopcroft_karp_matching
 from graphla.algorithms.closeness import closeness
 from graphla.algorithms.clustering import average_clustering, clustering, transitivity
 from graphla.algorithms.coloring import greedy_color
@@ -26,14 +27,29 @@ from graphla.algorithms.efficiency import global_efficiency, local_efficiency
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
+from graphla.algorithms.incidence import incidence_matrix
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
+from graphla.algorithms.laplacian import (
+    directed_combinatorial_laplacian_matrix,
+    directed_laplacian_matrix,
+    laplacian_matrix,
+    normalized_laplacian_matrix,
+)
 from graphla.algorithms.layers import layers
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
+from graphla.algorithms.maximum_flow import (
+    MaximumFlow,
+    MinimumCut,
+    UnboundedFlow,
+    maximum_flow,
+    minimum_cut,
+)
 from graphla.algorithms.minimax import MinimaxPaths, minimax_path
 from graphla.algorithms.modularity import modularity
+from graphla.algorithms.modularity_matrix import modularity_matrix
 from graphla.algorithms.neighbor_degree import average_neighbor_degree
 from graphla.algorithms.neighborhood import neighborhood
 from graphla.algorithms.pagerank import pagerank
@@ -46,6 +62,7 @@ from graphla.algorithms.rich_club import rich_club
 from graphla.algorithms.shortest_path import NoPath, shortest_path, shortest_path_length
 from graphla.algorithms.similarity import cosine, jaccard, overlap
 from graphla.algorithms.spanning_forest import spanning_forest
+from graphla.algorithms.spectral_layout import spectral_layout
 from graphla.algorithms.square_clustering import square_clustering
 from graphla.algorithms.sssp import ShortestPaths, sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
@@ -59,12 +76,15 @@ from graphla.algorithms.widest import WidestPaths, widest_path
 __all__ = [
     "ConvergenceError",
     "Hits",
+    "MaximumFlow",
     "MinimaxPaths",
+    "MinimumCut",
     "NoPath",
     "NotBipartite",
     "ReliablePaths",
     "ShortestPaths",
     "Traversal",
+    "UnboundedFlow",
     "WidestPaths",
     "all_pairs_lengths",
     "attribute_assortativity",
@@ -88,6 +108,8 @@ __all__ = [
     "degree_assortativity",
     "density",
     "diameter",
+    "directed_combinatorial_laplacian_matrix",
+    "directed_laplacian_matrix",
     "eccentricity",
     "edge_betweenness",
     "effective_size",
@@ -96,7 +118,9 @@ __all__ = [
     "greedy_color",
     "harmonic",
     "hits",
+    "hopcroft_karp_matching",
     "in_degree",
+    "incidence_matrix",
     "is_bipartite",
     "is_connected",
     "is_strongly_connected",
@@ -105,16 +129,21 @@ __all__ = [
     "k_truss",
     "katz",
     "label_propagation",
+    "laplacian_matrix",
     "layers",
     "local_efficiency",
     "louvain",
     "maximal_independent_set",
     "maximal_matching",
+    "maximum_flow",
     "minimax_path",
+    "minimum_cut",
     "modularity",
+    "modularity_matrix",
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "normalized_laplacian_matrix",
     "numeric_assortativity",
     "out_degree",
     "overall_reciprocity",
@@ -130,6 +159,7 @@ __all__ = [
     "shortest_path",
     "shortest_path_length",
     "spanning_forest",
+    "spectral_layout",
     "square_clustering",
     "sssp",
     "strong_components",
