@@ -21,11 +21,11 @@ from scipy.sparse import csr_array
 PART = 1 << 12
 """Number of values that are converted at once."""
 
-SPAN = 16
-"""Largest size of a table of positions as a multiple of the number of entries."""
+SLOTS = 4
+"""Least number of slots of a hash table for each key."""
 
-_ALIGNMENT = 4
-"""CPython aligns objects to 2^4 bytes."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number; multiplying by it spreads the low bits of a key to the high bits."""
 
 EXACT = 1 << 53
 """Every integer up to this one is exactly representable as a float."""
@@ -213,10 +213,14 @@ def _columns(
     if numbers is None:
         return np.fromiter(chain.from_iterable(rows), np.int32, m)
     # Looking up a node reads its object and an entry of `numbers`, which are in distant places of
-    # memory. The address of the object is in the adjacency dict. Most dicts hold the same object
+    # memory. The address of its object is in the adjacency dict. Most dicts hold the same object
     # for a node; for the others, look the node up.
-    addresses = np.fromiter(map(id, nodes), np.int64, len(nodes))
-    columns = _places(addresses, np.fromiter(map(id, chain.from_iterable(rows)), np.int64, m))
+    key: Any = int if set(map(type, nodes)) == {int} else id
+    try:
+        keys = np.fromiter(map(key, nodes), np.int64, len(nodes))
+        columns = _places(keys, np.fromiter(map(key, chain.from_iterable(rows)), np.int64, m))
+    except OverflowError:
+        columns = np.full(m, -1, np.int32)
     unknown = columns < 0
     if unknown.any():
         others = compress(chain.from_iterable(rows), unknown)
@@ -226,23 +230,20 @@ def _columns(
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the position of each wanted integer in `keys`, or -1 if it is not there."""
-    if not wanted.size:
-        return np.empty(0, np.int32)
-    least, most = int(keys.min()), int(keys.max())
-    places = np.arange(keys.size, dtype=np.int32)
-    # Objects are aligned, so the lowest bits of all addresses are equal.
-    shift = _ALIGNMENT if not ((keys - least) & (2**_ALIGNMENT - 1)).any() else 0
-    size = ((most - least) >> shift) + 1
-    if size <= SPAN * wanted.size:
-        table = np.full(size + 1, -1, np.int32)
-        table[(keys - least) >> shift] = places
-        inside = (wanted >= least) & (wanted <= most)
-        inside &= (wanted - least) & (2**shift - 1) == 0
-        return table[np.where(inside, (wanted - least) >> shift, size)]
-    order = np.argsort(keys)
-    at = np.searchsorted(keys, wanted, sorter=order)
-    found = order[np.minimum(at, keys.size - 1)]
-    return np.where(keys[found] == wanted, found, -1).astype(np.int32)
+    if not keys.size:
+        return np.full(wanted.size, -1, np.int32)
+    # A hash table finds most keys. The others share the slot of another key.
+    shift = np.uint64(64 - (SLOTS * keys.size).bit_length())
+    slots, wanted_slots = ((x.view(np.uint64) * _MIX) >> shift for x in (keys, wanted))
+    table = np.zeros(1 << (64 - int(shift)), np.int32)
+    table[slots.view(np.int64)] = np.arange(keys.size, dtype=np.int32)
+    found = table[wanted_slots.view(np.int64)]
+    (missed,) = (keys[found] != wanted).nonzero()
+    if missed.size:
+        order = np.argsort(keys)
+        at = order[np.searchsorted(keys, wanted[missed], sorter=order).clip(max=keys.size - 1)]
+        found[missed] = np.where(keys[at] == wanted[missed], at, -1)
+    return found
 
 
 def are_range(nodes: Sequence[Any]) -> bool:
@@ -353,9 +354,9 @@ def _converted(values: Iterator[Any]) -> Any:
     parts: list[Any] = []
     while part := list(islice(values, PART)):
         parts.append(as_numbers(part))
-    if all(isinstance(part, np.ndarray) for part in parts):
-        if len({part.dtype for part in parts}) <= 1:
-            return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    kinds = {part.dtype if isinstance(part, np.ndarray) else None for part in parts}
+    if None not in kinds and len(kinds) <= 1:
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
     return as_numbers(
         [x for part in parts for x in (part if type(part) is list else part.tolist())]
     )

@@ -277,7 +277,7 @@ def to_networkx(G: Graph) -> Any:
 def _edge_dicts(G: NetworkXGraph) -> list[Any]:
     """Return what `fill_adjacency` needs: new dicts with the edge attributes of G."""
     entries, data = G._entries, _attribute_dicts(G)
-    kept = entries.columns >= entries.rows if not G.directed else slice(None)
+    kept: Any = slice(None) if G.directed else entries.columns >= entries.rows
     if G._keys is None:
         return list(map(dict, data if G.directed else compress(data, kept)))
     keys, counts = G._keys, entries.counts[kept]
