@@ -9,24 +9,33 @@ from graphla.algorithms.closeness import closeness
 from graphla.algorithms.clustering import average_clustering, clustering, transitivity
 from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.components import component_count, connected_components, is_connected
-from graphla.algorithms.cores import core_numbers, k_core
+from graphla.algorithms.cores import core_numbers, k_core, k_corona, k_crust, k_shell
 from graphla.algorithms.degree import degree, in_degree, out_degree
 from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.distances import all_pairs_lengths, bfs_levels
 from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.eigenvector import eigenvector
+from graphla.algorithms.generalized_degree import generalized_degree
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
+from graphla.algorithms.links import (
+    adamic_adar,
+    common_neighbors,
+    preferential_attachment,
+    resource_allocation,
+)
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import MinimaxPaths, minimax_path
 from graphla.algorithms.modularity import modularity
 from graphla.algorithms.neighborhood import neighborhood
+from graphla.algorithms.onion_layers import onion_layers
 from graphla.algorithms.pagerank import pagerank
+from graphla.algorithms.partition_quality import PartitionQuality, partition_quality
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reliable import ReliablePaths, most_reliable_path
@@ -45,10 +54,12 @@ __all__ = [
     "Hits",
     "MinimaxPaths",
     "NoPath",
+    "PartitionQuality",
     "ReliablePaths",
     "ShortestPaths",
     "Traversal",
     "WidestPaths",
+    "adamic_adar",
     "all_pairs_lengths",
     "average_clustering",
     "average_path_length",
@@ -59,6 +70,7 @@ __all__ = [
     "center",
     "closeness",
     "clustering",
+    "common_neighbors",
     "component_count",
     "connected_components",
     "core_numbers",
@@ -68,6 +80,7 @@ __all__ = [
     "eccentricity",
     "edge_betweenness",
     "eigenvector",
+    "generalized_degree",
     "greedy_color",
     "harmonic",
     "hits",
@@ -76,6 +89,9 @@ __all__ = [
     "is_strongly_connected",
     "jaccard",
     "k_core",
+    "k_corona",
+    "k_crust",
+    "k_shell",
     "k_truss",
     "katz",
     "label_propagation",
@@ -88,13 +104,17 @@ __all__ = [
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "onion_layers",
     "out_degree",
     "overlap",
     "pagerank",
+    "partition_quality",
     "path_count",
     "periphery",
+    "preferential_attachment",
     "radius",
     "reachable",
+    "resource_allocation",
     "shortest_path",
     "shortest_path_length",
     "spanning_forest",
