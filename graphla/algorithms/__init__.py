@@ -22,6 +22,7 @@ from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
+from graphla.algorithms.leiden import leiden
 from graphla.algorithms.links import (
     adamic_adar,
     common_neighbors,
@@ -96,6 +97,7 @@ __all__ = [
     "katz",
     "label_propagation",
     "layers",
+    "leiden",
     "louvain",
     "maximal_independent_set",
     "maximal_matching",

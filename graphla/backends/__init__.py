@@ -497,6 +497,17 @@ class Backend(Protocol):
         """Return the community of each vertex, as int32, after moves that raise the modularity."""
         ...
 
+    def refine_communities(self, request: CommunityMoves) -> Array | None:
+        """Divide the communities in `request.start` into parts, and return them as int32[n].
+
+        Initially each vertex is its own part. The vertices are visited in a random order. A vertex
+        that is alone in its part, and that has at least as much weight to the rest of its community
+        as expected by chance, joins the part of its community in which its gain is the largest. It
+        stays alone if no gain exceeds margin·(out(v) + into(v)), and it joins only parts that have
+        at least as much weight to the rest of the community as expected. So each part is connected.
+        """
+        ...
+
     def color(self, a: Csr, numbers: Array) -> Array | None:
         """Return the color of each vertex, as int32[n].
 

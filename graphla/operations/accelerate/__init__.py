@@ -26,6 +26,7 @@ from graphla.operations.accelerate.groups import (
     LabelPropagation,
     Matching,
     MoveCommunities,
+    RefineCommunities,
     Rounds,
 )
 from graphla.operations.accelerate.request import accelerated
@@ -44,6 +45,7 @@ __all__ = [
     "Matching",
     "MoveCommunities",
     "PageRank",
+    "RefineCommunities",
     "Rounds",
     "Search",
     "SpanningForest",

@@ -267,6 +267,62 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     return STILL
 
 
+def refine(
+    links: Links,
+    within,
+    wholes,
+    out_parts,
+    kept_moves: Moves,
+    kept_sizes,
+    kept_cuts,
+    kept_sums,
+    kept_met,
+    kept_stop,
+):
+    """Divide each community into well-connected parts.
+
+    `within` has the community of each vertex, and `wholes` the sums of the degrees in each
+    community. Initially each vertex is a part of its own. The vertices of the queue are visited
+    once. A vertex that is alone in its part joins the part of its community with the largest gain.
+    The vertex and the part must be well connected: the weight between them and the rest of their
+    community, which `kept_cuts` has for each part, must be at least the weight expected by chance.
+    """
+    degrees, totals, sides = kept_moves.degrees, kept_moves.totals, kept_moves.sides
+    other, factor, margin = sides - 1, kept_moves.rates[0], kept_moves.rates[1]
+    for k in range(len(kept_moves.queue)):
+        if k & BATCH == 0 and kept_stop[0]:
+            return MOVING
+        v = kept_moves.queue[k]
+        out, into, whole = degrees[sides * v], degrees[sides * v + other], sides * within[v]
+        whole_out, whole_into = wholes[whole], wholes[whole + other]
+        expected = factor * (out * (whole_into - into) + into * (whole_out - out))
+        if kept_sizes[v] != 1 or out_parts[v] != v or kept_cuts[v] < expected:
+            continue
+        count = 0
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
+            if j != v and within[j] == within[v]:
+                part = out_parts[j]
+                kept_met[count] = part
+                count += kept_sums[part] == 0
+                kept_sums[part] += links.values[p * links.step]
+        best, most, link = v, margin * (out + into), margin - margin
+        for i in range(count):
+            part = kept_met[i]
+            outs, intos, total = totals[sides * part], totals[sides * part + other], kept_sums[part]
+            kept_sums[part] = 0
+            gain = total - factor * (out * intos + into * outs)
+            expected = factor * (outs * (whole_into - intos) + intos * (whole_out - outs))
+            if total > 0 and gain > most and kept_cuts[part] >= expected:
+                best, most, link = part, gain, total
+        if best != v:
+            transfer(kept_moves, out_parts, v, best)
+            kept_sizes[v] = 0
+            kept_sizes[best] += 1
+            kept_cuts[best] += kept_cuts[v] - 2 * link
+    return STILL
+
+
 def group(labels, out_members, kept_next):
     """List the vertices by label. The vertices with label c are written from kept_next[c] on."""
     for v in range(len(labels)):
