@@ -1,4 +1,4 @@
-"""Communities by the Leiden method, which improves the Louvain method: all communities are connected.
+"""Communities by the Leiden method: like those of the Louvain method, but always connected.
 
 The method is due to V. Traag, L. Waltman and N. J. van Eck (2019). Vertices move to raise the
 modularity, as in the Louvain method. Then each community is refined: it is divided into parts in
@@ -45,6 +45,9 @@ from graphla.operations.accelerate import RefineCommunities, accelerated
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid, select
 from semirings.semiring import any_first, plus_first
+
+ITERATIONS = 2
+"""How often the method runs; it starts from the communities that it found the time before."""
 
 Move = Callable[[Matrix, Vector, Vector, float, int, Vector | None], Vector]
 Refine = Callable[[Matrix, Vector, Vector, Vector, float, int], Vector]
@@ -161,24 +164,28 @@ def _refine_levels(
     refine: Refine,
 ) -> Iterator[Vector]:
     """Yield the communities after each level, until no part has more than one vertex."""
-    L, out, into = level
-    labels, start = None, None
-    for k in range(last):
-        word = hashed_random.mix(seed + k)
-        community, count = renumber(move(L, out, into, factor, word, start))
-        whole = community if labels is None else lookup(labels, community)
-        yield connected_components(inside(A, whole))
-        if count == L.nrows:
-            break
-        divided = refine(L, out, into, community, factor, hashed_random.mix(word))
-        divided, parts = renumber(divided)
-        if parts == L.nrows:
-            break
-        # start(divided(i)) = community(i)
-        start = _of_parts(community, divided, parts)
-        L, out, into = merge(L, out, into, divided, parts)
-        # l(i) = divided(l(i))
-        labels = divided if labels is None else lookup(labels, divided)
+    start, found = None, vertex_numbers(A)
+    for _ in range(ITERATIONS):
+        (L, out, into), labels = level, None
+        while last:
+            word = hashed_random.mix(seed + last)
+            community, count = renumber(move(L, out, into, factor, word, start))
+            whole = community if labels is None else lookup(labels, community)
+            found = connected_components(inside(A, whole))
+            yield found
+            last -= 1
+            if count == L.nrows:
+                break
+            divided = refine(L, out, into, community, factor, hashed_random.mix(word))
+            divided, parts = renumber(divided)
+            if parts == L.nrows:
+                break
+            # start(divided(i)) = community(i)
+            start = _of_parts(community, divided, parts)
+            L, out, into = merge(L, out, into, divided, parts)
+            # l(i) = divided(l(i))
+            labels = divided if labels is None else lookup(labels, divided)
+        start = renumber(found)[0]
 
 
 def refine_communities(
