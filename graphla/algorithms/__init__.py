@@ -21,6 +21,10 @@ from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
+from graphla.algorithms.label_propagation_communities import (
+    asyn_lpa_communities,
+    label_propagation_communities,
+)
 from graphla.algorithms.layers import layers
 from graphla.algorithms.leiden import leiden
 from graphla.algorithms.links import (
@@ -62,6 +66,7 @@ __all__ = [
     "WidestPaths",
     "adamic_adar",
     "all_pairs_lengths",
+    "asyn_lpa_communities",
     "average_clustering",
     "average_path_length",
     "bellman_ford",
@@ -96,6 +101,7 @@ __all__ = [
     "k_truss",
     "katz",
     "label_propagation",
+    "label_propagation_communities",
     "layers",
     "leiden",
     "louvain",

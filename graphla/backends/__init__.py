@@ -486,6 +486,23 @@ class Backend(Protocol):
         """
         ...
 
+    def settle_labels(
+        self,
+        links: Csr,
+        back: Csr,
+        labels: Array,
+        order_of: Callable[[int], Array],
+        rounds: int,
+    ) -> Array | None:
+        """Return the labels after at most `rounds` rounds, as int32.
+
+        In round k every vertex is visited once, in the order order_of(k). A vertex keeps its label
+        if no other label has a larger sum of weights in its row of `links`. Otherwise it takes the
+        label with the largest sum, and the largest of several such labels. `back` is the transpose
+        of `links`. The rounds end when no label changes.
+        """
+        ...
+
     def contract(self, links: Csr, labels: Array, count: int) -> Csr:
         """Merge all vertices with the same label into one vertex, and add up the weights of edges.
 

@@ -17,6 +17,7 @@ from graphla.backends.cpu.communities import (
     move_communities,
     propagate_labels,
     refine_communities,
+    settle_labels,
 )
 from graphla.backends.cpu.components import components
 from graphla.backends.cpu.convert import (

@@ -23,6 +23,7 @@ from graphla.backends.cpu.loops.communities import (
     popular_in_block,
     publish_block,
     refine,
+    settle,
     sort_symmetric,
     wake_neighbors,
 )
@@ -163,6 +164,33 @@ def _propagate_in_blocks(
         return np.asarray(now, labels.dtype)
 
     return apart(propagate, stop, crew, (links.nvals + n) * min(rounds, 8))
+
+
+@try_loops
+def settle_labels(
+    links: Csr, back: Csr, labels: Array, order_of: Callable[[int], Array], rounds: int
+) -> Array:
+    """Return the labels after rounds in which the vertices change one after another."""
+    threads, n = compiles(links.nvals, size=links.nrows), links.nrows
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    stop = np.zeros(1, np.int64)
+    rows, sums = _weights(links)
+    both = tuple(
+        Links(kind(each.indptr), kind(each.indices), kind(rows.values), rows.step)
+        for each in (rows, Links(back.indptr, back.indices, rows.values, 0))
+    )
+    state = kind(labels.copy()), kind(np.ones(n, np.uint8)), *_scratch(links, sums, 1, kind)[0]
+    order = np.arange(n, dtype=np.int32)
+    loop = _loop(settle, (*both, kind(order), *state, stop), threads)
+
+    def run_all() -> Array:
+        for k in range(rounds):
+            order = order_of(k).astype(np.int32)
+            if not loop(*both, kind(order), *state, stop) or stop[0]:
+                break
+        return np.asarray(state[0], labels.dtype)
+
+    return apart(run_all, stop, 1, (links.nvals + n) * min(rounds, 8))
 
 
 def _weights(links: Csr) -> tuple[Links, type]:

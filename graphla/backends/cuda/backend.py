@@ -16,6 +16,7 @@ from graphla.backends.cuda.communities import (
     move_communities,
     propagate_labels,
     refine_communities,
+    settle_labels,
 )
 from graphla.backends.cuda.components import components
 from graphla.backends.cuda.convert import (

@@ -197,6 +197,12 @@ def move_communities(request: CommunityMoves) -> Array:
     return kept
 
 
+def settle_labels(
+    links: Csr, back: Csr, labels: Array, order_of: Callable[[int], Array], rounds: int
+) -> None:
+    """Return None, because the vertices change one after another."""
+
+
 def refine_communities(request: CommunityMoves) -> None:
     """Return None: the rounds of products in `algorithms.leiden` refine the communities."""
 

@@ -28,6 +28,7 @@ from graphla.operations.accelerate.groups import (
     MoveCommunities,
     RefineCommunities,
     Rounds,
+    SettleLabels,
 )
 from graphla.operations.accelerate.request import accelerated
 from graphla.operations.accelerate.searches import Search
@@ -48,6 +49,7 @@ __all__ = [
     "RefineCommunities",
     "Rounds",
     "Search",
+    "SettleLabels",
     "SpanningForest",
     "StrongComponents",
     "TriangleCount",

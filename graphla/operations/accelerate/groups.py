@@ -27,6 +27,7 @@ __all__ = [
     "MoveCommunities",
     "RefineCommunities",
     "Rounds",
+    "SettleLabels",
 ]
 
 
@@ -50,6 +51,26 @@ class LabelPropagation:
         return lift(
             self.W, perform("propagate", _propagate, w, labels, self.rounds, self.stream_of)
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SettleLabels:
+    """The labels after at most `rounds` rounds in which vertices change one after another.
+
+    In round k every vertex is visited once, in the order order_of(k). It takes the label with the
+    largest total weight in its row of W, unless its own label has the same total weight. If several
+    labels have the largest weight, it takes the largest of them.
+    """
+
+    W: Any
+    labels: Any
+    order_of: Callable[[int], Array]
+    rounds: int
+
+    def run(self) -> Any:
+        """Return the labels as a full Vector, or None if the device has no such loop."""
+        w, labels = self.W._read(), self.labels._read()
+        return lift(self.W, perform("settle", _settle, w, labels, self.order_of, self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +189,14 @@ def _propagate(
     start = labels.dense().values.astype(np.int32)
     found = backend(w.device).propagate_labels(w.csr, start, rounds, stream_of)
     return _widen(w.device, found, labels.dtype)
+
+
+def _settle(
+    w: MatrixStore, labels: VectorStore, order_of: Callable[[int], Array], rounds: int
+) -> VectorStore | None:
+    do, start = backend(w.device), labels.dense().values.astype(np.int32)
+    back = w.csr if w.is_symmetric else w.csc
+    return _widen(w.device, do.settle_labels(w.csr, back, start, order_of, rounds), labels.dtype)
 
 
 def _moves(

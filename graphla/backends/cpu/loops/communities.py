@@ -120,6 +120,53 @@ def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bit
                 kept_awake[j >> bits] = 1
 
 
+def settle(
+    links: Links,
+    back: Links,
+    order,
+    out_labels,
+    kept_active,
+    kept_sums,
+    kept_met,
+    kept_stop,
+):
+    """Change the label of each active vertex, one after another in the given order.
+
+    A vertex keeps its label if no other label is more frequent among its neighbors. Otherwise it
+    takes the most frequent label; the largest one if several are most frequent. The frequency of a
+    label is the sum of the weights of the edges in the row of the vertex. If a label changes, the
+    vertices in the row of `back`, the transpose of `links`, become active. Return whether any label
+    has changed.
+    """
+    differs = 0
+    for k in range(len(order)):
+        if k & BATCH == 0 and kept_stop[0]:
+            break
+        v = order[k]
+        if not kept_active[v]:
+            continue
+        kept_active[v] = 0
+        own, count = out_labels[v], 0
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            label = out_labels[links.indices[p]]
+            kept_met[count] = label
+            count += kept_sums[label] == 0
+            kept_sums[label] += links.values[p * links.step]
+        best, most, present = own, kept_sums[own], kept_sums[own]
+        for i in range(count):
+            label = kept_met[i]
+            total = kept_sums[label]
+            kept_sums[label] = 0
+            is_better = (total > most) | ((total == most) & (most > present) & (label > best))
+            best, most = (label if is_better else best), (total if is_better else most)
+        if best != own:
+            differs = 1
+            out_labels[v] = best
+            for p in range(back.indptr[v], back.indptr[v + 1]):
+                kept_active[back.indices[p]] = 1
+    return differs
+
+
 def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
     """Return the most frequent label among the neighbors of v, or v's label if it has none.
 
