@@ -5,16 +5,21 @@ from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
 from graphla.algorithms.bfs import Traversal, bfs
+from graphla.algorithms.biconnected import articulation_points, biconnected_components, bridges
 from graphla.algorithms.closeness import closeness
 from graphla.algorithms.clustering import average_clustering, clustering, transitivity
 from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.components import component_count, connected_components, is_connected
+from graphla.algorithms.condensation import Condensation, condensation
 from graphla.algorithms.cores import core_numbers, k_core
+from graphla.algorithms.dag_longest_path import dag_longest_path, dag_longest_path_length
 from graphla.algorithms.degree import degree, in_degree, out_degree
+from graphla.algorithms.descendants import ancestors, descendants
 from graphla.algorithms.diameter import center, diameter, periphery, radius
 from graphla.algorithms.distances import all_pairs_lengths, bfs_levels
 from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.eigenvector import eigenvector
+from graphla.algorithms.find_cycle import HasCycle, find_cycle
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.independent_set import maximal_independent_set
@@ -36,12 +41,20 @@ from graphla.algorithms.spanning_forest import spanning_forest
 from graphla.algorithms.square_clustering import square_clustering
 from graphla.algorithms.sssp import ShortestPaths, sssp
 from graphla.algorithms.strong_components import is_strongly_connected, strong_components
+from graphla.algorithms.topological_sort import (
+    is_directed_acyclic_graph,
+    topological_generations,
+    topological_sort,
+)
+from graphla.algorithms.transitive_reduction import transitive_reduction
 from graphla.algorithms.triangles import triangle_count, triangles
 from graphla.algorithms.truss import k_truss, truss_numbers
 from graphla.algorithms.widest import WidestPaths, widest_path
 
 __all__ = [
+    "Condensation",
     "ConvergenceError",
+    "HasCycle",
     "Hits",
     "MinimaxPaths",
     "NoPath",
@@ -50,29 +63,39 @@ __all__ = [
     "Traversal",
     "WidestPaths",
     "all_pairs_lengths",
+    "ancestors",
+    "articulation_points",
     "average_clustering",
     "average_path_length",
     "bellman_ford",
     "betweenness",
     "bfs",
     "bfs_levels",
+    "biconnected_components",
+    "bridges",
     "center",
     "closeness",
     "clustering",
     "component_count",
+    "condensation",
     "connected_components",
     "core_numbers",
     "cosine",
+    "dag_longest_path",
+    "dag_longest_path_length",
     "degree",
+    "descendants",
     "diameter",
     "eccentricity",
     "edge_betweenness",
     "eigenvector",
+    "find_cycle",
     "greedy_color",
     "harmonic",
     "hits",
     "in_degree",
     "is_connected",
+    "is_directed_acyclic_graph",
     "is_strongly_connected",
     "jaccard",
     "k_core",
@@ -101,7 +124,10 @@ __all__ = [
     "square_clustering",
     "sssp",
     "strong_components",
+    "topological_generations",
+    "topological_sort",
     "transitive_closure",
+    "transitive_reduction",
     "transitivity",
     "triangle_count",
     "triangles",
