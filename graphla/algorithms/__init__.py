@@ -1,6 +1,8 @@
 """Graph algorithms. Each file defines its algorithm as a loop of a few GraphBLAS operations."""
 
 from graphla.algorithms._shared.power_iteration import ConvergenceError
+from graphla.algorithms.all_parents import AllParents, all_parents
+from graphla.algorithms.all_shortest_paths import all_shortest_paths, shortest_paths
 from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
@@ -52,6 +54,7 @@ from graphla.algorithms.truss import k_truss, truss_numbers
 from graphla.algorithms.widest import WidestPaths, widest_path
 
 __all__ = [
+    "AllParents",
     "Condensation",
     "ConvergenceError",
     "HasCycle",
@@ -63,6 +66,8 @@ __all__ = [
     "Traversal",
     "WidestPaths",
     "all_pairs_lengths",
+    "all_parents",
+    "all_shortest_paths",
     "ancestors",
     "articulation_points",
     "average_clustering",
@@ -120,6 +125,7 @@ __all__ = [
     "reachable",
     "shortest_path",
     "shortest_path_length",
+    "shortest_paths",
     "spanning_forest",
     "square_clustering",
     "sssp",
