@@ -8,8 +8,10 @@ reads elements several times as fast as in arrays.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -20,23 +22,37 @@ from graphla.compilers.threads import apart
 
 
 @try_loops
-def run_serial(name: str, arrays: Sequence[np.ndarray], entries: int, *numbers: int) -> int:
+def run_serial(
+    name: str,
+    arrays: Sequence[np.ndarray],
+    entries: int,
+    *numbers: int,
+    plain: Callable[..., int] | None = None,
+) -> int:
     """Run the loop `name` ("file.function"), and return the integer that it returns.
 
     `arrays` are the first arguments of the loop. The loop writes to those whose parameters are
     named `out_*` or `kept_*`. After the arrays, the loop takes a flag `kept_stop`, and then the
-    integers `numbers`. `entries` is the number of entries that the loop reads.
+    integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a faster
+    way to compute the same in Python; it takes lists instead of the arrays.
     """
     stop = np.zeros(1, np.int64)
     if compiles(entries):
         loop = load(name, (numba_ops.nothing,), (*arrays, stop))
         return apart(lambda: loop(*arrays, stop, *numbers), stop, 1, entries)
-    file, function = name.split(".")
-    loop = getattr(import_module(f"graphla.backends.cpu.loops.{file}"), function)
+    loop, outputs = _find(name)
     lists = [array.tolist() for array in arrays]
-    found = loop(*lists, stop.tolist(), *numbers)
-    parameters = list(inspect.signature(loop).parameters)[: len(lists)]
-    for parameter, array, values in zip(parameters, arrays, lists, strict=True):
-        if parameter.startswith(("out_", "kept_")):
-            array[:] = values
+    found = (plain or loop)(*lists, [0], *numbers)
+    for k in outputs:
+        arrays[k][:] = lists[k]
     return found
+
+
+@cache
+def _find(name: str) -> tuple[Callable[..., int], list[int]]:
+    """Return the function of a loop, and the positions of the arrays that it writes to."""
+    file, function = name.split(".")
+    loop: Any = getattr(import_module(f"graphla.backends.cpu.loops.{file}"), function)
+    parameters = inspect.signature(loop).parameters
+    outputs = [k for k, each in enumerate(parameters) if each.startswith(("out_", "kept_"))]
+    return loop, [k for k in outputs if k < list(parameters).index("kept_stop")]
