@@ -80,6 +80,21 @@ class Labels:
         else:
             self._numbers = numbers
 
+    @classmethod
+    def of_distinct(cls, names: Sequence[Any], numbers: Mapping[Any, int] | None) -> Labels:
+        """Return the labels `names`, which are known to be valid.
+
+        Args:
+            names: the label of each vertex; `range(n)` if each vertex is its own label.
+            numbers: the vertex of each label, or None if `names` is a range.
+
+        Returns:
+            A `Labels` object that holds both without a copy.
+        """
+        labels = object.__new__(cls)
+        labels.names, labels._numbers = names, numbers
+        return labels
+
     @property
     def are_numbers(self) -> bool:
         """Whether the label of each vertex is its number."""

@@ -1,0 +1,256 @@
+"""Read the adjacency dictionaries of a NetworkX graph into arrays.
+
+NetworkX stores `adjacency[u][v]`, the dict of attributes of the edge from u to v; in a multigraph
+there is a dict `adjacency[u][v][key]` for each parallel edge. An *entry* is a pair (u, v); an
+undirected edge between two nodes has two entries, which share one dict. *Dict order* is the order
+in which these dictionaries list the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, compress
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+EXACT = 1 << 53
+"""Every integer up to this one is exactly representable as a float."""
+
+
+@dataclass
+class AdjacencyDicts:
+    """The entries of a NetworkX graph in dict order, as compressed rows.
+
+    Attributes:
+        nodes: the nodes in NetworkX's order; `range(n)` if the nodes are these numbers.
+        numbers: the number of each node, or None if each node is its own number.
+        indptr: the entries of row i are those from indptr[i] to indptr[i + 1] - 1.
+        columns: the column of each entry in dict order.
+        directed: whether the graph is directed.
+        multigraph: whether the graph may have parallel edges.
+    """
+
+    nodes: Sequence[Any]
+    numbers: dict[Any, int] | None
+    indptr: np.ndarray
+    columns: np.ndarray
+    directed: bool
+    multigraph: bool
+    _adjacency: Mapping[Any, Any]
+
+    @cached_property
+    def order(self) -> np.ndarray | None:
+        """The dict-order position of each entry if the columns of each row are sorted.
+
+        It is None if they are sorted in dict order.
+        """
+        rises = self.columns[1:] > self.columns[:-1]
+        starts = self.indptr[1:-1]
+        rises[starts[(starts > 0) & (starts < self.columns.size)] - 1] = True
+        if rises.all():
+            return None
+        n, places = len(self.nodes), np.arange(self.columns.size, dtype=np.int32)
+        entries = (places, self.columns.copy(), self.indptr.astype(np.int32))
+        rows = csr_array(entries, shape=(n, n))
+        rows.sort_indices()
+        return rows.data
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The row of each entry in dict order."""
+        return np.repeat(np.arange(len(self.nodes), dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def counts(self) -> Any:
+        """The number of parallel edges of each entry of a multigraph in dict order, else None."""
+        if not self.multigraph:
+            return None
+        return np.fromiter(map(len, self._values()), np.int64, self.columns.size)
+
+    def sort(self, entries: np.ndarray) -> np.ndarray:
+        """Return an array with one element for each entry in the order of sorted columns."""
+        if self.order is None or entries.strides == (0,):
+            return entries
+        return entries[self.order]
+
+    def keys(self) -> list[Any]:
+        """Return the keys of the parallel edges of all entries in dict order."""
+        return list(chain.from_iterable(self._values()))
+
+    def data(self) -> Iterator[dict[Any, Any]]:
+        """Return the attribute dicts of all entries, or of all parallel edges, in dict order."""
+        if self.multigraph:
+            return chain.from_iterable(edges.values() for edges in self._values())
+        return self._values()
+
+    def attribute(self, name: Hashable, default: Any) -> np.ndarray | list[Any]:
+        """Return an attribute of each element of `data()`, as numbers if all of them are numbers.
+
+        Args:
+            name: the key of the attribute.
+            default: the value of an edge that lacks the attribute.
+
+        Returns:
+            An array of BOOL, INT64 or FP64, or a list if a value is no such number.
+        """
+        if self.directed or self.multigraph:
+            return as_numbers(_picked(self.data, name, default))
+        # Both entries of an edge share one dict. Read it only for the entry above the diagonal.
+        upper = self.columns >= self.rows
+        values = _picked(lambda: compress(self.data(), upper), name, default)
+        return self._mirrored(as_numbers(values), upper)
+
+    @cached_property
+    def upper_of(self) -> np.ndarray:
+        """For each entry (i, j) of an undirected graph in dict order, a dict-order position.
+
+        It is the position of (i, j) itself if i <= j, and otherwise that of the entry (j, i).
+        """
+        n, m = len(self.nodes), self.columns.size
+        # In CSC, the entry at the place of (i, j) in sorted CSR is (j, i).
+        places = np.arange(m, dtype=np.int32)
+        across = csr_array((places, self.columns, self.indptr.astype(np.int32)), shape=(n, n))
+        mirror = across.tocsc().data
+        opposite = mirror
+        if self.order is not None:
+            opposite = np.empty(m, np.int32)
+            opposite[self.order] = mirror
+        return np.where(self.columns >= self.rows, places, opposite)
+
+    def release(self) -> None:
+        """Compute what needs the dictionaries of the graph, and drop the reference to them."""
+        _ = self.counts
+        self._adjacency = {}
+
+    def _mirrored(self, values: Any, upper: np.ndarray) -> Any:
+        """Return the values of all entries of an undirected graph from those with row <= column."""
+        if isinstance(values, np.ndarray) and values.size and _are_equal(values):
+            return np.broadcast_to(values[0], (self.columns.size,))
+        source = (np.cumsum(upper, dtype=np.int32) - 1)[self.upper_of]
+        if isinstance(values, np.ndarray):
+            return values[source]
+        return [values[k] for k in source.tolist()]
+
+    def _values(self) -> Iterator[Any]:
+        return chain.from_iterable(neighbors.values() for neighbors in self._adjacency.values())
+
+
+def read_adjacency(G: Any) -> AdjacencyDicts:
+    """Read the nodes and entries of a NetworkX graph of any class.
+
+    Args:
+        G: the graph; a view and a graph of a subclass are read by their public methods.
+
+    Returns:
+        The entries.
+    """
+    nodes, adjacency = list(G), _plain_dicts(G)
+    if list(adjacency) != nodes:
+        adjacency = {node: adjacency[node] for node in nodes}
+    n, rows = len(nodes), adjacency.values()
+    indptr = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=indptr[1:])
+    targets: Iterator[Any] = chain.from_iterable(rows)
+    numbers = None
+    if not are_range(nodes):
+        numbers = dict(zip(nodes, range(n), strict=True))
+        targets = map(numbers.__getitem__, targets)
+    columns = np.fromiter(targets, np.int32, int(indptr[-1]))
+    kept = range(n) if numbers is None else tuple(nodes)
+    directed, multigraph = G.is_directed(), G.is_multigraph()
+    return AdjacencyDicts(kept, numbers, indptr, columns, directed, multigraph, adjacency)
+
+
+def are_range(nodes: Sequence[Any]) -> bool:
+    """Return whether the nodes are the ints 0 to n - 1 in this order."""
+    if not nodes:
+        return True
+    if type(nodes[0]) is not int or type(nodes[-1]) is not int or nodes[-1] != len(nodes) - 1:
+        return False
+    return set(map(type, nodes)) == {int} and list(nodes) == list(range(len(nodes)))
+
+
+def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
+    """Return a list of numbers as an array of BOOL, INT64 or FP64.
+
+    Args:
+        values: any objects.
+
+    Returns:
+        An array of the same numbers, or the list itself if these dtypes cannot represent it.
+    """
+    kinds = set(map(type, values))
+    try:
+        if kinds == {float}:
+            return np.array(values, np.float64)
+        if kinds == {bool}:
+            return np.array(values, np.bool_)
+        if kinds <= {int, bool}:
+            return np.array(values, np.int64)
+        if not all(map(_is_real, kinds)):
+            return values
+        whole = [value for value in values if isinstance(value, int | np.integer)]
+        if len(whole) == len(values):
+            return np.array([int(value) for value in whole], np.int64)
+        if whole and max(map(abs, map(int, whole))) > EXACT:
+            return values
+        array = np.array(values, np.float64)
+        wide = any(issubclass(kind, np.longdouble) for kind in kinds)
+        return values if wide else array
+    except OverflowError:
+        return values
+
+
+def _is_real(kind: type) -> bool:
+    if issubclass(kind, np.generic):
+        return np.dtype(kind).kind in "biuf"
+    return issubclass(kind, (int, float))
+
+
+def _plain_dicts(G: Any) -> Mapping[Any, Any]:
+    """Return the adjacency of G as a dict of dicts."""
+    import networkx as nx
+
+    own = type(G) in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+    if own and type(G._adj) is dict:
+        return G._adj
+    if G.is_multigraph():
+        adjacency = {
+            u: {v: dict(edges.items()) for v, edges in neighbors.items()}
+            for u, neighbors in G.adjacency()
+        }
+    else:
+        adjacency = {u: dict(neighbors.items()) for u, neighbors in G.adjacency()}
+    if not G.is_directed():
+        _refuse_asymmetry(adjacency)
+    return adjacency
+
+
+def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
+    """Raise an error if an undirected view shows different data from both ends of an edge.
+
+    A view of a directed graph as an undirected one can do this.
+    """
+    for u, neighbors in adjacency.items():
+        for v, data in neighbors.items():
+            if adjacency[v].get(u) != data:
+                raise NotImplementedError(
+                    f"the edge from {u!r} to {v!r} of the view has other data than the opposite one"
+                )
+
+
+def _picked(data: Any, name: Hashable, default: Any) -> list[Any]:
+    try:
+        return list(map(itemgetter(name), data()))
+    except KeyError:
+        return [each.get(name, default) for each in data()]
+
+
+def _are_equal(values: np.ndarray) -> bool:
+    bits = values.view(f"u{values.itemsize}")
+    return bool((bits == bits[0]).all())
