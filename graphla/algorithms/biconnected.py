@@ -18,7 +18,7 @@ from graphla.sparse import Matrix, Vector
 from semirings import select
 
 
-class _Blocks(NamedTuple):
+class Blocks(NamedTuple):
     """The result of `find_blocks`.
 
     Attributes:
@@ -157,18 +157,26 @@ def biconnected_components(A: Matrix) -> Matrix:
     return Matrix.from_coo(rows, columns, numbers[component], "INT64", **shape)
 
 
-def find_blocks(A: Matrix) -> _Blocks:
+def find_blocks(A: Matrix) -> Blocks:
     """Find the biconnected components of a symmetric matrix by a depth-first search on the CPU."""
     indptr, columns, _ = A.to("cpu").to_csr(copy=False)
-    n = A.nrows
+    return find_blocks_in(indptr, columns)
+
+
+def find_blocks_in(indptr: np.ndarray, columns: np.ndarray) -> Blocks:
+    """Find the biconnected components of a graph.
+
+    The neighbors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order.
+    """
+    n = indptr.size - 1
     order, low, path, stack = (np.zeros(n, np.int32) for _ in range(4))
     block, heads = np.empty(n, np.int32), np.empty(n, np.int32)
     arrays = (indptr, columns, order, block, heads, low, np.empty_like(indptr[:-1]), path, stack)
     count = run_serial("serial_blocks.blocks", arrays, n + columns.size)
-    return _Blocks(order, block, heads[:count])
+    return Blocks(order, block, heads[:count])
 
 
-def component_of_edges(blocks: _Blocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+def component_of_edges(blocks: Blocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Return the component of each edge, which must not be a self-loop."""
     later = blocks.order[rows] > blocks.order[columns]
     return blocks.block[np.where(later, rows, columns)]
