@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -210,7 +211,7 @@ def biconnected_component_edges(G: Graph) -> Iterator[list[tuple[Any, Any]]]:
     order = np.lexsort((blocks.order[columns], blocks.order[rows], component))
     edges = list(zip(nodes_of(G, rows[order]), nodes_of(G, columns[order]), strict=True))
     bounds = np.searchsorted(component[order], np.arange(blocks.heads.size + 1)).tolist()
-    for i, j in zip(bounds[:-1], bounds[1:], strict=True):
+    for i, j in pairwise(bounds):
         yield edges[i:j]
 
 

@@ -8,7 +8,7 @@ nodes at the same distance are in node order.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -101,8 +101,9 @@ class Neighbors:
         self.on_gpu = G.device != "cpu"
         self.indptr, self.columns = neighbor_lists(G)
         self.values = None if weight is None else _values_in_order(G, self._weighted)
+        self.is_negative = False
         if self.values is not None and self.values.size:
-            self._check(negative)
+            self._check(self.values, negative)
         if self.reverse:
             self._transpose()
         self._heap: tuple[np.ndarray, np.ndarray] | None = None
@@ -113,13 +114,14 @@ class Neighbors:
         A = self._weighted._matrix
         return A.T.new() if self.reverse else A
 
-    def _check(self, negative: bool) -> None:
-        least, most = self.values.min(), self.values.max()  # pyright: ignore[reportOptionalMemberAccess]
+    def _check(self, values: np.ndarray, negative: bool) -> None:
+        least, most = values.min(), values.max()
         if least != least or most != most:
             raise NotImplementedError("a weight is NaN")
-        if least < 0 and not negative:
+        self.is_negative = bool(least < 0)
+        if self.is_negative and not negative:
             raise NotImplementedError("a weight is negative")
-        if self.values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:  # pyright: ignore[reportOptionalMemberAccess]
+        if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
     def _transpose(self) -> None:
@@ -322,7 +324,7 @@ def present(G: Graph, node: Any) -> int:
     return k
 
 
-def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Any:
+def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
     """Yield all paths from `source` to `target` that follow the given parents.
 
     Args:
@@ -330,13 +332,12 @@ def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Any:
         target: a node.
         parents: {node: list of parents}.
 
-    Returns:
-        An iterator over lists of nodes.
+    Yields:
+        The nodes of a path.
 
     Raises:
         NetworkXNoPath: the target has no entry in `parents`.
     """
     if target not in parents:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    follow: Callable[[Any], Any] = parents.__getitem__
-    return walk_back(source, target, follow)
+    yield from walk_back(source, target, parents.__getitem__)
