@@ -29,6 +29,7 @@ from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.layers import layers
 from graphla.algorithms.louvain import louvain
+from graphla.algorithms.lowest_common_ancestors import lowest_common_ancestors
 from graphla.algorithms.matching import maximal_matching
 from graphla.algorithms.minimax import MinimaxPaths, minimax_path
 from graphla.algorithms.modularity import modularity
@@ -109,6 +110,7 @@ __all__ = [
     "label_propagation",
     "layers",
     "louvain",
+    "lowest_common_ancestors",
     "maximal_independent_set",
     "maximal_matching",
     "minimax_path",

@@ -113,9 +113,23 @@ def find_longest_paths(A: Matrix, weight: bool | str | None) -> tuple[np.ndarray
         d, p = solve(Vector.from_dense(np.zeros(n, kind)), W, max_plus[dtype], parents=True)
         return d.to_dense(), p.to_dense()
     indptr, columns, values = W.to_csr(copy=False)
+    return find_longest_in_order(indptr, columns, values.astype(kind, copy=False), order)
+
+
+def find_longest_in_order(
+    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the length of a longest path to each vertex, and the vertex before it on the path.
+
+    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], and `order` is a topological
+    order. The values are INT64 or FP64; None makes each edge 1 long.
+    """
+    n = order.size
+    if values is None:
+        values = np.broadcast_to(np.int64(1), columns.shape)
     step = int(values.strides != (0,))
-    values = np.ascontiguousarray(values if step else values[:1], kind)
-    lengths, parents = np.zeros(n, kind), np.arange(n, dtype=np.int32)
-    arrays = (indptr, columns, values, order, lengths, parents)
+    held = np.ascontiguousarray(values if step else values[:1])
+    lengths, parents = np.zeros(n, held.dtype), np.arange(n, dtype=np.int32)
+    arrays = (indptr, columns, held, order.astype(np.int32), lengths, parents)
     run_serial("serial_order.longest", arrays, n + columns.size, step)
     return lengths, parents

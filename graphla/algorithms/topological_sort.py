@@ -158,13 +158,23 @@ def count_generations(A: Matrix) -> Vector:
     """Return the generation of each vertex, without entries at and behind vertices of cycles."""
     if A.device != "cpu":
         return definition(A)
-    n = A.nrows
     indptr, columns, _ = A.to_csr(copy=False)
+    _, generation = remove_generations(indptr, columns)
+    return Vector.from_dense(generation, -1, dtype="INT64")
+
+
+def remove_generations(indptr: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices in topological order, and the generation of each vertex.
+
+    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. Vertices of
+    cycles and behind cycles are missing in the order, and their generation is -1.
+    """
+    n = indptr.size - 1
     degrees, order = np.bincount(columns, minlength=n).astype(np.int32), np.empty(n, np.int32)
     generation = np.full(n, -1, np.int32)
     arrays = (indptr, columns, degrees, order, generation)
-    run_serial("serial_order.generations", arrays, n + columns.size)
-    return Vector.from_dense(generation, -1, dtype="INT64")
+    count = run_serial("serial_order.generations", arrays, n + columns.size)
+    return order[:count], generation
 
 
 def definition(A: Matrix) -> Vector:

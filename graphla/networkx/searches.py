@@ -84,6 +84,7 @@ class Neighbors:
     Args:
         G: the graph.
         weight: the edge attribute for lengths; None makes each length 1.
+        default: the length of an edge that lacks the attribute.
         reverse: whether searches follow the edges of a directed graph backward.
         negative: whether weights may be negative.
 
@@ -93,11 +94,17 @@ class Neighbors:
     """
 
     def __init__(
-        self, G: Graph, weight: Any = None, *, reverse: bool = False, negative: bool = False
+        self,
+        G: Graph,
+        weight: Any = None,
+        *,
+        default: Any = 1,
+        reverse: bool = False,
+        negative: bool = False,
     ):
         self.G, self.weight, self.n = G, weight, len(G)
         self.reverse = reverse and G.directed
-        self._weighted = G if weight is None else weighted(G, weight)
+        self._weighted = G if weight is None else weighted(G, weight, default)
         self.on_gpu = G.device != "cpu"
         self.indptr, self.columns = neighbor_lists(G)
         self.values = None if weight is None else _values_in_order(G, self._weighted)
