@@ -67,7 +67,8 @@ def bridges(A: Matrix) -> Matrix:
     _, block, heads = find_blocks(A)
     # A component without a cycle has one edge, and so one vertex below its head.
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
-    ends = np.flatnonzero((block >= 0) & (sizes[block] == 1))
+    ends = np.flatnonzero(block >= 0)
+    ends = ends[sizes[block[ends]] == 1]
     tops = heads[block[ends]]
     shape = {"nrows": A.nrows, "ncols": A.ncols}
     rows, columns = np.r_[ends, tops], np.r_[tops, ends]

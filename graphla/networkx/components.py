@@ -145,7 +145,7 @@ def is_semiconnected(G: Graph) -> bool:
     place[order] = np.arange(order.size)
     # Each component must have an edge to the next one in the topological order.
     rows, columns, _ = C.to_coo()
-    return np.count_nonzero(place[columns] - place[rows] == 1) == order.size - 1
+    return int(np.count_nonzero(place[columns] - place[rows] == 1)) == order.size - 1
 
 
 def _strong_labels(G: Graph) -> np.ndarray:
@@ -187,7 +187,7 @@ def _ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 def is_biconnected(G: Graph) -> bool:
     """Answer `networkx.is_biconnected`."""
     blocks = _blocks(G)
-    return blocks.heads.size == 1 and np.count_nonzero(blocks.block >= 0) + 1 == len(G)
+    return blocks.heads.size == 1 and int(np.count_nonzero(blocks.block >= 0)) + 1 == len(G)
 
 
 def biconnected_components(G: Graph) -> Iterator[set[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -41,7 +42,7 @@ def topological_generations(G: Graph) -> Iterator[list[Any]]:
     order, generation = _remove(G)
     nodes = nodes_of(G, order)
     bounds = np.cumsum(np.bincount(generation[order])).tolist()
-    for i, j in zip([0, *bounds[:-1]], bounds, strict=True):
+    for i, j in pairwise([0, *bounds]):
         yield nodes[i:j]
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)

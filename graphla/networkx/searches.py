@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from graphla import algorithms
-from graphla.algorithms.all_shortest_paths import walk_back
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, weighted
 from graphla.operations.serial import run_serial
@@ -216,8 +216,8 @@ class Neighbors:
             tree: the result of a search without a target.
 
         Returns:
-            {node: list of nodes} in the order of the search, with an empty list for a source that
-            no shortest path enters.
+            {node: list of nodes} in the order of discovery, with an empty list for a source that no
+            shortest path enters.
         """
         position = np.full(self.n, -1, np.int64)
         position[tree.order] = np.arange(tree.order.size)
@@ -228,15 +228,19 @@ class Neighbors:
         places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
         sources, targets = np.repeat(tree.order, counts), self.columns[places]
         steps = 1 if self.values is None else self.values[places]
+        first = np.full(self.n, -1, np.int64)
+        first[targets[::-1]] = np.arange(targets.size, 0, -1)
+        first[tree.order[tree.order == tree.parents]] = 0
         tight = (position[targets] >= 0) & (length[sources] + steps == length[targets])
         sources, targets = sources[tight], position[targets[tight]]
         order = np.argsort(targets, kind="stable")
         parents = nodes_of(self.G, sources[order])
         bounds = np.searchsorted(targets[order], np.arange(tree.order.size + 1)).tolist()
-        return {
-            node: parents[i:j]
-            for node, i, j in zip(tree.nodes, bounds[:-1], bounds[1:], strict=True)
-        }
+        lists = [parents[i:j] for i, j in pairwise(bounds)]
+        # NetworkX lists the nodes in the order of their discovery.
+        found = np.argsort(first[tree.order], kind="stable")
+        nodes = nodes_of(self.G, tree.order[found])
+        return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
 
 
 def _values_in_order(G: Graph, W: Graph) -> np.ndarray:
@@ -334,6 +338,9 @@ def present(G: Graph, node: Any) -> int:
 def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
     """Yield all paths from `source` to `target` that follow the given parents.
 
+    If the source has parents, because a cycle of weight 0 passes through it, NetworkX repeats some
+    paths. So does this function.
+
     Args:
         source: a node.
         target: a node.
@@ -347,4 +354,18 @@ def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterat
     """
     if target not in parents:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
-    yield from walk_back(source, target, parents.__getitem__)
+    path, choices, on_path = [target], [iter(parents[target])], {target}
+    while path:
+        if path[-1] == source:
+            yield path[::-1]
+        for node in choices[-1]:
+            if node not in on_path:
+                path.append(node)
+                on_path.add(node)
+                choices.append(iter(parents[node]))
+                break
+            if path[-1] == source:
+                yield path[::-1]
+        else:
+            choices.pop()
+            on_path.discard(path.pop())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -79,7 +80,7 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
         tree = Neighbors(G).search(starts)
         bounds = np.cumsum(np.bincount(tree.lengths)).tolist()
         nodes = tree.nodes
-        for i, j in zip([0, *bounds[:-1]], bounds, strict=True):
+        for i, j in pairwise([0, *bounds]):
             yield nodes[i:j]
 
 
