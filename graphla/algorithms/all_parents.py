@@ -57,7 +57,8 @@ def all_parents(
             NetworkX, to use the values of A.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights both run a breadth-first search.
-        cutoff: the maximum distance: vertices farther away are not reached. None sets no bound.
+        cutoff: the maximum distance: vertices farther away are not reached. None sets no bound. It
+            must be None if the method is "bellman-ford" and weights are used.
 
     Returns:
         AllParents: (distances, parents). Edges of weight 0 make two vertices parents of each other,
@@ -70,8 +71,8 @@ def all_parents(
         DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
-            were summed.
+            method is "bellman-ford", if `cutoff` is negative or must be None, or if weights are
+            used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -100,12 +101,9 @@ def find_distances(
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if method == "dijkstra" or not validation.weighs("weight", weight):
         return sssp(A, source, weight=weight, cutoff=cutoff, parents=parents)
-    distances, before = bellman_ford(A, source, weight=weight, parents=parents)
-    if cutoff is None:
-        return ShortestPaths(distances, before)
-    # d⟨d ≤ cutoff, r⟩ = d
-    near = distances.select("<=", cutoff).new()
-    return ShortestPaths(near, None if before is None else before.dup(mask=near.S))
+    if cutoff is not None:
+        raise InvalidValue(f'cutoff is {cutoff}, but must be None with the method "bellman-ford"')
+    return bellman_ford(A, source, weight=weight, parents=parents)
 
 
 def find_tight_edges(A: Matrix, d: Vector) -> Matrix:

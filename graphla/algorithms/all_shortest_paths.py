@@ -132,7 +132,8 @@ def shortest_paths(
             NetworkX, to use the values of A.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights both run a breadth-first search.
-        cutoff: the maximum length of a path; None sets no bound.
+        cutoff: the maximum length of a path; None sets no bound. It must be None if the method is
+            "bellman-ford" and weights are used.
 
     Returns:
         list[list[int]]: for each reached vertex, in ascending order, the vertices of a shortest
@@ -145,8 +146,8 @@ def shortest_paths(
         DeviceMismatch: If A and a Vector of sources are not on the same device.
         InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
-            were summed.
+            method is "bellman-ford", if `cutoff` is negative or must be None, or if weights are
+            used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:

@@ -103,6 +103,8 @@ def test_wrong_arguments_are_rejected():
             find(A, 0, True, "a-star")
         with pytest.raises(gl.exceptions.IndexOutOfBound, match="source is 3, but"):
             find(A, 3)
-    assert shortest_paths(A, 0, True, "bellman-ford", cutoff=-1) == [[0, 1]]
+        with pytest.raises(ValueError, match="cutoff is 5, but must be None with the method"):
+            find(A, 0, True, "bellman-ford", cutoff=5)
+    assert shortest_paths(A, 0, True, "bellman-ford") == [[0], [0, 1]]
     with pytest.raises(gl.exceptions.IndexOutOfBound, match="target is 3, but"):
         all_shortest_paths(A, 0, 3)
