@@ -8,7 +8,7 @@ search tree's edge above that end of it which was discovered later.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def bridges(A: Matrix) -> Matrix:
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]
     tops = heads[block[ends]]
-    shape = {"nrows": A.nrows, "ncols": A.ncols}
+    shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
     rows, columns = np.r_[ends, tops], np.r_[tops, ends]
     found = Matrix.from_coo(rows, columns, True, **shape)
     return A.dup(mask=found.S)
@@ -154,7 +154,7 @@ def biconnected_components(A: Matrix) -> Matrix:
     _, first = np.unique(component[upper], return_index=True)
     numbers = np.empty(blocks.heads.size, np.int64)
     numbers[np.argsort(first)] = np.arange(first.size)
-    shape = {"nrows": A.nrows, "ncols": A.ncols}
+    shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
     return Matrix.from_coo(rows, columns, numbers[component], "INT64", **shape)
 
 

@@ -58,11 +58,12 @@ def test_a_cycle_of_3000_vertices_is_one_component():
     n = 3000
     order = np.random.default_rng(1).permutation(n)
     edges = np.c_[order, np.roll(order, 1)]
-    A = gl.Matrix.from_coo(*np.r_[edges, edges[:, ::-1]].T, 1, nrows=n, ncols=n)
+    rows, columns = np.r_[edges, edges[:, ::-1]].T
+    A = gl.Matrix.from_coo(rows, columns, 1, nrows=n, ncols=n)
     assert not bridges(A).nvals and not articulation_points(A).nvals
     assert set(biconnected_components(A).to_coo()[2].tolist()) == {0}
-    path = np.r_[edges[1:], edges[1:, ::-1]].T
-    A = gl.Matrix.from_coo(*path, 1, nrows=n, ncols=n)
+    rows, columns = np.r_[edges[1:], edges[1:, ::-1]].T
+    A = gl.Matrix.from_coo(rows, columns, 1, nrows=n, ncols=n)
     assert bridges(A).isequal(A)
     assert articulation_points(A).nvals == n - 2
 
