@@ -518,6 +518,15 @@ class Backend(Protocol):
         """Return the ranks after the last round."""
         ...
 
+    def augment(self, residuals: Csr, source: int, target: int) -> Array | None:
+        """Return the residuals after a maximum flow. Only the CPU backend has this function.
+
+        `residuals` holds the capacities, as int64 or float64. It has no entry on its diagonal, and
+        has an opposite entry for each entry. The result holds the capacity that is left at each
+        entry.
+        """
+        ...
+
 
 class Streams(Protocol):
     """Functions that order the work on a device that runs asynchronously, such as a GPU."""

@@ -72,15 +72,16 @@ class AdjacencyDicts:
             return None
         return np.fromiter(map(len, self._values()), np.int64, self.columns.size)
 
+    @cached_property
+    def keys(self) -> Any:
+        """The keys of the parallel edges of all entries in dict order; None without them."""
+        return list(chain.from_iterable(self._values())) if self.multigraph else None
+
     def sort(self, entries: np.ndarray) -> np.ndarray:
         """Return an array with one element for each entry in the order of sorted columns."""
         if self.order is None or entries.strides == (0,):
             return entries
         return entries[self.order]
-
-    def keys(self) -> list[Any]:
-        """Return the keys of the parallel edges of all entries in dict order."""
-        return list(chain.from_iterable(self._values()))
 
     def data(self) -> Iterator[dict[Any, Any]]:
         """Return the attribute dicts of all entries, or of all parallel edges, in dict order."""
@@ -122,9 +123,43 @@ class AdjacencyDicts:
             opposite[self.order] = mirror
         return np.where(self.columns >= self.rows, places, opposite)
 
+    def select(self, nodes: np.ndarray, edges: np.ndarray) -> AdjacencyDicts:
+        """Return some of the nodes and edges in the same order.
+
+        Args:
+            nodes: an array of booleans, one for each node.
+            edges: an array of booleans, one for each element of `data()`. Edges of nodes that are
+                not selected must not be selected.
+
+        Returns:
+            The selected entries.
+        """
+        counts = None if self.counts is None else _sums(edges, self.counts)
+        kept = edges if counts is None else counts > 0
+        position = np.cumsum(nodes, dtype=np.int32) - 1
+        indptr = np.zeros(int(nodes.sum()) + 1, np.int64)
+        rows = position[self.rows[kept]]
+        np.cumsum(np.bincount(rows, minlength=indptr.size - 1), out=indptr[1:])
+        names: Any = tuple(compress(self.nodes, nodes))
+        numbers = None if are_range(names) else {name: k for k, name in enumerate(names)}
+        columns = position[self.columns[kept]]
+        chosen = AdjacencyDicts(
+            range(len(names)) if numbers is None else names,
+            numbers,
+            indptr,
+            columns,
+            self.directed,
+            self.multigraph,
+            {},
+        )
+        if counts is not None:
+            chosen.__dict__["counts"] = counts[kept]
+            chosen.__dict__["keys"] = list(compress(self.keys, edges))
+        return chosen
+
     def release(self) -> None:
         """Compute what needs the dictionaries of the graph, and drop the reference to them."""
-        _ = self.counts
+        _ = self.counts, self.keys
         self._adjacency = {}
 
     def _mirrored(self, values: Any, upper: np.ndarray) -> Any:
@@ -199,16 +234,22 @@ def as_numbers(values: list[Any]) -> np.ndarray | list[Any]:
             return np.array([int(value) for value in whole], np.int64)
         if whole and max(map(abs, map(int, whole))) > EXACT:
             return values
-        array = np.array(values, np.float64)
-        wide = any(issubclass(kind, np.longdouble) for kind in kinds)
-        return values if wide else array
+        return np.array(values, np.float64)
     except OverflowError:
         return values
 
 
+def _sums(edges: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return how many of the parallel edges of each entry are selected."""
+    ends = np.cumsum(counts)
+    sums = np.concatenate(([0], np.cumsum(edges)))
+    return sums[ends] - sums[ends - counts]
+
+
 def _is_real(kind: type) -> bool:
     if issubclass(kind, np.generic):
-        return np.dtype(kind).kind in "biuf"
+        dtype = np.dtype(kind)
+        return dtype.kind in "biuf" and dtype.itemsize <= 8
     return issubclass(kind, (int, float))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import Any
 
 import networkx as nx
@@ -59,8 +59,8 @@ class NetworkXGraph(Graph):
         self._directed = entries.directed
         self._multigraph_weight = self._weight_name = None
         self._attributes, self._data, self._nodes, self.graph = attributes, data, nodes, graph
-        self._keys = entries.keys() if entries.multigraph else None
         entries.release()
+        self._keys = entries.keys
         self._device, self._entries = device, entries
         self._weighted: dict[Any, Graph] = {}
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
@@ -522,6 +522,39 @@ def edges_of(G: Graph, *, keys: bool = False) -> list[tuple[Any, ...]]:
             return list(zip(*ends, [G._keys[k] for k in chosen], strict=True))
         return list(zip(*ends, strict=True))
     return list(zip(nodes_of(G, rows[kept]), nodes_of(G, columns[kept]), strict=True))
+
+
+def subgraph(
+    G: Graph, *, nodes: np.ndarray | None = None, edges: np.ndarray | None = None
+) -> NetworkXGraph:
+    """Return some of the nodes and edges with all their attributes.
+
+    Args:
+        G: the graph.
+        nodes: an array of booleans, one for each node; None selects all.
+        edges: an array of booleans, one for each element of `NetworkXGraph.attribute`, which is the
+            same for both entries of an undirected edge; None selects all edges between selected
+            nodes.
+
+    Returns:
+        A graph with the same order of nodes and edges.
+    """
+    if not isinstance(G, NetworkXGraph):
+        G = new_graph(G, weight=None if G._matrix.dtype == "BOOL" else G.weight_name or "weight")
+    entries = G._entries
+    nodes = np.ones(len(G), bool) if nodes is None else nodes
+    inside = nodes[entries.rows] & nodes[entries.columns]
+    if entries.counts is not None:
+        inside = np.repeat(inside, entries.counts)
+    edges = inside if edges is None else inside & edges
+    attributes = {
+        name: values[edges] if isinstance(values, np.ndarray) else list(compress(values, edges))
+        for name, values in G._attributes.items()
+    }
+    data = None if G._data is None else list(compress(G._data, edges))
+    kept = None if G._nodes is None else list(compress(G._nodes, nodes))
+    chosen = entries.select(nodes, edges)
+    return NetworkXGraph(chosen, attributes, data, kept, dict(G.graph), G._device)
 
 
 def new_graph(

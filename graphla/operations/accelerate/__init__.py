@@ -19,6 +19,7 @@ from graphla.operations.accelerate.components import (
     Truss,
     TrussNumbers,
 )
+from graphla.operations.accelerate.flows import Augmentation
 from graphla.operations.accelerate.groups import (
     Contraction,
     Gains,
@@ -32,6 +33,7 @@ from graphla.operations.accelerate.request import accelerated
 from graphla.operations.accelerate.searches import Search
 
 __all__ = [
+    "Augmentation",
     "Components",
     "Contraction",
     "CoreNumbers",
