@@ -29,9 +29,10 @@ from semirings.semiring import min_first
 class HasCycle(GraphblasException, ValueError):
     """Raised if an algorithm needs a graph without cycles.
 
-    Attributes:
-        cycle: the vertices of one cycle in the order of its edges, each listed once; labels if the
-            algorithm was called with a Graph.
+    Args:
+        message: the message.
+        cycle: the vertices of one cycle in the order of its edges, each listed once. The attribute
+            `cycle` has their labels if the algorithm was called with a Graph.
     """
 
     def __init__(self, message: str, cycle: list[int]):
