@@ -277,7 +277,7 @@ def to_networkx(G: Graph) -> Any:
 def _fill_adjacency(G: NetworkXGraph, H: Any, nodes: list[Any]) -> None:
     """Build the adjacency dictionaries of H, in which both entries of an edge share one dict."""
     entries = G._entries
-    data = [dict(each) for each in _edge_dicts(G)]
+    data = [dict(each) for each in edge_dicts(G)]
     if not G.directed:
         data = _shared(G, data)
     if G._keys is not None:
@@ -302,7 +302,15 @@ def _fill_adjacency(G: NetworkXGraph, H: Any, nodes: list[Any]) -> None:
         H._pred.update(predecessors)
 
 
-def _edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
+def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
+    """Return the attribute dict of each edge in dict order.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        The dicts, which must not be changed.
+    """
     if G._data is not None:
         return G._data
     if not G._attributes:
