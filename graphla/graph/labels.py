@@ -39,6 +39,12 @@ def vertex_name(vertices: Any) -> str:
     return repr(labels.of(vertices))
 
 
+def as_labels(vertices: list[int]) -> list[Any]:
+    """Return the labels of the vertices, for a field of an error."""
+    labels = _AT.get()
+    return vertices if labels is None else labels.of(vertices)
+
+
 class Labels:
     """The label of each vertex, and the vertex of each label.
 

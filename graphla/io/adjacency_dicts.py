@@ -379,8 +379,9 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
     """
     nodes = entries.nodes
     if not entries.directed:
-        source: Any = np.cumsum(entries.columns >= entries.rows, dtype=np.int32) - 1
-        data = list(map(data.__getitem__, source[entries.upper_of].tolist()))
+        source = np.cumsum(entries.columns >= entries.rows, dtype=np.int32) - 1
+        shared: list[int] = source[entries.upper_of].tolist()
+        data = [data[k] for k in shared]
     columns = entries.columns.tolist()
     _fill(H._adj, nodes, entries.indptr, _named(entries, columns), data)
     if entries.directed:

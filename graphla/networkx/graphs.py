@@ -270,13 +270,13 @@ def to_networkx(G: Graph) -> Any:
         if G._nodes is not None
         else ((node, {}) for node in nodes)
     )
-    fill_adjacency(H, G._entries, _edge_dicts(G))
+    fill_adjacency(H, G._entries, _new_edge_dicts(G))
     return H
 
 
-def _edge_dicts(G: NetworkXGraph) -> list[Any]:
+def _new_edge_dicts(G: NetworkXGraph) -> list[Any]:
     """Return what `fill_adjacency` needs: new dicts with the edge attributes of G."""
-    entries, data = G._entries, _attribute_dicts(G)
+    entries, data = G._entries, edge_dicts(G)
     kept: Any = slice(None) if G.directed else entries.columns >= entries.rows
     if G._keys is None:
         return list(map(dict, data if G.directed else compress(data, kept)))
@@ -288,15 +288,22 @@ def _edge_dicts(G: NetworkXGraph) -> list[Any]:
     return [dict(pairs[i:j]) for i, j in pairwise([0, *np.cumsum(counts).tolist()])]
 
 
-def _attribute_dicts(G: NetworkXGraph) -> Iterable[Any]:
-    """Return the attributes of each element of edge data, as a dict or as pairs."""
+def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
+    """Return the attribute dict of each edge in dict order.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        The dicts, which must not be changed.
+    """
     if G._data is not None:
         return G._data
     if not G._attributes:
-        return repeat((), G._edge_count())
+        return repeat({}, G._edge_count())
     columns = [each if isinstance(each, list) else each.tolist() for each in G._attributes.values()]
     names = list(G._attributes)
-    return (zip(names, row, strict=True) for row in zip(*columns, strict=True))
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 # --- arguments ------------------------------------------------------------------------------------
