@@ -69,6 +69,22 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- conversions ----------------------------------------------------------------------------
+    "from_numpy_array": Function("conversions.from_numpy_array", "build"),
+    "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
+    "from_pandas_edgelist": Function(
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+    ),
+    "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
+    "is_empty": Function("conversions.is_empty", "local"),
+    "is_isolate": Function("conversions.is_isolate", "local"),
+    "isolates": Function("conversions.isolates", "local"),
+    "number_of_isolates": Function("conversions.number_of_isolates", "local"),
+    "number_of_selfloops": Function("conversions.number_of_selfloops", "local"),
+    "to_numpy_array": Function("conversions.to_numpy_array", "local"),
+    "to_pandas_adjacency": Function("conversions.to_pandas_adjacency", "local"),
+    "to_pandas_edgelist": Function("conversions.to_pandas_edgelist", "local"),
+    "to_scipy_sparse_array": Function("conversions.to_scipy_sparse_array", "local"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
