@@ -7,8 +7,10 @@ nodes at the same distance are in node order.
 
 from __future__ import annotations
 
+import gc
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
@@ -23,6 +25,21 @@ from graphla.operations.serial import run_serial
 
 LONGEST = 1 << 62
 """Sums of integer weights must stay below this bound."""
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """In a `with` block, do not collect garbage.
+
+    A collection visits all lists that exist, and many new lists would cause many collections.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 class Tree:
@@ -49,19 +66,18 @@ class Tree:
 
     def paths(self, *, reverse: bool = False) -> dict[Any, list[Any]]:
         """Return {node: path from its source}; with `reverse`, each path begins at the node."""
-        paths: dict[int, list[Any]] = {}
-        named: dict[Any, list[Any]] = {}
-        for v, parent, node in zip(
-            self.order.tolist(), self.parents.tolist(), self.nodes, strict=True
-        ):
-            if v == parent:
-                path = [node]
-            elif reverse:
-                path = [node, *paths[parent]]
-            else:
-                path = [*paths[parent], node]
-            paths[v] = named[node] = path
-        return named
+        paths: dict[Any, list[Any]] = {}
+        parents = nodes_of(self.G, self.parents)
+        with paused_collection():
+            # A source comes before the other nodes of its tree.
+            for node, parent in zip(self.nodes, parents, strict=True):
+                if node is parent or node == parent:
+                    paths[node] = [node]
+                elif reverse:
+                    paths[node] = [node, *paths[parent]]
+                else:
+                    paths[node] = [*paths[parent], node]
+        return paths
 
     def path(self, target: int) -> list[Any]:
         """Return the path from its source to one reached vertex."""
