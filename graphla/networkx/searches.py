@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import networkx as nx
@@ -20,7 +20,15 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, weighted
+from graphla.io.adjacency_dicts import as_numbers
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    entry_data,
+    find,
+    neighbor_lists,
+    nodes_of,
+    weighted,
+)
 from graphla.operations.serial import run_serial
 
 LONGEST = 1 << 62
@@ -99,8 +107,11 @@ class Neighbors:
 
     Args:
         G: the graph.
-        weight: the edge attribute for lengths; None makes each length 1.
+        weight: the edge attribute for lengths; None makes each length 1. It may also be a function
+            of two nodes and the data of their edge, which returns None for a hidden edge. In
+            contrast to NetworkX, it is called for all edges.
         default: the length of an edge that lacks the attribute.
+        parallel: which of parallel edges counts: "min" or "max".
         reverse: whether searches follow the edges of a directed graph backward.
         negative: whether weights may be negative.
 
@@ -115,15 +126,22 @@ class Neighbors:
         weight: Any = None,
         *,
         default: Any = 1,
+        parallel: str = "min",
         reverse: bool = False,
         negative: bool = False,
     ):
         self.G, self.weight, self.n = G, weight, len(G)
         self.reverse = reverse and G.directed
-        self._weighted = G if weight is None else weighted(G, weight, default)
-        self.on_gpu = G.device != "cpu"
+        self.on_gpu = G.device != "cpu" and not callable(weight)
         self.indptr, self.columns = neighbor_lists(G)
-        self.values = None if weight is None else _values_in_order(G, self._weighted)
+        self.values: np.ndarray | None = None
+        self._weighted: Graph | None = G
+        if callable(weight):
+            self._weighted = None
+            self._evaluate(weight)
+        elif weight is not None:
+            self._weighted = weighted(G, weight, default, parallel=parallel)
+            self.values = _values_in_order(G, self._weighted)
         self.is_negative = False
         if self.values is not None and self.values.size:
             self._check(self.values, negative)
@@ -134,8 +152,31 @@ class Neighbors:
     @property
     def matrix(self) -> Any:
         """The Matrix on its device, whose values are the lengths."""
+        if self._weighted is None:
+            raise NotImplementedError("the weight is a function and returns a negative weight")
         A = self._weighted._matrix
         return A.T.new() if self.reverse else A
+
+    def _evaluate(self, weight: Callable[[Any, Any, Any], Any]) -> None:
+        """Compute the values by a function, and drop the hidden edges."""
+        if self.reverse:
+            raise NotImplementedError("the weight is a function, and the search runs backward")
+        rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
+        ends = zip(nodes_of(self.G, rows), nodes_of(self.G, self.columns), strict=True)
+        try:
+            found = [
+                weight(u, v, data) for (u, v), data in zip(ends, entry_data(self.G), strict=True)
+            ]
+        except Exception as error:
+            raise NotImplementedError(f"the weight function failed: {error}") from error
+        shown = np.array([each is not None for each in found], bool)
+        values = as_numbers([each for each in found if each is not None])
+        if not isinstance(values, np.ndarray):
+            raise NotImplementedError("the weight function returns an object that is not a number")
+        kind = np.float64 if values.dtype.kind == "f" else np.int64
+        self.values, self.columns = values.astype(kind), self.columns[shown]
+        counts = np.bincount(rows[shown], minlength=self.n)
+        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
 
     def _check(self, values: np.ndarray, negative: bool) -> None:
         least, most = values.min(), values.max()
@@ -146,6 +187,22 @@ class Neighbors:
             raise NotImplementedError("a weight is negative")
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
+
+    def sort(self, sort_neighbors: Callable[[Any], Any], start: int) -> None:
+        """Sort the neighbors of each vertex that a search from `start` reaches by a function.
+
+        The function takes an iterator over the neighbors of a node, as in NetworkX.
+        """
+        reached = self.search([start]).order
+        columns, bounds = nodes_of(self.G, self.columns), self.indptr.tolist()
+        lists: list[list[int]] = [[] for _ in range(self.n)]
+        for v in reached.tolist():
+            chosen = sort_neighbors(iter(columns[bounds[v] : bounds[v + 1]]))
+            lists[v] = [present(self.G, node) for node in chosen]
+        self.indptr = np.zeros(self.n + 1, np.int64)
+        np.cumsum([len(each) for each in lists], out=self.indptr[1:])
+        self.columns = np.array(list(chain.from_iterable(lists)), np.int32)
+        self.on_gpu = False
 
     def _transpose(self) -> None:
         rows = np.repeat(np.arange(self.n, dtype=self.columns.dtype), np.diff(self.indptr))
