@@ -226,7 +226,7 @@ def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarra
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)
     # NetworkX adds the default for each edge if `weight` is None, which is no key of the data.
-    neighbors = Neighbors(G, weight, default=default, parallel="max", negative=True)
+    neighbors = Neighbors(G, weight, default=default, parallel="max", bellman_ford=True)
     lengths, parents = find_longest_in_order(
         neighbors.indptr, neighbors.columns, neighbors.values, order
     )
