@@ -7,6 +7,7 @@ with three arguments takes 0.1 us instead of 0.6.
 
 from __future__ import annotations
 
+from platform import machine
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,21 @@ def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
 def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
     """Atomically set the bits of `value` in array[index], and return the previous value."""
     return array.dtype(array, types.uint64, array.dtype), _update("or")
+
+
+@intrinsic
+def watch(context: Any, array: Any, index: Any) -> Any:
+    """Return array[index], after a short pause: for loops that wait until another thread changes
+    the element."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if machine() in ("x86_64", "AMD64"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), kind), [])
+        place = _place(context, builder, signature, arguments)
+        return builder.load_atomic(place, "seq_cst", as_dtype(array.dtype).itemsize)
+
+    return array.dtype(array, types.uint64), generate
 
 
 @intrinsic

@@ -5,21 +5,31 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.loops.components import (
+    FIND_LARGEST,
+    FLATTEN,
+    JOIN_FIRST,
+    JOIN_REST,
+    LABEL,
+    NONE,
+)
+from graphla.backends.cpu.operands import Parts, even_parts, row_parts, threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart
+from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
 
 @try_loops
 def components(out: Csr, into: Csr | None) -> Array:
     """Return the smallest vertex of the weak component of each vertex, as int64[n]."""
-    if compiles(out.nvals, size=out.nrows):
-        return _components_numba(out, into)
+    threads = compiles(out.nvals, size=out.nrows)
+    if threads:
+        return _components_numba(out, into, threads_worth(out.nrows + out.nvals, threads))
     return label_by_search(out, "weak")
 
 
-def _components_numba(out: Csr, into: Csr | None) -> Array:
+def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     n = out.nrows
     if not n:
         return np.empty(0, np.int64)
@@ -29,10 +39,25 @@ def _components_numba(out: Csr, into: Csr | None) -> Array:
     rows = (out.indptr, out.indices, other.indptr, other.indices)
     stop = np.zeros(1, np.int64)
     arrays = (*rows, parent, tally, labels, stop)
-    flags = (int(other is not out), int(into is not None))
-    loop = load("components.label", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays, *flags), stop, 1, n + out.nvals)
-    return labels
+    both, skips = int(other is not out), into is not None
+    loop = load("components.label", (numba_ops.sharing, threads > 1), arrays)
+    even, by_entries = even_parts(n, n + out.nvals, threads), row_parts(out.indptr, threads)
+
+    def run_step(step: int, parts: Parts, whole: int = NONE) -> list[int]:
+        call = lambda *part: loop(*arrays, both, step, whole, *part)  # noqa: E731
+        return run(call, parts, threads, stop)
+
+    def run_all() -> Array:
+        run_step(JOIN_FIRST, even)
+        whole = NONE
+        if skips:
+            run_step(FLATTEN, even)
+            (whole,) = run_step(FIND_LARGEST, [(0, n)])
+        run_step(JOIN_REST, by_entries, whole)
+        run_step(LABEL, even)
+        return labels
+
+    return apart(run_all, stop, threads, n + out.nvals)
 
 
 def label_by_search(a: Csr, connection: str) -> Array:

