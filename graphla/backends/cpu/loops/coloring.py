@@ -47,25 +47,24 @@ def color(
             stamp, count = np.int32(t + ONE), ZERO
             for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 state = np.uint64(out_states[np.uint64(indices[p])])
-                if IS_SHARED:
+                if not IS_SHARED:
+                    kept_marks[base + state] = stamp
+                else:
                     is_earlier = np.uint64(state >> HALF < t)
                     taken = (state & LOWER) * is_earlier
                     kept_waiting[base + count] = indices[p]
                     count += is_earlier & np.uint64(taken == ZERO)
                     kept_marks[base + taken] = stamp
-                else:
-                    kept_marks[base + state] = stamp
-            for w in range(count):
-                u = np.uint64(kept_waiting[base + w])
-                state = ZERO
-                while state & LOWER == ZERO:
-                    state = watch(out_states, u)
-                    if kept_stop[0]:
-                        return STOPPED
-                kept_marks[base + (state & LOWER)] = stamp
+            if IS_SHARED:
+                for w in range(count):
+                    u = np.uint64(kept_waiting[base + w])
+                    taken = ZERO
+                    while taken == ZERO:
+                        if kept_stop[0]:
+                            return STOPPED
+                        taken = watch(out_states, u) & LOWER
+                    kept_marks[base + taken] = stamp
             least = ONE
             while kept_marks[base + least] == stamp:
                 least += ONE
-            if IS_SHARED:
-                least |= t << HALF
-            out_states[v] = least
+            out_states[v] = least | (t << HALF) if IS_SHARED else least
