@@ -7,7 +7,7 @@ with three arguments takes 0.1 us instead of 0.6.
 
 from __future__ import annotations
 
-from platform import machine
+import os
 from typing import Any
 
 import numpy as np
@@ -90,13 +90,12 @@ def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def watch(context: Any, array: Any, index: Any) -> Any:
-    """Return array[index], after a short pause: for loops that wait until another thread changes
-    the element."""
+    """Let other threads run, and return array[index]: for loops that wait for another thread."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        if machine() in ("x86_64", "AMD64"):
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), kind), [])
+        if os.name == "posix":
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
         place = _place(context, builder, signature, arguments)
         return builder.load_atomic(place, "seq_cst", as_dtype(array.dtype).itemsize)
 

@@ -27,10 +27,10 @@ def color(a: Csr, numbers: Array) -> Array | None:
     if threads > 1:
         states = np.empty(n, np.uint64)
         states[order] = np.arange(n, dtype=np.uint64) << np.uint64(32)
-    width = int(np.diff(a.indptr).max(initial=0)) + 3
-    marks, waiting = np.zeros(threads * width, np.int32), np.empty(threads * width, np.int32)
+    width = int(np.diff(a.indptr).max(initial=0)) + 4
+    marks = np.zeros(threads * width, np.int32)
     cursor, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    arrays = (a.indptr, a.indices, order, states, cursor, marks, waiting, stop)
+    arrays = (a.indptr, a.indices, order, states, cursor, marks, stop)
     loop = load("coloring.color", (numba_ops.sharing, threads > 1), arrays)
     parts = [(thread,) for thread in range(threads)]
     call = lambda thread: loop(*arrays, width, thread)  # noqa: E731

@@ -14,27 +14,32 @@ ZERO = np.uint64(0)
 ONE = np.uint64(1)
 HALF = np.uint64(32)
 LOWER = np.uint64(0xFFFFFFFF)
-CHUNK = 8  # number of vertices that a thread takes at a time
+CHUNK = 32  # number of vertices that a thread takes at a time, if their rows are short
+LONG = np.uint64(64)  # vertices with more neighbors are taken one by one
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
 
 def color(
-    indptr, indices, order, out_states, kept_cursor, kept_marks, kept_waiting, kept_stop, width, thread
+    indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop, width, thread
 ):
     """Give each vertex the smallest color from 1 on that no earlier neighbor has.
 
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
     the color of v, or 0 if v has no color yet. If several threads run, the upper half is the
-    position of v in the order. Each thread has a section of `width` elements of `kept_marks` and
-    of `kept_waiting`, three more than the longest row of the matrix has entries. Initially all
-    marks are 0.
+    position of v in the order. Each thread has a section of `width` elements of `kept_marks`,
+    four more than the longest row of the matrix has entries. Element c is set to a stamp of v if c
+    is the color of an earlier neighbor; element 0, if an earlier neighbor has no color yet; and the
+    last element, if there is a later neighbor. Initially all elements are 0.
     """
-    size, base = order.size, np.uint64(thread * width)
+    size, base, unused = order.size, np.uint64(thread * width), np.uint64(width - 1)
     while True:
         if IS_SHARED:
-            begin = fetch_add(kept_cursor, ZERO, CHUNK)
-            end = min(begin + CHUNK, size)
+            v = np.uint64(order[min(kept_cursor[0], size - 1)])
+            is_long = np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) > LONG
+            chunk = 1 if is_long else CHUNK
+            begin = fetch_add(kept_cursor, ZERO, chunk)
+            end = min(begin + chunk, size)
         else:
             begin, end = kept_cursor[0], size
             kept_cursor[0] = size
@@ -44,26 +49,22 @@ def color(
             if (IS_SHARED or t & np.uint64(BATCH) == ZERO) and kept_stop[0]:
                 return STOPPED
             v = np.uint64(order[t])
-            stamp, count = np.int32(t + ONE), ZERO
+            stamp = np.int32(t + ONE)
             for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 state = np.uint64(out_states[np.uint64(indices[p])])
-                if not IS_SHARED:
-                    kept_marks[base + state] = stamp
-                else:
-                    is_earlier = np.uint64(state >> HALF < t)
-                    taken = (state & LOWER) * is_earlier
-                    kept_waiting[base + count] = indices[p]
-                    count += is_earlier & np.uint64(taken == ZERO)
-                    kept_marks[base + taken] = stamp
-            if IS_SHARED:
-                for w in range(count):
-                    u = np.uint64(kept_waiting[base + w])
-                    taken = ZERO
-                    while taken == ZERO:
-                        if kept_stop[0]:
-                            return STOPPED
-                        taken = watch(out_states, u) & LOWER
-                    kept_marks[base + taken] = stamp
+                if IS_SHARED:
+                    state = state & LOWER if state < t << HALF else unused
+                kept_marks[base + state] = stamp
+            if IS_SHARED and kept_marks[base] == stamp:
+                for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                    u = np.uint64(indices[p])
+                    state = np.uint64(out_states[u])
+                    if state < t << HALF:
+                        while state & LOWER == ZERO:
+                            if kept_stop[0]:
+                                return STOPPED
+                            state = watch(out_states, u)
+                        kept_marks[base + (state & LOWER)] = stamp
             least = ONE
             while kept_marks[base + least] == stamp:
                 least += ONE

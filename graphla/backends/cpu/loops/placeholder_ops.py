@@ -154,8 +154,7 @@ def fetch_or(array, index, value):
 
 
 def watch(array, index):
-    """Return array[index], after a short pause: for loops that wait until another thread changes
-    the element."""
+    """Let other threads run, and return array[index]: for loops that wait for another thread."""
     return array[index]
 
 
