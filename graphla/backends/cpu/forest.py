@@ -76,7 +76,7 @@ class _Growth:
             return None
         sample = self.values[:: m // SAMPLE + 1]
         ordered = np.sort(sample)[::-1] if self.is_maximum else np.sort(sample)
-        return ordered[ordered.size * light // m]
+        return ordered[int(ordered.size * light // m)]
 
     def run(self) -> None:
         """Run all rounds."""

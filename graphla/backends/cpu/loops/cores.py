@@ -163,7 +163,7 @@ def take_chunks(rows: Rows, work: Work):
     while True:
         chunk = state[CHUNK]
         begin = fetch_add(state, np.uint64(CURSOR), chunk)
-        end = watch(state, np.uint64(END))
+        end = state[END]
         # Until the chunk is done, the step cannot end, and so nothing below changes.
         if begin >= end or begin // PLACE != end // PLACE or work.stop[0]:
             return
@@ -196,7 +196,7 @@ def assist(rows: Rows, work: Work):
     """Take part in the steps that thread 0 shares, until it has finished."""
     state = work.state
     while not watch(state, np.uint64(IS_OVER)) and not work.stop[0]:
-        if watch(state, np.uint64(CURSOR)) < watch(state, np.uint64(END)):
+        if state[CURSOR] < state[END]:
             take_chunks(rows, work)
     return STOPPED if work.stop[0] else FINISHED
 
