@@ -8,8 +8,9 @@ from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.components import (
     FIND_LARGEST,
     FLATTEN,
-    JOIN_FIRST,
+    HOOK,
     JOIN_REST,
+    JOIN_SECOND,
     LABEL,
     NONE,
 )
@@ -33,7 +34,7 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     n = out.nrows
     if not n:
         return np.empty(0, np.int64)
-    parent, tally = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
+    parent, tally = np.empty(n, np.int32), np.zeros(n, np.int32)
     labels = np.empty(n, np.int64)
     other = out if into is None else into
     rows = (out.indptr, out.indices, other.indptr, other.indices)
@@ -48,7 +49,8 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
         return run(call, parts, threads, stop)
 
     def run_all() -> Array:
-        run_step(JOIN_FIRST, even)
+        run_step(HOOK, even)
+        run_step(JOIN_SECOND, even)
         whole = NONE
         if skips:
             run_step(FLATTEN, even)

@@ -1,10 +1,11 @@
 """Find weak components by union-find.
 
 parent(v) is a vertex in the component of v, and parent(v) <= v. So the root of a tree is its
-smallest vertex. First, the trees at both ends of the first SAMPLED edges of each row are joined.
-Then usually most vertices are in one large tree. Last, the trees at the ends of all other edges are
-joined, except for the rows of the vertices in this tree: an edge from such a row to a vertex
-outside the tree is also in the row of that vertex.
+smallest vertex. First, each vertex is attached to the first vertex of its row, if that is smaller,
+and then the trees at the ends of the second edge of each row are joined. Then usually most vertices
+are in one large tree. Last, the trees at the ends of all other edges are joined, except for the
+rows of the vertices in this tree: an edge from such a row to a vertex outside the tree is also in
+the row of that vertex.
 
 Several threads may join trees at the same time. They use an atomic operation to attach a root, and
 none to move a vertex that is not a root: two threads that move the same vertex away from the same
@@ -16,12 +17,12 @@ import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
 
-SAMPLED = np.uint64(2)  # number of entries of each row that are joined first
+ONE, TWO = np.uint64(1), np.uint64(2)
 SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
-BATCH = 1023
+BATCH = np.uint64(1023)
 STOPPED = -2
 NONE = -1
-JOIN_FIRST, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(5)
+HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
 """The steps, in this order. All threads must have finished a step before the next one begins."""
 
 
@@ -80,28 +81,48 @@ def label(
     vertices in the tree with root `whole`. If `both` is set, it reads the columns of the matrix in
     addition to the rows.
     """
+    if kept_stop[0]:
+        return STOPPED
     if step == FIND_LARGEST:
         return find_largest(kept_parent, kept_tally)
-    for v in range(np.uint64(start), np.uint64(stop)):
-        if (v - np.uint64(start)) & np.uint64(BATCH) == 0 and kept_stop[0]:
-            return STOPPED
-        if step == JOIN_FIRST:
-            begin, end = np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])
-            for p in range(begin, min(begin + SAMPLED, end)):
+    first, last = np.uint64(start), np.uint64(stop)
+    if step == HOOK:
+        for v in range(first, last):
+            p, root = np.uint64(a_indptr[v]), np.int32(v)
+            if p < np.uint64(a_indptr[v + ONE]) and a_indices[p] < root:
+                root = a_indices[p]
+                if np.uint64(root) >= first:
+                    root = kept_parent[np.uint64(root)]
+            kept_parent[v] = root
+    elif step == JOIN_SECOND:
+        for v in range(first, last):
+            if (v - first) & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            p = np.uint64(a_indptr[v]) + ONE
+            if p < np.uint64(a_indptr[v + ONE]):
                 join(kept_parent, np.int32(v), a_indices[p])
-        elif step == JOIN_REST:
+    elif step == JOIN_REST:
+        for v in range(first, last):
+            if (v - first) & BATCH == 0 and kept_stop[0]:
+                return STOPPED
             if kept_parent[v] == whole:
                 continue
-            begin, end = np.uint64(a_indptr[v]), np.uint64(a_indptr[v + np.uint64(1)])
-            for p in range(begin + SAMPLED, end):
+            p, end = np.uint64(a_indptr[v]), np.uint64(a_indptr[v + ONE])
+            if p < end and np.uint64(a_indices[p]) > v:  # then HOOK did not use the first edge
                 join(kept_parent, np.int32(v), a_indices[p])
+            for q in range(p + TWO, end):
+                join(kept_parent, np.int32(v), a_indices[q])
             if both:
-                for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + np.uint64(1)])):
-                    join(kept_parent, np.int32(v), b_indices[p])
-        else:
-            root = kept_parent[v]
-            while kept_parent[np.uint64(root)] != root:
-                root = kept_parent[np.uint64(root)]
+                for q in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
+                    join(kept_parent, np.int32(v), b_indices[q])
+    else:
+        for v in range(first, last):
+            root = kept_parent[np.uint64(kept_parent[v])]
+            if IS_SHARED:
+                above = kept_parent[np.uint64(root)]
+                while above != root:
+                    root = above
+                    above = kept_parent[np.uint64(root)]
             kept_parent[v] = root
             if step == LABEL:
                 out_labels[v] = root
