@@ -28,7 +28,6 @@ import graphla.algorithms as algo
 from graphla import Matrix
 from graphla.semiring import plus_pair
 
-
 MANY = 256  # number of vertices whose closeness is computed
 
 

@@ -51,6 +51,11 @@ def sharing(is_shared: bool) -> str:
     return f"IS_SHARED = {is_shared}"
 
 
+def counting(has_support: bool) -> str:
+    """Return the constant that says whether the loop counts the triangles of each edge."""
+    return f"HAS_SUPPORT = {has_support}"
+
+
 def search(least: bool, is_shared: bool = False) -> str:
     """Return the source of the constants of a breadth-first search.
 

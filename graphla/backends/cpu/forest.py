@@ -70,7 +70,7 @@ class _Growth:
         self.rows, self.vertices = row_parts(upper.indptr, threads), even_parts(n, n + m, threads)
 
     def _last_light_weight(self, n: int, m: int) -> Any:
-        """Return the weight that separates light edges from heavy ones, or None if all are light."""
+        """Return the last weight of the light edges, or None if all edges are light."""
         light = LIGHT_EDGES * n
         if 2 * light >= m:
             return None

@@ -20,9 +20,7 @@ BATCH = 1023
 FINISHED, STOPPED = range(2)
 
 
-def color(
-    indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop, width, thread
-):
+def color(indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop, width, thread):
     """Give each vertex the smallest color from 1 on that no earlier neighbor has.
 
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
@@ -44,7 +42,7 @@ def color(
             begin, end = kept_cursor[0], size
             kept_cursor[0] = size
         if begin >= size:
-            return FINISHED
+            return STOPPED if kept_stop[0] else FINISHED
         for t in range(np.uint64(begin), np.uint64(end)):
             if (IS_SHARED or t & np.uint64(BATCH) == ZERO) and kept_stop[0]:
                 return STOPPED

@@ -36,9 +36,9 @@ class Suitors(NamedTuple):
 
     suitors: Any  # the vertex whose proposal each vertex keeps, or NONE
     places: Any  # the position in the matrix of the last proposal of each vertex, if `step` is 1
-    # The hash of the edge between each vertex and its suitor or, if `step` is 1, its weight. It is 0
-    # or the lowest weight if there is no suitor. While several threads run, it may be that of an
-    # earlier suitor.
+    # The hash of the edge between each vertex and its suitor or, if `step` is 1, its weight. If
+    # there is no suitor, it is 0 or the lowest weight. While several threads run, it may be that of
+    # an earlier suitor.
     hashes: Any
     weights: Any
 

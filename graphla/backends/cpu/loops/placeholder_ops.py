@@ -25,6 +25,8 @@ LEAST = False
 
 IS_SHARED = False
 """Whether several threads run the loop on the same arrays."""
+HAS_SUPPORT = False
+"""Whether the loop counts the triangles of each edge, and not only all triangles."""
 HAS_PARENTS = False
 """Whether the loop writes parents."""
 INFINITE = np.inf
