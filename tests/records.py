@@ -94,7 +94,7 @@ RECORDS = {
     "gpu": Record(
         "tests/gpu/verified.json",
         (
-            *("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores.py"),
+            *("graphla/backends", "graphla/compilers", "graphla/formats.py", "graphla/stores"),
             *("graphla/program", "graphla/ladder", "semirings"),
         ),
         "make gpu-test",

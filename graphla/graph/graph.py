@@ -59,6 +59,9 @@ class Graph:
 
     __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight", "_weight_name")
 
+    __networkx_backend__ = "graphla"
+    """With this name, NetworkX's functions accept a Graph and call the ones of graphla."""
+
     def __init__(
         self,
         matrix: Any,
@@ -400,6 +403,26 @@ class Graph:
     def directed(self) -> bool:
         """Whether the graph is directed. In an undirected graph each edge leads both ways."""
         return self._directed
+
+    def is_directed(self) -> bool:
+        """Return whether the graph is directed, like the property `directed`.
+
+        NetworkX's functions call this method.
+
+        Returns:
+            True or False.
+        """
+        return self._directed
+
+    def is_multigraph(self) -> bool:
+        """Return False: a Graph has at most one edge from one vertex to another.
+
+        NetworkX's functions call this method.
+
+        Returns:
+            False.
+        """
+        return False
 
     @property
     def multigraph_weight(self) -> str | None:

@@ -21,19 +21,19 @@ from graphla.program.values import (
     TRUE,
     ZERO,
     Array,
-    Held,
     Infix,
     Items,
     Iterator,
     List,
     Method,
     Number,
-    Perhaps,
+    OptionalNumber,
     Range,
     Static,
     Target,
     Typed,
     Uncertain,
+    VectorObject,
     View,
     constant,
 )
@@ -70,7 +70,7 @@ class Caller(Evaluator):
             args = [self.settle(arg, *args) for arg in args]
         options = {str(each.arg): self.evaluate(each.value) for each in node.keywords}
         self.hint = hint
-        if isinstance(function, Held):
+        if isinstance(function, VectorObject):
             return self.target(function, args, options, node)
         if isinstance(function, Static):
             return self.call(function.value, args, options, node)
@@ -177,7 +177,7 @@ class Caller(Evaluator):
             return self.new_of_mask(value, dtype, complement, found["mask"], node)
         if isinstance(value, Typed):
             return self.scalar_method(value, name, args, options, node)
-        if isinstance(value, Number | Perhaps) and name == "is_integer" and not args:
+        if isinstance(value, Number | OptionalNumber) and name == "is_integer" and not args:
             scalar = self.leaf(self.number(value, node))
             if scalar.dtype is not FP64:
                 return Number(TRUE)
@@ -220,7 +220,7 @@ class Caller(Evaluator):
     ) -> Any:
         """Return `value.name(...)` for a vector or a vector expression."""
         bind = self.bind_arguments
-        if name == "new" and not isinstance(value, Held):
+        if name == "new" and not isinstance(value, VectorObject):
             found = bind(("dtype", "mask", "input_mask", "name"), args, options, node, 1)
             if found["input_mask"] is not None:
                 refuse(Reason.OPERATION, node, name="an input_mask")
@@ -276,13 +276,13 @@ class Caller(Evaluator):
             return self.get(element, found["default"], node)
         if name == "wait":
             return value
-        if isinstance(value, Held) and name == "clear" and not args and not options:
+        if isinstance(value, VectorObject) and name == "clear" and not args and not options:
             self.clear(value, node)
             return NONE
-        if isinstance(value, Held) and name == "update" and len(args) == 1 and not options:
+        if isinstance(value, VectorObject) and name == "update" and len(args) == 1 and not options:
             self.write(Target(value, None, None, False), args[0], node)
             return NONE
-        if not hasattr(Vector if isinstance(value, Held) else VectorExpression, name):
+        if not hasattr(Vector if isinstance(value, VectorObject) else VectorExpression, name):
             text = f"a {self.kind(value)} has no attribute {name!r}"
             self.fails(node, "AttributeError", text)
         return refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
@@ -298,7 +298,7 @@ class Caller(Evaluator):
         if value.presence is True:
             return Number(value.scalar)
         if default is None:
-            return Perhaps(value.scalar, value.present)
+            return OptionalNumber(value.scalar, value.present)
         if not isinstance(default, Number):
             if self.decide(value.present):
                 return Number(value.scalar)
@@ -491,7 +491,7 @@ class Caller(Evaluator):
             refuse(Reason.CALL, node.func)
         return Iterator(Items(tuple(self.iterator(x, node) for x in args)), "zip")
 
-    def call_vector(self, args: list[Any], options: Any, node: Any) -> Held:
+    def call_vector(self, args: list[Any], options: Any, node: Any) -> VectorObject:
         """Return Vector(dtype, size)."""
         found = self.bind_arguments(("dtype", "size", "name"), args, options, node, 2)
         dtype = (
@@ -500,7 +500,7 @@ class Caller(Evaluator):
         size = found["size"] or Number(ZERO)
         return self.new_vector(dtype, self.size_of(size, node))
 
-    def call_from_scalar(self, args: list[Any], options: Any, node: Any) -> Held:
+    def call_from_scalar(self, args: list[Any], options: Any, node: Any) -> VectorObject:
         """Return Vector.from_scalar(value, size)."""
         found = self.bind_arguments(("value", "size", "dtype", "name"), args, options, node)
         dim = self.size_of(found["size"], node)
@@ -532,7 +532,7 @@ class Caller(Evaluator):
         if isinstance(value, Number):
             example: Any = examples[value.scalar.dtype]
             return Number(constant(isinstance(example, self.static(kinds, node))))
-        if isinstance(value, Held):
+        if isinstance(value, VectorObject):
             kind = self.static(kinds, node)
             every = kind if isinstance(kind, tuple) else (kind,)
             return Number(constant(any(issubclass(Vector, each) for each in every)))

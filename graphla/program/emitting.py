@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from graphla.program import ir
 from graphla.program.reasons import Reason, refuse
 from graphla.program.records import parts, record, transform
-from graphla.program.values import Held, List, constant
+from graphla.program.values import List, VectorObject, constant
 from semirings.dtypes import BOOL, FP64, INT64, DataType
 from semirings.exceptions import GraphblasException
 
@@ -50,7 +50,7 @@ class State:
     def keep(self, names: Any) -> None:
         """Drop all names except these, and the objects that are no longer needed."""
         self.names = {name: value for name, value in self.names.items() if name in names}
-        used = {each.number for each in parts(tuple(self.names.values()), Held)}
+        used = {each.number for each in parts(tuple(self.names.values()), VectorObject)}
         self.objects = {
             number: each for number, each in self.objects.items() if each.survives or number in used
         }
@@ -61,7 +61,7 @@ class State:
         return found | {each.slot for each in self.objects.values()}
 
 
-class Ended(Exception):
+class AlwaysFaults(Exception):
     """The statement always ends the program with a fault."""
 
 
@@ -201,18 +201,18 @@ class Emitter:
         self.pinned.add(free[0])
         return free[0]
 
-    def add_object(self, slot: ir.Slot, *, is_shared: bool = False) -> Held:
+    def add_object(self, slot: ir.Slot, *, is_shared: bool = False) -> VectorObject:
         """Return a new Vector object whose entries are in the slot."""
         number = max(self.state.objects, default=-1) + 1
         self.state.objects[number] = Object(slot, is_shared=is_shared)
         self.emit(ir.Let((self.origin(slot),), (constant(-1),), self.line))
-        return Held(number)
+        return VectorObject(number)
 
-    def slot_of(self, held: Held) -> ir.Slot:
+    def slot_of(self, held: VectorObject) -> ir.Slot:
         """Return the slot of a Vector object."""
         return self.state.objects[held.number].slot
 
-    def share(self, held: Held) -> None:
+    def share(self, held: VectorObject) -> None:
         """Record that a list contains an object, so that the object must not change."""
         before = self.state.objects[held.number]
         self.state.objects[held.number] = Object(before.slot, before.survives, True)
@@ -226,7 +226,7 @@ class Emitter:
         self.emit(ir.Let((self.origin(slot),), (constant(-1),), self.line))
         return slot
 
-    def prepare_write(self, held: Held, node: Any) -> ir.Slot:
+    def prepare_write(self, held: VectorObject, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
         Expressions and masks that refer to its current entries get a copy of them.

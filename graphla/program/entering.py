@@ -24,16 +24,16 @@ from graphla.program.values import (
     NONE,
     TRUE,
     Array,
-    Held,
     Infix,
     List,
     MaskView,
     Maybe,
     Number,
-    Pending,
+    PendingVector,
     Range,
     Static,
     Typed,
+    VectorObject,
     View,
     as_uncertain,
     constant,
@@ -225,17 +225,19 @@ class Entry(Writer):
             if kind == "array":
                 self.add_dim(len(value), (name, "len()"))
         written = self.find_written()
-        objects: dict[int, tuple[Held, bool]] = {}
+        objects: dict[int, tuple[VectorObject, bool]] = {}
         for name, value, kind in found:
             entered = self.enter_value(name, value, kind, objects, written)
             if name in self.uncertain:
                 entered = as_uncertain(entered, self.uncertain[name])
-            is_variable = name in self.assigned or isinstance(entered, Held | Pending | MaskView)
+            is_variable = name in self.assigned or isinstance(
+                entered, VectorObject | PendingVector | MaskView
+            )
             (self.state.names if is_variable else self.constants)[name] = entered
         self.outer = self.state.names.keys() & self.loop.outside.keys()
         items = {id(item) for _, value, kind in found if kind == "list" for item in value}
         for each, held in objects.items():
-            if each in items and isinstance(held, Held):
+            if each in items and isinstance(held, VectorObject):
                 self.share(held)
         for name, (dtype, dim) in self.unbound.items():
             if name in self.state.names:  # the loop deletes the variable
@@ -245,7 +247,7 @@ class Entry(Writer):
                 value: Any = Number(constant(KINDS_OF[dtype](0)))
             else:
                 slot = self.allocate(dtype, dim, name)
-                value = Held(max(self.state.objects, default=-1) + 1)
+                value = VectorObject(max(self.state.objects, default=-1) + 1)
                 self.state.objects[value.number] = Object(slot)
             if name in self.uncertain:
                 value = as_uncertain(value, self.uncertain[name])
@@ -337,7 +339,7 @@ class Entry(Writer):
         self.on_device(value, name)
         if id(value) in objects:
             held = objects[id(value)]
-            if written and isinstance(held, Held):
+            if written and isinstance(held, VectorObject):
                 slot = self.slot_of(held)
                 self.state.objects[held.number] = Object(slot, survives=True)
             return held
@@ -349,9 +351,9 @@ class Entry(Writer):
         self.inputs.append(slot)
         self.paths["vectors"].append(path)
         if not isinstance(value, Vector):
-            held = Pending(ir.Entry(slot), slot.dim)
+            held = PendingVector(ir.Entry(slot), slot.dim)
         else:
-            held = Held(len(self.state.objects))
+            held = VectorObject(len(self.state.objects))
             self.state.objects[held.number] = Object(slot, survives=written)
         objects[id(value)] = held
         return held

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from graphla.program import ir, scalars
-from graphla.program.emitting import Ended, lists_of
+from graphla.program.emitting import AlwaysFaults, lists_of
 from graphla.program.entering import Entry, classify
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import Reason, refuse
@@ -21,19 +21,19 @@ from graphla.program.values import (
     TRUE,
     ZERO,
     Array,
-    Held,
     Infix,
     Items,
     List,
     Maybe,
     Method,
     Number,
-    Pending,
-    Perhaps,
+    OptionalNumber,
+    PendingVector,
     Static,
     Target,
     Typed,
     Uncertain,
+    VectorObject,
     View,
     constant,
     scalar_kind,
@@ -115,7 +115,7 @@ class Evaluator(Entry):
         if hasattr(builtins, node.id.partition("@")[0]) and node.id not in self.assigned:
             return Static(getattr(builtins, node.id.partition("@")[0]))
         self.fault(TRUE, *self.unbound_error(node.id))
-        raise Ended
+        raise AlwaysFaults
 
     def unbound_error(self, name: str) -> tuple[str, str]:
         """Return the name and the message of the exception for a variable without a value."""
@@ -196,7 +196,7 @@ class Evaluator(Entry):
         """Return the Python number of a Scalar, or None."""
         if value.presence is True:
             return Number(value.scalar)
-        return Perhaps(value.scalar, value.present)
+        return OptionalNumber(value.scalar, value.present)
 
     def static_attribute(self, value: Static, name: str, node: Any) -> Any:
         """Return an attribute of a known object."""
@@ -387,7 +387,7 @@ class Evaluator(Entry):
             return self.arithmetic(symbol, left, right, node)
         if any(isinstance(x, Static) for x in (left, right)):
             return self.compare_static(symbol, left, right, node)
-        if symbol in ("==", "!=") and any(isinstance(x, Perhaps) for x in (left, right)):
+        if symbol in ("==", "!=") and any(isinstance(x, OptionalNumber) for x in (left, right)):
             return self.compare_perhaps(symbol, left, right, node)
         x, y = self.number(left, node), self.number(right, node)
         with self.checks(node):
@@ -395,7 +395,7 @@ class Evaluator(Entry):
 
     def compare_perhaps(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
         """Return `left == right` or `left != right`, where either side may be None."""
-        sides = [x.present if isinstance(x, Perhaps) else TRUE for x in (left, right)]
+        sides = [x.present if isinstance(x, OptionalNumber) else TRUE for x in (left, right)]
         values = [x.scalar for x in (left, right)]
         equal = scalars.both(scalars.both(*sides), scalars.compare(self, "==", *values))
         none = scalars.both(*(scalars.negation(x) for x in sides))
@@ -411,10 +411,10 @@ class Evaluator(Entry):
                 return Number(constant(bool(compare(one, other))))
         if symbol in ("==", "!="):
             other, known = (left, right) if isinstance(right, Static) else (right, left)
-            if known.value is None and isinstance(other, Perhaps):
+            if known.value is None and isinstance(other, OptionalNumber):
                 present = other.present
                 return Number(scalars.negation(present) if symbol == "==" else present)
-            if isinstance(other, Number | Held | List) and known.value is None:
+            if isinstance(other, Number | VectorObject | List) and known.value is None:
                 return Number(constant(symbol == "!="))
         return refuse(Reason.OPERATION, node, name="a comparison with this object")
 
@@ -422,14 +422,14 @@ class Evaluator(Entry):
         """Return `left is right`."""
         for one, other in ((left, right), (right, left)):
             if one == NONE:
-                if isinstance(other, Perhaps):
+                if isinstance(other, OptionalNumber):
                     return scalars.negation(other.present)
                 return constant(other == NONE)
         if isinstance(left, Static) and isinstance(right, Static):
             if any(type(x.value) in (tuple, int) and x.path for x in (left, right)):
                 refuse(Reason.OPERATION, node, name="`is` between tuples or large numbers")
             return constant(left.value is right.value)
-        if isinstance(left, Held) and isinstance(right, Held):
+        if isinstance(left, VectorObject) and isinstance(right, VectorObject):
             if left == right or not all(
                 self.state.objects[each.number].is_shared for each in (left, right)
             ):
@@ -447,7 +447,7 @@ class Evaluator(Entry):
         """Return bool(value)."""
         if isinstance(value, Number | Uncertain):
             return scalars.truth(value.scalar)
-        if isinstance(value, Perhaps | Typed):
+        if isinstance(value, OptionalNumber | Typed):
             return scalars.both(value.present, scalars.truth(value.scalar))
         if isinstance(value, List | Array):
             return scalars.call("ne", BOOL, self.length(value), ZERO)
@@ -475,7 +475,7 @@ class Evaluator(Entry):
         value = self.settle(value)
         if isinstance(value, Number):
             return value.scalar
-        if isinstance(value, Perhaps):
+        if isinstance(value, OptionalNumber):
             missing = scalars.negation(value.present)
             self.fault(missing, "TypeError", "unsupported operand type: 'NoneType'")
             return value.scalar
@@ -499,9 +499,9 @@ class Evaluator(Entry):
                 return self.at(base, node.slice)
             return self.item(base, node)
         value = self.evaluate(node)
-        if isinstance(value, Held):
+        if isinstance(value, VectorObject):
             return Target(value, None, None, False)
-        if isinstance(value, Pending | Infix) and not (
+        if isinstance(value, PendingVector | Infix) and not (
             isinstance(value, Infix) and value.dim is None
         ):
             text = "an expression cannot be assigned to; write `C << expression`"
@@ -517,9 +517,9 @@ class Evaluator(Entry):
         if isinstance(node, ast.Slice):
             refuse(Reason.OPERATION, node, name="a slice of a vector")
         index = self.evaluate(node)
-        if isinstance(index, Pending | Infix):
+        if isinstance(index, PendingVector | Infix):
             found = self.term(index, node)
-            index = Pending(ir.Entry(self.materialize(found.term, found.dim)), found.dim)
+            index = PendingVector(ir.Entry(self.materialize(found.term, found.dim)), found.dim)
         return Target(target.vector, target.mask, target.accum, target.replace, index)
 
     # --- lists of vectors -------------------------------------------------------------------------
@@ -585,11 +585,11 @@ class Evaluator(Entry):
             and not argument.keywords
         ):
             vector = self.evaluate(argument.func.value)
-            is_copy = isinstance(vector, Held)
-        if not isinstance(vector, Held):
+            is_copy = isinstance(vector, VectorObject)
+        if not isinstance(vector, VectorObject):
             vector = self.evaluate(argument)
             is_copy = False
-        if not isinstance(vector, Held):
+        if not isinstance(vector, VectorObject):
             refuse(Reason.STACK, node, name="the list")
         slot = self.slot_of(vector)
         known = self.element_types[value.number]
@@ -602,13 +602,13 @@ class Evaluator(Entry):
             self.share(vector)
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
-    def refuse_aliases(self, vector: Held, node: Any) -> None:
+    def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
         """Reject an append of an object in a list, or with a name that the loop never assigns."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)
 
-    def pop(self, value: List, node: Any) -> Held:
+    def pop(self, value: List, node: Any) -> VectorObject:
         """Return value.pop()."""
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)
@@ -617,7 +617,7 @@ class Evaluator(Entry):
         is_shared = any(each.is_shared for each in self.state.objects.values())
         return self.add_object(slot, is_shared=is_shared or value.number in self.filled)
 
-    def peek(self, value: List, index: ir.Scalar, node: Any) -> Held:
+    def peek(self, value: List, index: ir.Scalar, node: Any) -> VectorObject:
         """Return value[index]."""
         dtype, dim = self.element_type(value, node)
         slot = self.allocate(dtype, dim, self.hint)

@@ -719,7 +719,7 @@ class Block:
 
 
 @record
-class Leaving:
+class LoopExit:
     """An exit: where Python continues, and what the user's variables refer to.
 
     `place` is an index of `Loop.places`: the end of the loop, or a `break`, `return` or `raise` in
@@ -761,5 +761,5 @@ class Program:
     slots: tuple[Slot, ...]
     variables: tuple[Var, ...]
     blocks: list[Block]
-    exits: list[Leaving]
+    exits: list[LoopExit]
     source: tuple[str, ...] = ()  # the user's source lines; line numbers begin at 1

@@ -655,7 +655,7 @@ class _Case:
         """Return whether the values equal the constants that the program was traced with."""
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
-    def leaving(self, leaving: ir.Leaving, values: Mapping[str, Any]) -> _Left:
+    def leaving(self, leaving: ir.LoopExit, values: Mapping[str, Any]) -> _Left:
         """Return what the rewritten function needs to know about an exit."""
         shape = self.shape
         site = shape.owner.site

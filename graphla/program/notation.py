@@ -21,18 +21,18 @@ from graphla.program.values import (
     FALSE,
     NONE,
     ZERO,
-    Bound,
-    Held,
     Infix,
     Items,
     JoinedMask,
     MaskView,
     Number,
-    Pending,
-    Perhaps,
+    OptionalNumber,
+    PendingVector,
+    ScalarOperand,
     Static,
     Typed,
     Uncertain,
+    VectorObject,
     View,
     constant,
     scalar_kind,
@@ -44,9 +44,9 @@ from semirings.dtypes import BOOL, FP32, FP64, INT64, UINT64, DataType
 from semirings.exceptions import DimensionMismatch
 from semirings.semiring import plus_times
 
-VECTORS = (Held, Pending, Infix)
+VECTORS = (VectorObject, PendingVector, Infix)
 MASKS = (MaskView, JoinedMask)
-NUMBERS = (Number, Perhaps, Typed)
+NUMBERS = (Number, OptionalNumber, Typed)
 
 _COMPARISONS = (eq, ne, lt, le, gt, ge)
 
@@ -66,7 +66,7 @@ INTERSECTIONS = {
 }
 
 
-class Stand:
+class StoreStandIn:
     """A stand-in for the store of a vector or a matrix. The library builds expressions on it."""
 
     __slots__ = ("device", "dtype", "shape", "term")
@@ -111,33 +111,33 @@ class Notation(Emitter):
 
     # --- operands ---------------------------------------------------------------------------------
 
-    def term(self, x: Any, node: Any) -> Pending:
+    def term(self, x: Any, node: Any) -> PendingVector:
         """Return a vector as a term that refers to its current entries."""
-        if isinstance(x, Held):
+        if isinstance(x, VectorObject):
             slot = self.slot_of(x)
-            return Pending(ir.Entry(slot), slot.dim)
+            return PendingVector(ir.Entry(slot), slot.dim)
         if isinstance(x, Infix):
             return self.by_default(x, node)
-        if isinstance(x, Pending):
+        if isinstance(x, PendingVector):
             return x
         with self.checks(node):
             raise TypeError(f"a Vector is needed, not {self.kind(x)}")
 
-    def operand(self, x: Any, node: Any) -> Pending:
+    def operand(self, x: Any, node: Any) -> PendingVector:
         """Return a vector as a term that can be a part of another term, unlike a product."""
         found = self.term(x, node)
         if isinstance(found.term, ir.Product | ir.MatrixReduction):
             slot = self.materialize(found.term, found.dim)
-            return Pending(ir.Entry(slot), slot.dim)
+            return PendingVector(ir.Entry(slot), slot.dim)
         return found
 
-    def stand(self, x: Any, node: Any) -> Stand:
+    def stand(self, x: Any, node: Any) -> StoreStandIn:
         """Return the stand-in for a vector or a matrix."""
         if isinstance(x, View):
             shape = tuple(self.sizes[dim.index] for dim in x.dims)
-            return Stand(x.matrix.dtype, shape, x)
+            return StoreStandIn(x.matrix.dtype, shape, x)
         found = self.operand(x, node)
-        return Stand(found.term.dtype, (self.sizes[found.dim.index],), found.term)
+        return StoreStandIn(found.term.dtype, (self.sizes[found.dim.index],), found.term)
 
     def slot(self, x: Any, node: Any) -> ir.Slot:
         """Return a slot that stores the current entries of a vector."""
@@ -164,7 +164,7 @@ class Notation(Emitter):
             return "Vector"
         if isinstance(x, View):
             return "Matrix"
-        if isinstance(x, Number | Perhaps):
+        if isinstance(x, Number | OptionalNumber):
             return {BOOL: "bool", INT64: "int", FP64: "float"}[x.scalar.dtype]
         if isinstance(x, Typed):
             return "Scalar"
@@ -185,7 +185,7 @@ class Notation(Emitter):
 
     def require_value(self, x: Any, node: Any) -> None:
         """Emit the faults for a scalar operand that is None or an empty Scalar."""
-        if isinstance(x, Perhaps):
+        if isinstance(x, OptionalNumber):
             missing = scalars.negation(x.present)
             self.fault(missing, "TypeError", "a number is needed, not None")
         elif isinstance(x, Typed):
@@ -249,7 +249,7 @@ class Notation(Emitter):
         """
         if not isinstance(value, Uncertain):
             return value
-        vectors = [x for x in others if isinstance(x, Held | Pending)]
+        vectors = [x for x in others if isinstance(x, VectorObject | PendingVector)]
         if any(self.dtype_of(x, None) is FP64 for x in vectors) or self.decide(value.is_float):
             return Number(value.scalar)
         return Number(ir.Call("int", (value.scalar,), INT64))
@@ -284,43 +284,43 @@ class Notation(Emitter):
 
         x = args[0].term
         if operation is ops.apply:
-            return Pending(ir.Apply(args[1], x, dtype), dim)
+            return PendingVector(ir.Apply(args[1], x, dtype), dim)
         if operation is ops.apply_left:
             op = args[1]
             value = self.fit_scalar(scalar, op.type, "left", node) if op.reads_x else ZERO
-            return Pending(ir.ApplyLeft(op, value, x, dtype), dim, scalar)
+            return PendingVector(ir.ApplyLeft(op, value, x, dtype), dim, scalar)
         if operation is ops.apply_right:
             op = args[1]
             value = self.fit_scalar(scalar, op.type2, "right", node) if op.reads_y else ZERO
-            return Pending(ir.ApplyRight(op, x, value, dtype), dim, scalar)
+            return PendingVector(ir.ApplyRight(op, x, value, dtype), dim, scalar)
         if operation is ops.apply_index:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.ApplyIndex(args[1], x, thunk, dtype), dim)
+            return PendingVector(ir.ApplyIndex(args[1], x, thunk, dtype), dim)
         if operation is ops.select:
             thunk = side("thunk", args[2], args[1].thunk_type)
-            return Pending(ir.Select(args[1], x, thunk, dtype), dim)
+            return PendingVector(ir.Select(args[1], x, thunk, dtype), dim)
         y = args[1].term
         if operation is ops.ewise_add:
-            return Pending(ir.Union(args[2], x, y, dtype), dim)
+            return PendingVector(ir.Union(args[2], x, y, dtype), dim)
         if operation is ops.ewise_mult:
-            return Pending(ir.Intersection(args[2], x, y, dtype), dim)
+            return PendingVector(ir.Intersection(args[2], x, y, dtype), dim)
         if operation is ops.ewise_union:
             op = args[2]
             left = side("left", args[3], op.type) if op.reads_x else ZERO
             right = side("right", args[4], op.type2) if op.reads_y else ZERO
             term = ir.UnionDefaults(op, x, y, left, right, dtype)
-            return Pending(term, dim)
+            return PendingVector(term, dim)
         if operation in (ops.mxv, ops.vxm):
             return self.lower_product(args, dtype, dim)
         raise AssertionError(operation)
 
-    def lower_product(self, args: Any, dtype: DataType, dim: Any) -> Pending:
+    def lower_product(self, args: Any, dtype: DataType, dim: Any) -> PendingVector:
         """Return the term for a product of a vector and a matrix."""
         side = "mxv" if isinstance(args[0].term, View) else "vxm"
         view, u = (args[0], args[1]) if side == "mxv" else (args[1], args[0])
         slot = self.materialize(u.term, self.dim(u.size))
         matrix, is_transposed = view.term.matrix, view.term.is_transposed
-        return Pending(ir.Product(slot, matrix, is_transposed, args[2], side, dtype), dim)
+        return PendingVector(ir.Product(slot, matrix, is_transposed, args[2], side, dtype), dim)
 
     def refuse_matrix(self, node: Any, *values: Any) -> None:
         """Reject an operation whose result is a matrix."""
@@ -335,7 +335,7 @@ class Notation(Emitter):
                 with self.checks(node):
                     raise TypeError(f"{name} needs another Matrix or Vector, not {self.kind(x)}")
 
-    def ewise_add(self, a: Any, b: Any, op: Any, node: Any) -> Pending:
+    def ewise_add(self, a: Any, b: Any, op: Any, node: Any) -> PendingVector:
         """C = op(A, B) on the union of the entries."""
         self.require_vectors(node, "ewise_add", a, b)
         one, other = self.stand(a, node), self.stand(b, node)
@@ -343,7 +343,7 @@ class Notation(Emitter):
             made = expressions.ewise_add(one, other, op)
         return self.lower(made, node=node)
 
-    def ewise_mult(self, a: Any, b: Any, op: Any, node: Any) -> Pending:
+    def ewise_mult(self, a: Any, b: Any, op: Any, node: Any) -> PendingVector:
         """C = op(A, B) on the intersection of the entries."""
         self.require_vectors(node, "ewise_mult", a, b)
         one, other = self.stand(a, node), self.stand(b, node)
@@ -351,7 +351,9 @@ class Notation(Emitter):
             made = expressions.ewise_mult(one, other, op)
         return self.lower(made, node=node)
 
-    def ewise_union(self, a: Any, b: Any, op: Any, left: Any, right: Any, node: Any) -> Pending:
+    def ewise_union(
+        self, a: Any, b: Any, op: Any, left: Any, right: Any, node: Any
+    ) -> PendingVector:
         """C = op(A, B) on the union of the entries, with defaults for missing entries."""
         self.require_vectors(node, "ewise_union", a, b)
         one, other = self.stand(a, node), self.stand(b, node)
@@ -360,7 +362,7 @@ class Notation(Emitter):
             made = expressions.ewise_union(one, other, op, *numbers)
         return self.lower(made, left=left, right=right, node=node)
 
-    def apply(self, a: Any, op: Any, left: Any, right: Any, node: Any) -> Pending:
+    def apply(self, a: Any, op: Any, left: Any, right: Any, node: Any) -> PendingVector:
         """C = op(A), op(left, A) or op(A, right)."""
         self.require_vectors(node, "apply", a)
         left, right = (None if x == NONE else x for x in (left, right))
@@ -373,7 +375,7 @@ class Notation(Emitter):
             return self.lower(made, node=node, **({} if scalar is None else {"thunk": scalar}))
         return self.lower(made, scalar=scalar, node=node)
 
-    def apply_index(self, a: Any, op: Any, thunk: Any, node: Any) -> Pending:
+    def apply_index(self, a: Any, op: Any, thunk: Any, node: Any) -> PendingVector:
         """C(i) = op(A(i), i, 0, thunk)."""
         self.require_vectors(node, "apply", a)
         store = self.stand(a, node)
@@ -383,7 +385,7 @@ class Notation(Emitter):
             made = expressions.apply_index(store, op, example)
         return self.lower(made, thunk=thunk, node=node)
 
-    def select(self, a: Any, op: Any, thunk: Any, node: Any) -> Pending:
+    def select(self, a: Any, op: Any, thunk: Any, node: Any) -> PendingVector:
         """Select the entries of A by an operator, a comparison or a mask."""
         self.require_vectors(node, "select", a)
         thunk = None if thunk == NONE else thunk
@@ -392,12 +394,12 @@ class Notation(Emitter):
                 with self.checks(node):
                     raise TypeError("select by a mask takes no thunk")
             source = self.operand(a, node)
-            if isinstance(op, Pending) and self.comparison_of(op) is not None:
+            if isinstance(op, PendingVector) and self.comparison_of(op) is not None:
                 compared = getattr(op.term, "x", None)
                 if compared == source.term:
                     return self.select_by(op, "value", node)
             mask = self.lower_mask(self.as_mask(op, node), source.dim, node)
-            return Pending(ir.Restrict(source.term, mask, source.term.dtype), source.dim)
+            return PendingVector(ir.Restrict(source.term, mask, source.term.dtype), source.dim)
         if not isinstance(op, Static):
             with self.checks(node):
                 raise TypeError(f"op must be a select operator or a mask, not {self.kind(op)}")
@@ -409,13 +411,13 @@ class Notation(Emitter):
 
     def comparison_of(self, x: Any) -> Any:
         """Return the operator of a comparison with a scalar, such as `u > 3`, or None."""
-        if not isinstance(x, Pending) or not isinstance(x.term, ir.ApplyLeft | ir.ApplyRight):
+        if not isinstance(x, PendingVector) or not isinstance(x.term, ir.ApplyLeft | ir.ApplyRight):
             return None
         op = x.term.op.op
         op = op.commutes_to if isinstance(x.term, ir.ApplyLeft) else op
         return op if op in _COMPARISONS else None
 
-    def select_by(self, x: Any, what: str, node: Any) -> Pending:
+    def select_by(self, x: Any, what: str, node: Any) -> PendingVector:
         """Select entries by a comparison, as in `select.value(u > 3)` or `select.index(u < 5)`."""
         op = self.comparison_of(x)
         if op is None:
@@ -424,7 +426,7 @@ class Notation(Emitter):
                 f"in select.{what}(A > 3)"
             )
             self.fails(node, "TypeError", text)
-        a = Pending(x.term.x, x.dim)
+        a = PendingVector(x.term.x, x.dim)
         if what == "value":
             return self.select(a, Static(f"value{op.name}"), x.scalar, node)
         if op in (eq, ne):
@@ -455,7 +457,7 @@ class Notation(Emitter):
             refuse(Reason.OPERATION, node, name=f"an inner product with {semiring!r}")
         return self.inner(one, other, semiring, node)
 
-    def inner(self, one: Stand, other: Stand, semiring: Any, node: Any) -> Typed:
+    def inner(self, one: StoreStandIn, other: StoreStandIn, semiring: Any, node: Any) -> Typed:
         """Return the Scalar u ⊕.⊗ v."""
         with self.checks(node):
             made = expressions.ewise_mult(one, other, semiring.binaryop)
@@ -494,7 +496,7 @@ class Notation(Emitter):
         self.emit(ir.Reduce(result, present, by, term, self.line))
         return Typed(result, True if present is None else present, by.return_type, False)
 
-    def reduce_lines(self, view: View, op: Any, by_columns: bool, node: Any) -> Pending:
+    def reduce_lines(self, view: View, op: Any, by_columns: bool, node: Any) -> PendingVector:
         """w(i) = ⊕ over j of A(i, j), or w(j) = ⊕ over i of A(i, j) if `by_columns` is True."""
         store = self.stand(view, node)
         function = expressions.reduce_columnwise if by_columns else expressions.reduce_rowwise
@@ -507,7 +509,7 @@ class Notation(Emitter):
             typed = typed.op.monoid[typed.return_type]
         is_transposed = view.is_transposed != by_columns
         term = ir.MatrixReduction(view.matrix, is_transposed, typed, made._dtype)
-        return Pending(term, view.dims[by_columns])
+        return PendingVector(term, view.dims[by_columns])
 
     # --- infix operators --------------------------------------------------------------------------
 
@@ -530,7 +532,7 @@ class Notation(Emitter):
                 self.fails(node, "TypeError", text)
             self.refuse_matrix(node, a, b)
             left, right = (
-                Bound(x) if isinstance(x, NUMBERS) else self.infix_operand(x, symbol, node)
+                ScalarOperand(x) if isinstance(x, NUMBERS) else self.infix_operand(x, symbol, node)
                 for x in (a, b)
             )
             (dim,) = self.dims_of(b if isinstance(a, NUMBERS) else a, node)
@@ -562,9 +564,9 @@ class Notation(Emitter):
             self.with_operator(side, op, node) if isinstance(side, Infix) else side
             for side in (x.left, x.right)
         )
-        if isinstance(a, Bound):
+        if isinstance(a, ScalarOperand):
             return self.apply(b, op, a.value, None, node)
-        if isinstance(b, Bound):
+        if isinstance(b, ScalarOperand):
             return self.apply(a, op, None, b.value, node)
         if x.symbol == "@":
             return self.product(a, b, op, node)
@@ -572,7 +574,9 @@ class Notation(Emitter):
             return self.ewise_mult(a, b, op, node)
         return self.ewise_add(a, b, op, node)
 
-    def union_with_operator(self, x: Infix, op: Any, left: Any, right: Any, node: Any) -> Pending:
+    def union_with_operator(
+        self, x: Infix, op: Any, left: Any, right: Any, node: Any
+    ) -> PendingVector:
         """Return op(u | v, left_default=..., right_default=...)."""
         a, b = (
             self.union_with_operator(side, op, left, right, node)
@@ -580,7 +584,7 @@ class Notation(Emitter):
             else side
             for side in (x.left, x.right)
         )
-        if isinstance(a, Bound) or isinstance(b, Bound):
+        if isinstance(a, ScalarOperand) or isinstance(b, ScalarOperand):
             text = f"{op.name}(A | scalar) applies {op.name} to the entries and has no defaults"
             self.fails(node, "TypeError", text)
         return self.ewise_union(a, b, op, left, right, node)
@@ -588,7 +592,7 @@ class Notation(Emitter):
     def by_default(self, x: Infix, node: Any) -> Any:
         """Return the default result of `A @ B`, `u & v` or `u | v`, without an operator."""
         sides = (x.left, x.right)
-        if any(isinstance(side, Bound) for side in sides):
+        if any(isinstance(side, ScalarOperand) for side in sides):
             text = f"A {x.symbol} scalar needs an operator: write op(A {x.symbol} scalar)"
             self.fails(node, "TypeError", text)
         a, b = (self.by_default(side, node) if isinstance(side, Infix) else side for side in sides)
@@ -628,7 +632,7 @@ class Notation(Emitter):
         op = binary.minus if symbol == "-" else UNIONS.get(symbol) or INTERSECTIONS[symbol]
         return self.bind(a, b, op, node)
 
-    def bind(self, a: Any, b: Any, op: Any, node: Any) -> Pending:
+    def bind(self, a: Any, b: Any, op: Any, node: Any) -> PendingVector:
         """Return op(A, scalar) or op(scalar, A)."""
         other = b if isinstance(a, VECTORS) else a
         if not isinstance(other, NUMBERS):
@@ -638,11 +642,11 @@ class Notation(Emitter):
             return self.apply(a, op, None, b, node)
         return self.apply(b, op, a, None, node)
 
-    def negate(self, a: Any, node: Any) -> Pending:
+    def negate(self, a: Any, node: Any) -> PendingVector:
         """Return -A."""
         return self.apply(a, unary.ainv, None, None, node)
 
-    def invert(self, a: Any, node: Any) -> Pending:
+    def invert(self, a: Any, node: Any) -> PendingVector:
         """Return ~A."""
         dtype = self.dtype_of(a, node)
         if dtype is not BOOL:
@@ -714,7 +718,7 @@ class Notation(Emitter):
     def mask_view(self, x: Any, structure: bool, node: Any) -> MaskView:
         """Return `x.S` or `x.V`."""
         self.refuse_matrix(node, x)
-        parent = x if isinstance(x, Held) else self.term(x, node)
+        parent = x if isinstance(x, VectorObject) else self.term(x, node)
         return MaskView(parent, structure, False)
 
     def as_mask(self, x: Any, node: Any) -> Any:
@@ -741,7 +745,7 @@ class Notation(Emitter):
         if isinstance(mask, JoinedMask):
             return mask.dim
         parent = mask.parent
-        return parent.dim if isinstance(parent, Pending) else self.slot_of(parent).dim
+        return parent.dim if isinstance(parent, PendingVector) else self.slot_of(parent).dim
 
     def lower_mask(self, mask: Any, dim: ir.Dim, node: Any) -> ir.Mask:
         """Translate a mask of the current entries. Reject a mask whose dimension is not `dim`."""

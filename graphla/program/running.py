@@ -45,7 +45,7 @@ class Binding:
             each slot that may store the entries of a Vector object from before the loop. At an
             exit, and after a fault, the variable is k if the slot stores the entries of the object
             at `vectors[k]`, and -1 if it stores the entries of a new Vector. At each exit, each
-            object that the loop may change has such a slot. `Leaving.names` also contains these
+            object that the loop may change has such a slot. `LoopExit.names` also contains these
             variables and slots, under keys that are not identifiers.
         fixed: the paths of the values that are constants of the program. If one of these values
             changes, another program is needed.

@@ -15,8 +15,8 @@ SAFE = {"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "where", "bool",
 
 
 def simplify(
-    blocks: list[ir.Block], exits: list[ir.Leaving], kept: Iterable[str]
-) -> tuple[list[ir.Block], list[ir.Leaving]]:
+    blocks: list[ir.Block], exits: list[ir.LoopExit], kept: Iterable[str]
+) -> tuple[list[ir.Block], list[ir.LoopExit]]:
     """Return simpler blocks and exits with the same results.
 
     Empty blocks, unreachable blocks and unused scalars are dropped. If an instruction's result is
@@ -39,8 +39,8 @@ def simplify(
 
 
 def renumber(
-    blocks: list[ir.Block], exits: list[ir.Leaving]
-) -> tuple[list[ir.Block], list[ir.Leaving]]:
+    blocks: list[ir.Block], exits: list[ir.LoopExit]
+) -> tuple[list[ir.Block], list[ir.LoopExit]]:
     """Drop empty and unreachable blocks, and number the others in depth-first order.
 
     If a block ends with a jump and is the only predecessor of its successor, both become one block.
@@ -110,7 +110,7 @@ def _is_continuation(number: int, blocks: list[ir.Block], order: list[int], reso
 
 
 def find_live(
-    blocks: list[ir.Block], exits: list[ir.Leaving], kept: frozenset[str]
+    blocks: list[ir.Block], exits: list[ir.LoopExit], kept: frozenset[str]
 ) -> list[frozenset[str]]:
     """Return the variables that are live after the instructions of each block.
 
@@ -137,7 +137,7 @@ def find_live(
     return after
 
 
-def _names_at_end(end: ir.End, exits: list[ir.Leaving]) -> set[str]:
+def _names_at_end(end: ir.End, exits: list[ir.LoopExit]) -> set[str]:
     """Return the names of the variables that the end of a block reads."""
     if isinstance(end, ir.Branch):
         return names_read(end.condition)

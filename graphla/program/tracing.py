@@ -19,7 +19,7 @@ from typing import Any
 
 from graphla.program import ir, steps
 from graphla.program.calling import Caller
-from graphla.program.emitting import Ended, Fork, State
+from graphla.program.emitting import AlwaysFaults, Fork, State
 from graphla.program.evaluating import SYMBOLS, Unknown
 from graphla.program.notation import MASKS, VECTORS
 from graphla.program.reasons import NotCompilable, Reason, refuse
@@ -30,18 +30,18 @@ from graphla.program.values import (
     FALSE,
     SCALARS,
     TRUE,
-    Held,
     Infix,
     Items,
     Iterator,
     List,
     Maybe,
     Number,
-    Pending,
-    Perhaps,
+    OptionalNumber,
+    PendingVector,
     Static,
     Target,
     Uncertain,
+    VectorObject,
     View,
     as_uncertain,
     constant,
@@ -152,7 +152,7 @@ class Tracer(Caller):
     ):
         super().__init__(loop, names, known, unbound, uncertain)
         self.blocks: list[ir.Block] = []
-        self.exits: list[ir.Leaving] = []
+        self.exits: list[ir.LoopExit] = []
         self.variants: dict[int, list[Variant]] = {}
         self.waiting: list[Open] = []
         self.deferred: Unknown | None = None
@@ -196,9 +196,9 @@ class Tracer(Caller):
             except Fork as fork:
                 block.end = self.fork(fork, number, before, decisions)
                 return
-            except Ended:
+            except AlwaysFaults:
                 # A fault ends the program before it reaches this exit.
-                self.exits.append(ir.Leaving(0, {}))
+                self.exits.append(ir.LoopExit(0, {}))
                 block.end = ir.Exit(len(self.exits) - 1)
                 return
             except NotCompilable as error:
@@ -206,7 +206,7 @@ class Tracer(Caller):
                     raise
                 self.failures.setdefault(number, error)
                 self.fault(TRUE, ir.REPEAT, str(error))
-                self.exits.append(ir.Leaving(0, {}))
+                self.exits.append(ir.LoopExit(0, {}))
                 block.end = ir.Exit(len(self.exits) - 1)
                 return
             except Unknown as unknown:
@@ -319,7 +319,7 @@ class Tracer(Caller):
                 value = owner.names[name]
                 if isinstance(value, Number | Uncertain):
                     found[name] = value.scalar.dtype, None
-                elif isinstance(value, Held):
+                elif isinstance(value, VectorObject):
                     slot = owner.objects[value.number].slot
                     found[name] = slot.dtype, slot.dim
             if not names or set(found) != names:
@@ -374,7 +374,7 @@ class Tracer(Caller):
                     return ("known", x)
                 values.append(x)
                 return ("scalar", x.dtype)
-            if isinstance(x, Held):
+            if isinstance(x, VectorObject):
                 known = state.objects[x.number]
                 flags = known.survives, known.is_shared
                 return ("held", place(known.slot), *flags)
@@ -432,7 +432,7 @@ class Tracer(Caller):
         for variant in variants:
             for name, value in variant.state.names.items():
                 value = value.value if isinstance(value, Maybe) else value
-                if isinstance(value, Number | Held):
+                if isinstance(value, Number | VectorObject):
                     if isinstance(value, Number):
                         kind = f"a number of dtype {value.scalar.dtype}"
                     else:
@@ -506,7 +506,7 @@ class Tracer(Caller):
                 used.add(each.slot)
         for slot in sorted(used, key=lambda x: x.index):
             names[f"origin {slot.index}"] = self.origin(slot)
-        self.exits.append(ir.Leaving(step.place, names))
+        self.exits.append(ir.LoopExit(step.place, names))
         return ir.Exit(len(self.exits) - 1)
 
     def result(self, name: str, value: Any) -> Any:
@@ -518,12 +518,12 @@ class Tracer(Caller):
             if value.scalar != variable:
                 self.emit(ir.Let((variable,), (value.scalar,), self.line))
             return variable
-        if isinstance(value, Held):
+        if isinstance(value, VectorObject):
             known = self.state.objects[value.number]
             if known.is_shared:
                 refuse(Reason.SHARED, node)
             return known.slot
-        if isinstance(value, Perhaps):
+        if isinstance(value, OptionalNumber):
             if self.decide(value.present):
                 return self.result(name, Number(value.scalar))
             return ir.Same(None)
@@ -535,7 +535,7 @@ class Tracer(Caller):
             for path, matrix in zip(self.paths["matrices"], self.matrices, strict=True):
                 if matrix == value.matrix and not value.is_transposed and len(path) == 1:
                     return ir.Same(self.given[path[0]], path)
-        if isinstance(value, (Pending, Infix, *MASKS)):
+        if isinstance(value, (PendingVector, Infix, *MASKS)):
             kind = "an expression or a mask that is not computed"
             refuse(Reason.PYTHON_OBJECT, node, kind=kind)
         return refuse(Reason.PYTHON_OBJECT, node, kind=f"a {self.kind(value)}")
@@ -659,7 +659,11 @@ class Tracer(Caller):
         for name, value in stored.items():
             before = self.state.names.get(name)
             before = before.value if isinstance(before, Maybe) else before
-            if isinstance(value, Held) and isinstance(before, Held) and value != before:
+            if (
+                isinstance(value, VectorObject)
+                and isinstance(before, VectorObject)
+                and value != before
+            ):
                 wanted[self.slot_of(before)] = self.slot_of(value)
                 moved[value.number] = self.slot_of(before)
         kinds = {(slot.dtype, slot.dim) for slot in wanted}
@@ -695,7 +699,7 @@ class Tracer(Caller):
         load = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
         value = self.evaluate_any(load)
         other = self.evaluate_any(node.value)
-        if isinstance(value, Held):
+        if isinstance(value, VectorObject):
             made = other if symbol == "<<" else self.binary(symbol, value, other, node)
             self.write(Target(value, None, None, False), made, node)
             return
@@ -748,7 +752,7 @@ class Tracer(Caller):
             kept = [x for x in instructions if x is not None]
             blocks.append(ir.Block(kept, block.end))
         exits = [
-            ir.Leaving(
+            ir.LoopExit(
                 each.place,
                 {
                     name: transform(value, settle)
@@ -800,7 +804,7 @@ class Tracer(Caller):
                         found.add(target.index)
         return found
 
-    def find_slots(self, blocks: list[ir.Block], exits: list[ir.Leaving]) -> tuple[ir.Slot, ...]:
+    def find_slots(self, blocks: list[ir.Block], exits: list[ir.LoopExit]) -> tuple[ir.Slot, ...]:
         """Return the slots that the program uses."""
         used = set(self.inputs)
         for leaving in exits:
@@ -852,7 +856,7 @@ def _without(x: ir.Instruction, dropped: set[ir.Var]) -> ir.Instruction | None:
     return ir.Let(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs), x.line)
 
 
-def find_variables(blocks: list[ir.Block], exits: list[ir.Leaving]) -> set[ir.Var]:
+def find_variables(blocks: list[ir.Block], exits: list[ir.LoopExit]) -> set[ir.Var]:
     """Return the variables that the blocks and exits contain."""
     found = {x for leaving in exits for x in leaving.names.values() if isinstance(x, ir.Var)}
     for block in blocks:

@@ -35,7 +35,7 @@ class Uncertain:
 
 
 @record
-class Perhaps:
+class OptionalNumber:
     """A Python number, or None if `present` is false: the result of `x.get(i)`."""
 
     scalar: ir.Scalar
@@ -62,14 +62,14 @@ class Typed:
 
 
 @record
-class Held:
+class VectorObject:
     """A Vector object, by its number in `State.objects`."""
 
     number: int
 
 
 @record
-class Pending:
+class PendingVector:
     """A vector expression, for which the user's function has no Vector object.
 
     `scalar` is the scalar operand as the user wrote it, if the term is op(x, scalar).
@@ -85,13 +85,13 @@ class Infix:
     """`A @ B`, `u & v` or `u | v`, before an operator is applied to it."""
 
     symbol: str
-    left: Any  # Pending, Infix, View or Bound
+    left: Any  # PendingVector, Infix, View or ScalarOperand
     right: Any
     dim: ir.Dim | None  # None for u @ v
 
 
 @record
-class Bound:
+class ScalarOperand:
     """The scalar operand of `u & scalar` or `u | scalar`."""
 
     value: Any
@@ -115,7 +115,7 @@ class View:
 class MaskView:
     """A mask of a vector. A statement that uses the mask reads the entries of that time."""
 
-    parent: Held | Pending
+    parent: VectorObject | PendingVector
     structure: bool
     complement: bool
 
@@ -132,7 +132,7 @@ class JoinedMask:
 class Target:
     """The left side of `<<`: `w`, `w(...)`, `w[i]` or `w(...)[i]`."""
 
-    vector: Held
+    vector: VectorObject
     mask: Any  # MaskView, JoinedMask or None
     accum: Any
     replace: bool

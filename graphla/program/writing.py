@@ -17,14 +17,14 @@ from graphla.program.values import (
     FALSE,
     NONE,
     TRUE,
-    Held,
     Infix,
     Number,
-    Pending,
-    Perhaps,
+    OptionalNumber,
+    PendingVector,
     Static,
     Target,
     Typed,
+    VectorObject,
     View,
     scalar_kind,
 )
@@ -38,13 +38,13 @@ class Writer(Notation):
 
     # --- new vectors ------------------------------------------------------------------------------
 
-    def new_vector(self, dtype: DataType, dim: ir.Dim) -> Held:
+    def new_vector(self, dtype: DataType, dim: ir.Dim) -> VectorObject:
         """Return a new Vector object without entries."""
         slot = self.allocate(dtype, dim, self.hint)
         self.emit(ir.Clear(slot, self.line))
         return self.add_object(slot)
 
-    def new(self, x: Any, dtype: Any, mask: Any, node: Any) -> Held:
+    def new(self, x: Any, dtype: Any, mask: Any, node: Any) -> VectorObject:
         """Return a new Vector object with the entries that the mask selects."""
         found = self.term(x, node)
         wanted = found.term.dtype if dtype is None else self.lookup(dtype, node)
@@ -55,7 +55,9 @@ class Writer(Notation):
         self.emit(ir.Write(slot, lowered, None, lowered is not None, found.term, self.line))
         return self.add_object(slot)
 
-    def new_of_mask(self, x: Any, dtype: Any, complement: bool, mask: Any, node: Any) -> Held:
+    def new_of_mask(
+        self, x: Any, dtype: Any, complement: bool, mask: Any, node: Any
+    ) -> VectorObject:
         """Return a new Vector object that is True at the positions that the mask selects."""
         joined = x if mask is None else self.join_masks("&", x, mask, node)
         joined = self.invert_mask(joined) if complement else joined
@@ -72,7 +74,7 @@ class Writer(Notation):
         with self.checks(node):
             return lookup_dtype(dtype)
 
-    def from_scalar(self, value: Any, dim: ir.Dim, dtype: Any, node: Any) -> Held:
+    def from_scalar(self, value: Any, dim: ir.Dim, dtype: Any, node: Any) -> VectorObject:
         """Return a new Vector object with the value at every index."""
         self.require_value(value, node)
         own = value.dtype if isinstance(value, Typed) else value.scalar.dtype
@@ -92,7 +94,9 @@ class Writer(Notation):
         self.require_value(value, node)
         return ir.Full(self.fit_scalar(value, dtype, "value", node), dtype)
 
-    def target(self, x: Held, args: list[Any], options: dict[str, Any], node: Any) -> Target:
+    def target(
+        self, x: VectorObject, args: list[Any], options: dict[str, Any], node: Any
+    ) -> Target:
         """Return `w(mask, accum, replace)`."""
         mask, accum = options.pop("mask", None), options.pop("accum", None)
         replaces = self.static(options.pop("replace", Static(False)), node)
@@ -225,14 +229,14 @@ class Writer(Notation):
             self.fails(node, "TypeError", text)
         return self.slot(x, node)
 
-    def gather(self, x: Any, q: Any, node: Any) -> Pending:
+    def gather(self, x: Any, q: Any, node: Any) -> PendingVector:
         """Return p[q]."""
         indices = self.indices(q, node)
-        return Pending(ir.Gather(self.slot(x, node), indices), indices.dim)
+        return PendingVector(ir.Gather(self.slot(x, node), indices), indices.dim)
 
     def index(self, x: Any, node: Any) -> ir.Scalar:
         """Return the index of one element."""
-        if isinstance(x, Number | Perhaps) and x.scalar.dtype is INT64:
+        if isinstance(x, Number | OptionalNumber) and x.scalar.dtype is INT64:
             self.require_value(x, node)
             return x.scalar
         if isinstance(x, Typed) and x.dtype.is_integer:
@@ -282,6 +286,6 @@ class Writer(Notation):
         self.emit(ir.IsEqual(variable, left, right, self.line))
         return Number(variable)
 
-    def clear(self, x: Held, node: Any) -> None:
+    def clear(self, x: VectorObject, node: Any) -> None:
         """Execute x.clear()."""
         self.emit(ir.Clear(self.prepare_write(x, node), self.line))

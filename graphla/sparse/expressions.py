@@ -372,7 +372,7 @@ def power(a: MatrixStore, n: Any, op: Any) -> Any:
     return expression(ops.power, (a, n, semiring, identity), a.shape, semiring.return_type)
 
 
-class Bound(NamedTuple):
+class ScalarOperand(NamedTuple):
     """A scalar operand of an infix expression."""
 
     scalar: Any
@@ -399,7 +399,11 @@ def infix_with_scalar(symbol: str, left: Any, right: Any) -> Any:
     """Return the expression `A & x`, `x & A`, `A | x` or `x | A`, where x is a scalar."""
     is_left = isinstance(left, Operand) and left.ndim > 0
     noun = left if is_left else right
-    sides = (operand_forms(noun), Bound(right)) if is_left else (Bound(left), operand_forms(noun))
+    sides = (
+        (operand_forms(noun), ScalarOperand(right))
+        if is_left
+        else (ScalarOperand(left), operand_forms(noun))
+    )
     return classes[noun.ndim](None, (symbol, *sides, _by_default), noun.shape, None)
 
 
@@ -411,9 +415,9 @@ def with_operator(waiting: Any, op: Any) -> Any:
         a, infix = _settle(a, symbol, op), None
     if isinstance(b, Expression):
         b, infix = _settle(b, symbol, op), None
-    if isinstance(a, Bound):
+    if isinstance(a, ScalarOperand):
         return apply(b, op, a.scalar, None)
-    if isinstance(b, Bound):
+    if isinstance(b, ScalarOperand):
         return apply(a, op, None, b.scalar)
     if symbol == "@":
         return product(a, b, op, infix)
@@ -423,7 +427,7 @@ def with_operator(waiting: Any, op: Any) -> Any:
 def union_with_operator(waiting: Any, op: Any, left: Any, right: Any) -> Any:
     """Return the expression `op(A | B, left_default=..., right_default=...)`."""
     _, a, b, _ = waiting._args
-    if isinstance(a, Bound) or isinstance(b, Bound):
+    if isinstance(a, ScalarOperand) or isinstance(b, ScalarOperand):
         raise TypeError(
             f"{op.name}(A | scalar) applies {op.name} to the entries and has no defaults"
         )
@@ -475,7 +479,7 @@ def _settle(x: Expression, symbol: str, op: Any) -> Any:
 
 def _by_default(symbol: str, left: Any, right: Any) -> Any:
     """Return the expression that `A @ B`, `A & B` or `A | B` means without an explicit operator."""
-    if isinstance(left, Bound) or isinstance(right, Bound):
+    if isinstance(left, ScalarOperand) or isinstance(right, ScalarOperand):
         raise TypeError(f"A {symbol} scalar needs an operator: write op(A {symbol} scalar)")
     a = left._read() if isinstance(left, Expression) else left
     b = right._read() if isinstance(right, Expression) else right

@@ -14,6 +14,7 @@ import numpy as np
 
 from graphla.backends import ClosureResult, backend
 from graphla.formats import Csr
+from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.overflow import overflowing
 from semirings.structures import TypedSemiring
@@ -105,17 +106,17 @@ def _weight(do: Any, out: Csr, u: int, v: int) -> Any:
 
 def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
     """Return whether every further turn around the cycle changes the value of its first vertex."""
-    better = {"min": -1, "max": 1}.get(op.monoid.name)
-    if better and op.binaryop.name == "plus":
+    add = op.monoid.monoid
+    if op.binaryop.op is binary.plus and (add is monoid.min or add is monoid.max):
         # Compare the exact sum of the weights with 0. If sums were rounded, a turn around this
         # cycle might change nothing, even though the cycle and other cycles together improve
         # values forever.
-        whole = np.concatenate(weights)
+        whole, better = np.concatenate(weights), -1 if add is monoid.min else 1
         if op.return_type.kind in "iu":
             return better * sum(map(int, whole)) > 0
         if np.isfinite(whole).all():
             return better * math.fsum(whole) > 0
-    multiply, add = op.binaryop.numpy, op.monoid.binaryop.numpy
+    multiply, combine = op.binaryop.numpy, op.monoid.binaryop.numpy
     fits_not = overflowing(op.binaryop)
     types, result = (op.type.np_type, op.type2.np_type), op.return_type.np_type
     at = [values[k : k + 1].astype(result) for k in range(values.size)]
@@ -128,7 +129,7 @@ def _goes_on(values: np.ndarray, weights: list[Any], op: TypedSemiring) -> bool:
                 # A product overflows. If this happens after the first turn, the cycle is endless,
                 # because every earlier turn improved the values.
                 return turn > 0
-            at[v] = add(at[v], multiply(x, a).astype(result))
+            at[v] = combine(at[v], multiply(x, a).astype(result))
         if at[0] == before or (at[0] != at[0] and before != before):
             return bool(np.isinf(at[0]) and np.isfinite(values).any())
     return True

@@ -54,7 +54,7 @@ def bfs(dtype: DataType = BOOL) -> ir.Program:
         slots=(parent, frontier),
         variables=(size,),
         blocks=blocks,
-        exits=[ir.Leaving(0, {"parent": parent, "frontier": frontier})],
+        exits=[ir.LoopExit(0, {"parent": parent, "frontier": frontier})],
         source=(
             "def bfs(A, source):",
             "    n = A.nrows",
@@ -130,5 +130,5 @@ def pagerank(dtype: DataType = BOOL) -> ir.Program:
         slots=(rank, degree, share, old),
         variables=(tolerance, damping, teleport, change, rounds, most),
         blocks=blocks,
-        exits=[ir.Leaving(0, {"rank": rank, "rounds": rounds, "change": change})],
+        exits=[ir.LoopExit(0, {"rank": rank, "rounds": rounds, "change": change})],
     )

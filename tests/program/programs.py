@@ -184,7 +184,7 @@ class _Maker:
         self.line = 0
         self.blocks: list[ir.Block] = [ir.Block([], ir.Exit(0))]
         self.current = 0
-        self.exits: list[ir.Leaving] = []
+        self.exits: list[ir.LoopExit] = []
         self.counters: list[ir.Var] = []
 
     def pick(self, options: Iterable[Any]) -> Any:
@@ -594,7 +594,7 @@ class _Maker:
         slots = {slot.name: slot for slot in self.slots if not self.chance(5)}
         variables = {each.name: each for each in self.variables if not self.chance(3)}
         stacks = {stack.name: stack for stack in self.stacks}
-        self.exits.append(ir.Leaving(len(self.exits), {**slots, **variables, **stacks}))
+        self.exits.append(ir.LoopExit(len(self.exits), {**slots, **variables, **stacks}))
         return len(self.exits) - 1
 
     def statements(self, depth: int, after: int | None) -> None:

@@ -161,7 +161,7 @@ def loop_of(
         slots=slots,
         variables=(i, rounds),
         blocks=blocks,
-        exits=[ir.Leaving(0, names)],
+        exits=[ir.LoopExit(0, names)],
     )
 
 

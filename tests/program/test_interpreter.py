@@ -47,7 +47,7 @@ def search() -> ir.Program:
             ir.Block(round_, ir.Jump(1)),
             ir.Block([], ir.Exit(0)),
         ],
-        exits=[ir.Leaving(0, {"parent": parent, "rounds": rounds})],
+        exits=[ir.LoopExit(0, {"parent": parent, "rounds": rounds})],
     )
 
 

@@ -219,6 +219,14 @@ def test_a_closure_recognizes_a_semiring_by_its_operators_and_not_by_its_name(gr
     assert agree(solved(case), expected(case))
 
 
+def test_a_cycle_whose_values_stop_improving_is_not_rejected_because_of_an_operators_name():
+    clamped = binary.register_anonymous(lambda x, y: where(x + y > 0, x + y, 0), "plus")
+    op = semiring.register_anonymous(monoid.min, clamped)["INT64"]
+    A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [-5, 1, 3], nrows=3, ncols=3)
+    found = gl.closure(gl.Vector.from_coo([0], [300], size=3), A, op)
+    assert found.values.to_dict() == {0: 4, 1: 0, 2: 1}
+
+
 @given(graphs(), st.data())
 def test_a_semiring_with_a_positional_multiply_has_a_closure(graph, data):
     starts = data.draw(st.sets(st.integers(0, graph.n - 1), max_size=3))

@@ -17,7 +17,15 @@ from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidV
 
 
 class ConvergenceError(GraphblasException, RuntimeError):
-    """Raised if an iteration does not converge within its maximum number of rounds."""
+    """Raised if an iteration does not converge within its maximum number of rounds.
+
+    Attributes:
+        rounds: the number of rounds.
+    """
+
+    def __init__(self, message: str, rounds: int | None = None):
+        super().__init__(message)
+        self.rounds = rounds
 
 
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
@@ -27,7 +35,8 @@ def convergence_error(name: str, rounds: int, change: float, least: float) -> Co
     """
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
-        f"than {least:.3g}: the tolerance times the number of vertices"
+        f"than {least:.3g}: the tolerance times the number of vertices",
+        rounds,
     )
 
 

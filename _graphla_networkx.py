@@ -1,0 +1,231 @@
+"""What NetworkX reads about the backend `graphla` when it is imported.
+
+`import networkx` imports this module, so it uses the standard library alone. It holds the table of
+the functions that graphla answers. `graphla.networkx` resolves the names of their implementations
+when they are first called; the documentation and the tests read the same table.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+
+class Function(NamedTuple):
+    """A function of NetworkX that graphla answers.
+
+    Attributes:
+        target: the implementation: "module.function" in the package `graphla.networkx`.
+        cost: the class of cost, a key of `graphla.networkx.costs.LEAST_EDGES`. It decides from
+            which size on a graph is converted.
+        rule: the function in `graphla.networkx.rules` that refuses arguments which graphla does
+            not support; "" if there is none.
+        note: the differences from NetworkX as sentences; "" if there are none.
+    """
+
+    target: str
+    cost: str
+    rule: str = ""
+    note: str = ""
+
+
+FUNCTIONS: dict[str, Function] = {
+    # --- centrality -----------------------------------------------------------------------------
+    "pagerank": Function(
+        "centrality.pagerank",
+        "iterations",
+        "attribute_weight",
+        "The result agrees with NetworkX within the tolerance `tol`.",
+    ),
+    # --- clustering -----------------------------------------------------------------------------
+    "triangles": Function("clustering.triangles", "products"),
+    # --- components -----------------------------------------------------------------------------
+    "articulation_points": Function("components.articulation_points", "linear"),
+    "attracting_components": Function("components.attracting_components", "linear"),
+    "biconnected_component_edges": Function("components.biconnected_component_edges", "linear"),
+    "biconnected_components": Function("components.biconnected_components", "linear"),
+    "bridge_components": Function("components.bridge_components", "linear"),
+    "bridges": Function("components.bridges", "linear"),
+    "condensation": Function("components.condensation", "linear"),
+    "connected_components": Function("components.connected_components", "linear"),
+    "has_bridges": Function("components.has_bridges", "linear"),
+    "is_attracting_component": Function("components.is_attracting_component", "linear"),
+    "is_biconnected": Function("components.is_biconnected", "linear"),
+    "is_connected": Function("components.is_connected", "linear"),
+    "is_semiconnected": Function("components.is_semiconnected", "linear"),
+    "is_strongly_connected": Function("components.is_strongly_connected", "linear"),
+    "is_weakly_connected": Function("components.is_weakly_connected", "linear"),
+    "kosaraju_strongly_connected_components": Function(
+        "components.kosaraju_strongly_connected_components", "linear"
+    ),
+    "node_connected_component": Function("components.node_connected_component", "linear"),
+    "number_attracting_components": Function("components.number_attracting_components", "linear"),
+    "number_connected_components": Function("components.number_connected_components", "linear"),
+    "number_strongly_connected_components": Function(
+        "components.number_strongly_connected_components", "linear"
+    ),
+    "number_weakly_connected_components": Function(
+        "components.number_weakly_connected_components", "linear"
+    ),
+    "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
+    "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- directed acyclic graphs ----------------------------------------------------------------
+    "all_pairs_lowest_common_ancestor": Function(
+        "dag.all_pairs_lowest_common_ancestor", "products"
+    ),
+    "ancestors": Function("dag.ancestors", "linear"),
+    "dag_longest_path": Function("dag.dag_longest_path", "linear", "no_order"),
+    "dag_longest_path_length": Function("dag.dag_longest_path_length", "linear"),
+    "descendants": Function("dag.descendants", "linear"),
+    "has_cycle": Function("dag.has_cycle", "linear"),
+    "is_aperiodic": Function("dag.is_aperiodic", "linear"),
+    "is_directed_acyclic_graph": Function("dag.is_directed_acyclic_graph", "linear"),
+    "lexicographical_topological_sort": Function("dag.lexicographical_topological_sort", "linear"),
+    "lowest_common_ancestor": Function("dag.lowest_common_ancestor", "products"),
+    "topological_generations": Function("dag.topological_generations", "linear"),
+    "topological_sort": Function("dag.topological_sort", "linear"),
+    "transitive_closure": Function("dag.transitive_closure", "products"),
+    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
+    "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- paths ----------------------------------------------------------------------------------
+    "all_pairs_all_shortest_paths": Function(
+        "paths.all_pairs_all_shortest_paths", "all_pairs", "attribute_weight"
+    ),
+    "all_pairs_bellman_ford_path": Function(
+        "paths.all_pairs_bellman_ford_path", "all_pairs", "attribute_weight"
+    ),
+    "all_pairs_bellman_ford_path_length": Function(
+        "paths.all_pairs_bellman_ford_path_length", "all_pairs", "attribute_weight"
+    ),
+    "all_pairs_dijkstra": Function("paths.all_pairs_dijkstra", "all_pairs", "attribute_weight"),
+    "all_pairs_dijkstra_path": Function(
+        "paths.all_pairs_dijkstra_path", "all_pairs", "attribute_weight"
+    ),
+    "all_pairs_dijkstra_path_length": Function(
+        "paths.all_pairs_dijkstra_path_length", "all_pairs", "attribute_weight"
+    ),
+    "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
+    "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
+    "all_shortest_paths": Function("paths.all_shortest_paths", "linear", "attribute_weight"),
+    "average_shortest_path_length": Function(
+        "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
+    ),
+    "bellman_ford_path": Function("paths.bellman_ford_path", "linear", "attribute_weight"),
+    "bellman_ford_path_length": Function(
+        "paths.bellman_ford_path_length", "linear", "attribute_weight"
+    ),
+    "bellman_ford_predecessor_and_distance": Function(
+        "paths.bellman_ford_predecessor_and_distance", "linear", "attribute_weight"
+    ),
+    "bidirectional_dijkstra": Function(
+        "paths.bidirectional_dijkstra", "linear", "attribute_weight"
+    ),
+    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
+    "dijkstra_path": Function("paths.dijkstra_path", "linear", "attribute_weight"),
+    "dijkstra_path_length": Function("paths.dijkstra_path_length", "linear", "attribute_weight"),
+    "dijkstra_predecessor_and_distance": Function(
+        "paths.dijkstra_predecessor_and_distance", "linear", "attribute_weight"
+    ),
+    "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
+    "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
+    "floyd_warshall_numpy": Function("paths.floyd_warshall_numpy", "all_pairs", "attribute_weight"),
+    "floyd_warshall_predecessor_and_distance": Function(
+        "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
+    ),
+    "goldberg_radzik": Function("paths.goldberg_radzik", "linear", "attribute_weight"),
+    "has_path": Function("paths.has_path", "linear"),
+    "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
+    "multi_source_dijkstra": Function("paths.multi_source_dijkstra", "linear", "attribute_weight"),
+    "multi_source_dijkstra_path": Function(
+        "paths.multi_source_dijkstra_path", "linear", "attribute_weight"
+    ),
+    "multi_source_dijkstra_path_length": Function(
+        "paths.multi_source_dijkstra_path_length", "linear", "attribute_weight"
+    ),
+    "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
+    "predecessor": Function("paths.predecessor", "linear"),
+    "shortest_path": Function("paths.shortest_path", "linear", "attribute_weight"),
+    "shortest_path_length": Function("paths.shortest_path_length", "linear", "attribute_weight"),
+    "single_source_all_shortest_paths": Function(
+        "paths.single_source_all_shortest_paths", "linear", "attribute_weight"
+    ),
+    "single_source_bellman_ford": Function(
+        "paths.single_source_bellman_ford", "linear", "attribute_weight"
+    ),
+    "single_source_bellman_ford_path": Function(
+        "paths.single_source_bellman_ford_path", "linear", "attribute_weight"
+    ),
+    "single_source_bellman_ford_path_length": Function(
+        "paths.single_source_bellman_ford_path_length", "linear", "attribute_weight"
+    ),
+    "single_source_dijkstra": Function(
+        "paths.single_source_dijkstra", "linear", "attribute_weight"
+    ),
+    "single_source_dijkstra_path": Function(
+        "paths.single_source_dijkstra_path", "linear", "attribute_weight"
+    ),
+    "single_source_dijkstra_path_length": Function(
+        "paths.single_source_dijkstra_path_length", "linear", "attribute_weight"
+    ),
+    "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
+    "single_source_shortest_path_length": Function(
+        "paths.single_source_shortest_path_length", "linear"
+    ),
+    "single_target_shortest_path": Function("paths.single_target_shortest_path", "linear"),
+    "single_target_shortest_path_length": Function(
+        "paths.single_target_shortest_path_length", "linear"
+    ),
+    # --- traversal ------------------------------------------------------------------------------
+    "bfs_edges": Function("traversal.bfs_edges", "linear", "sort_neighbors"),
+    "bfs_layers": Function("traversal.bfs_layers", "linear"),
+    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear", "sort_neighbors"),
+    "bfs_successors": Function("traversal.bfs_successors", "linear", "sort_neighbors"),
+    "bfs_tree": Function("traversal.bfs_tree", "linear", "sort_neighbors"),
+    "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
+    "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear", "sort_neighbors"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
+    "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
+    "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
+    "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "neighbors"),
+}
+"""The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
+
+_AUTOCONFIG = {
+    "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",
+    "NETWORKX_FALLBACK_TO_NX": "True",
+    "NETWORKX_CACHE_CONVERTED_GRAPHS": "True",
+}
+
+
+def get_info() -> dict[str, Any]:
+    """Return the description of the backend in the form that NetworkX defines.
+
+    If the environment variable `GRAPHLA_AUTOCONFIG` is "True", also give graphla priority for
+    algorithms, enable the fallback to NetworkX, and enable the cache of converted graphs. A
+    variable that the user has set keeps its value.
+    """
+    if os.environ.get("GRAPHLA_AUTOCONFIG", "").strip().lower() == "true":
+        _configure()
+    return {
+        "backend_name": "graphla",
+        "project": "graphla",
+        "package": "graphla",
+        "short_summary": "Graph algorithms as sparse matrix operations, on CPUs and GPUs.",
+        "default_config": {"device": None, "min_edges": None},
+        "functions": {name: _described(each) for name, each in FUNCTIONS.items()},
+    }
+
+
+def _described(function: Function) -> dict[str, str]:
+    return {"additional_docs": function.note} if function.note else {}
+
+
+def _configure() -> None:
+    """Set the environment variables that NetworkX reads after `get_info`."""
+    for name, value in _AUTOCONFIG.items():
+        # NetworkX reads NETWORKX_BACKEND_PRIORITY only if the variable for algorithms is not set.
+        if name.endswith("_ALGOS") and "NETWORKX_BACKEND_PRIORITY" in os.environ:
+            continue
+        os.environ.setdefault(name, value)

@@ -1,0 +1,129 @@
+"""The backend `graphla` of NetworkX. NetworkX alone imports this package.
+
+NetworkX finds the object `backend` by an entry point, converts its graphs with it, and calls the
+functions of the table `_graphla_networkx.FUNCTIONS` as its attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+import networkx as nx
+from networkx.utils import backends
+
+from _graphla_networkx import FUNCTIONS
+from graphla.graph import Graph
+from graphla.networkx import costs, graphs, rules
+from graphla.networkx.errors import translated
+
+config: Any = nx.config
+dispatchable: Any = backends._dispatchable
+
+
+class Backend:
+    """The interface that NetworkX expects of a backend.
+
+    Each name of the table is an attribute, which is resolved when it is first used.
+    """
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in FUNCTIONS:
+            raise AttributeError(f"the backend graphla has no function {name!r}")
+        module, function = FUNCTIONS[name].target.rsplit(".", 1)
+        found = translated(getattr(import_module(f"graphla.networkx.{module}"), function))
+        setattr(self, name, found)
+        return found
+
+    def convert_from_nx(
+        self,
+        graph: Any,
+        *,
+        edge_attrs: Mapping[Any, Any] | None = None,
+        node_attrs: Mapping[Any, Any] | None = None,
+        preserve_edge_attrs: bool = False,
+        preserve_node_attrs: bool = False,
+        preserve_graph_attrs: bool = False,
+        name: str | None = None,
+        graph_name: str | None = None,
+    ) -> Graph:
+        """Convert a NetworkX graph.
+
+        Args:
+            graph: the graph; a graphla Graph is returned unchanged.
+            edge_attrs: the names and defaults of the edge attributes to keep.
+            node_attrs: the names and defaults of the node attributes to keep.
+            preserve_edge_attrs: whether to keep all edge attributes.
+            preserve_node_attrs: whether to keep all node attributes.
+            preserve_graph_attrs: not used; graph attributes are always kept.
+            name: the name of the called function.
+            graph_name: the name of the argument.
+
+        Returns:
+            A NetworkXGraph.
+        """
+        if isinstance(graph, Graph):
+            return graph
+        return graphs.convert(
+            graph,
+            edge_attrs,
+            node_attrs,
+            preserve_edge_attrs is True,
+            preserve_node_attrs is True,
+            config.backends.graphla.device,
+        )
+
+    def convert_to_nx(self, result: Any, *, name: str | None = None) -> Any:
+        """Convert a Graph to a NetworkX graph.
+
+        Args:
+            result: the result of a function; an object that is not a Graph is returned unchanged.
+            name: the name of the called function.
+
+        Returns:
+            The NetworkX graph.
+        """
+        return graphs.to_networkx(result) if isinstance(result, Graph) else result
+
+    def can_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        """Return whether graphla supports the arguments, or the reason why it does not.
+
+        Args:
+            name: the name of the function.
+            args: its positional arguments.
+            kwargs: its keyword arguments.
+
+        Returns:
+            True, or a sentence.
+
+        Raises:
+            NotImplementedError: graphla does not support the arguments. NetworkX shows this reason
+                to a user who passed `backend="graphla"`, but not one that is returned; it treats
+                both alike otherwise.
+        """
+        rule = FUNCTIONS[name].rule
+        if not rule:
+            return True
+        reason = getattr(rules, rule)(args, kwargs)
+        if reason is None:
+            return True
+        if dispatchable._is_testing:
+            return reason
+        raise NotImplementedError(f"graphla does not answer this call of {name}: {reason}")
+
+    def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+        """Return whether graphla is likely to be faster, or the reason why it is not.
+
+        Args:
+            name: the name of the function.
+            args: its positional arguments.
+            kwargs: its keyword arguments.
+
+        Returns:
+            True, or a sentence.
+        """
+        return costs.should_run(FUNCTIONS[name].cost, args, kwargs)
+
+
+backend = Backend()

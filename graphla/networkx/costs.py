@@ -1,0 +1,75 @@
+"""When graphla is faster than NetworkX: the least number of edges for each class of cost.
+
+NetworkX asks before it converts a graph, so the numbers include the conversion, which takes about
+as long as a pass of NetworkX over all edges. `benchmarks/networkx_backend.py` measures them.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+
+config: Any = nx.config
+
+LEAST_EDGES = {
+    "local": None,
+    "linear": 5_000,
+    "iterations": 2_000,
+    "products": 1_000,
+    "all_pairs": 200,
+    "build": 0,
+}
+"""The class of cost of a function, and from how many edges on graphla is faster.
+
+None means that the function visits few nodes of the graph, so that a conversion never pays."""
+
+_SAMPLED = 8
+"""Number of nodes whose degrees estimate the number of edges, which NetworkX counts in O(n)."""
+
+
+def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
+    """Return whether a call is likely to be faster with graphla, or the reason why it is not.
+
+    Args:
+        cost: the class of cost of the function.
+        args: the positional arguments of the call.
+        kwargs: its keyword arguments.
+
+    Returns:
+        True, or a sentence.
+    """
+    least = config.backends.graphla.min_edges
+    least = LEAST_EDGES[cost] if least is None else least
+    graph = args[0] if args else next(iter(kwargs.values()), None)
+    if least == 0 or not isinstance(graph, nx.Graph):
+        return True
+    cache = getattr(graph, "__networkx_cache__", None)
+    if cache and cache.get("backends", {}).get("graphla"):
+        return True
+    if least is None:
+        return "the function visits few nodes, so converting the graph takes longer"
+    edges = estimated_edges(graph, least)
+    if edges >= least:
+        return True
+    return f"the graph has about {edges} edges, and graphla is faster from {least} on"
+
+
+def estimated_edges(graph: Any, least: int) -> int:
+    """Return the number of edges, estimated from a few nodes, at least that of nodes.
+
+    Args:
+        graph: a NetworkX graph.
+        least: a number of edges that needs no closer estimate.
+
+    Returns:
+        The estimate.
+    """
+    adjacency = graph._adj
+    n = len(adjacency)
+    if n >= least or n == 0:
+        return n
+    sampled = [len(row) for row in islice(adjacency.values(), _SAMPLED)]
+    edges = n * sum(sampled) // len(sampled)
+    return max(n, edges if graph.is_directed() else edges // 2)

@@ -1,0 +1,42 @@
+"""Exceptions of graphla as those of NetworkX.
+
+A function of the adapter raises NetworkX's exceptions itself where it knows the cause. Any other
+refusal becomes NotImplementedError, so that NetworkX can answer the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import networkx as nx
+
+from graphla.algorithms import ConvergenceError, NoPath
+from semirings.exceptions import DeviceFault, DeviceUnavailable, GraphblasException, Panic
+
+
+def translated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with graphla's exceptions replaced with those of NetworkX.
+
+    Args:
+        function: a function of the adapter.
+
+    Returns:
+        A function with the same signature.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except NoPath as error:
+            raise nx.NetworkXNoPath(str(error)) from error
+        except ConvergenceError as error:
+            raise nx.PowerIterationFailedConvergence(error.rounds) from error
+        except (DeviceFault, DeviceUnavailable, Panic):
+            raise
+        except (GraphblasException, OverflowError) as error:
+            raise NotImplementedError(f"graphla refuses the call: {error}") from error
+
+    return call

@@ -1,0 +1,88 @@
+"""Rules that refuse arguments before NetworkX converts the graph.
+
+A rule takes the positional and the keyword arguments of a call and returns the reason for a refusal
+as a sentence, or None. It must be fast and must not consume an iterator or a random generator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def argument(
+    args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str, default: Any = None
+) -> Any:
+    """Return one argument of a call.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+        position: the position of the parameter.
+        name: the name of the parameter.
+        default: its default.
+
+    Returns:
+        The argument.
+    """
+    return args[position] if len(args) > position else kwargs.get(name, default)
+
+
+def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse a callable `weight`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    weight = kwargs.get("weight")
+    if callable(weight) or any(map(callable, args[1:])):
+        return "the weight is a function, but graphla reads the name of an edge attribute"
+    return None
+
+
+def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse `sort_neighbors`, which is a function.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
+        return "sort_neighbors is a function, but graphla keeps the order of the graph"
+    return None
+
+
+def neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse `neighbors`, which is a function.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if argument(args, kwargs, 2, "neighbors") is not None:
+        return "neighbors is a function, but graphla reads the neighbors from the graph"
+    return None
+
+
+def no_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse `topo_order`, and a callable among the arguments.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if kwargs.get("topo_order") is not None or any(isinstance(each, list) for each in args[1:]):
+        return "topo_order is given, but graphla computes its own topological order"
+    return None

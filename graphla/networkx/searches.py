@@ -1,0 +1,371 @@
+"""Searches that visit the nodes in the order of NetworkX.
+
+On the CPU the searches visit the neighbors of a node in the order of NetworkX's dictionaries. So
+ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched there, and
+nodes at the same distance are in node order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heappop, heappush
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.graph import Graph
+from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, weighted
+from graphla.operations.serial import run_serial
+
+LONGEST = 1 << 62
+"""Sums of integer weights must stay below this bound."""
+
+
+class Tree:
+    """The result of a search: the reached vertices in the order of the search.
+
+    Args:
+        G: the graph.
+        order: the reached vertices.
+        lengths: the distance of each element of `order`.
+        parents: the parent of each element of `order`; a source is its own parent.
+    """
+
+    def __init__(self, G: Graph, order: np.ndarray, lengths: np.ndarray, parents: np.ndarray):
+        self.G, self.order, self.lengths, self.parents = G, order, lengths, parents
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The reached nodes."""
+        return nodes_of(self.G, self.order)
+
+    def distances(self) -> dict[Any, Any]:
+        """Return {node: distance}, nearest first."""
+        return dict(zip(self.nodes, self.lengths.tolist(), strict=True))
+
+    def paths(self, *, reverse: bool = False) -> dict[Any, list[Any]]:
+        """Return {node: path from its source}; with `reverse`, each path begins at the node."""
+        paths: dict[int, list[Any]] = {}
+        named: dict[Any, list[Any]] = {}
+        for v, parent, node in zip(
+            self.order.tolist(), self.parents.tolist(), self.nodes, strict=True
+        ):
+            if v == parent:
+                path = [node]
+            elif reverse:
+                path = [node, *paths[parent]]
+            else:
+                path = [*paths[parent], node]
+            paths[v] = named[node] = path
+        return named
+
+    def path(self, target: int) -> list[Any]:
+        """Return the path from its source to one reached vertex."""
+        before = np.full(len(self.G), -1, np.int64)
+        before[self.order] = self.parents
+        path = [target]
+        while before[path[-1]] != path[-1]:
+            path.append(int(before[path[-1]]))
+        return nodes_of(self.G, path[::-1])
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the edges of the tree, as two arrays."""
+        below = self.order != self.parents
+        return self.parents[below], self.order[below]
+
+
+class Neighbors:
+    """The neighbors of each vertex in the order of NetworkX, for any number of searches.
+
+    Args:
+        G: the graph.
+        weight: the edge attribute for lengths; None makes each length 1.
+        default: the length of an edge that lacks the attribute.
+        reverse: whether searches follow the edges of a directed graph backward.
+        negative: whether weights may be negative.
+
+    Raises:
+        NotImplementedError: a weight is negative, not a number, or so large that lengths might not
+            fit INT64.
+    """
+
+    def __init__(
+        self,
+        G: Graph,
+        weight: Any = None,
+        *,
+        default: Any = 1,
+        reverse: bool = False,
+        negative: bool = False,
+    ):
+        self.G, self.weight, self.n = G, weight, len(G)
+        self.reverse = reverse and G.directed
+        self._weighted = G if weight is None else weighted(G, weight, default)
+        self.on_gpu = G.device != "cpu"
+        self.indptr, self.columns = neighbor_lists(G)
+        self.values = None if weight is None else _values_in_order(G, self._weighted)
+        self.is_negative = False
+        if self.values is not None and self.values.size:
+            self._check(self.values, negative)
+        if self.reverse:
+            self._transpose()
+        self._heap: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def matrix(self) -> Any:
+        """The Matrix on its device, whose values are the lengths."""
+        A = self._weighted._matrix
+        return A.T.new() if self.reverse else A
+
+    def _check(self, values: np.ndarray, negative: bool) -> None:
+        least, most = values.min(), values.max()
+        if least != least or most != most:
+            raise NotImplementedError("a weight is NaN")
+        self.is_negative = bool(least < 0)
+        if self.is_negative and not negative:
+            raise NotImplementedError("a weight is negative")
+        if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
+            raise NotImplementedError("lengths might not fit INT64")
+
+    def _transpose(self) -> None:
+        rows = np.repeat(np.arange(self.n, dtype=self.columns.dtype), np.diff(self.indptr))
+        order = np.argsort(self.columns, kind="stable")
+        counts = np.bincount(self.columns, minlength=self.n)
+        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
+        self.columns = rows[order]
+        if self.values is not None:
+            self.values = self.values[order]
+
+    def search(
+        self,
+        sources: Sequence[int],
+        cutoff: float | None = None,
+        target: int | None = None,
+    ) -> Tree:
+        """Search from one or several vertices.
+
+        Args:
+            sources: distinct vertices.
+            cutoff: the maximum distance; None sets no bound.
+            target: a vertex at which the search may stop.
+
+        Returns:
+            The tree of the search.
+        """
+        cutoff = math.inf if cutoff is None else cutoff
+        if cutoff != cutoff:
+            raise NotImplementedError("the cutoff is NaN")
+        if self.on_gpu:
+            return self._search_on_gpu(sources, cutoff)
+        if self.values is None:
+            return self._search_levels(sources, cutoff, target)
+        return self._search_lengths(sources, cutoff, target)
+
+    def _search_levels(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
+        n, count = self.n, len(sources)
+        order, parents = np.empty(n, np.int32), np.empty(n, np.int32)
+        levels = np.full(n, -1, np.int32)
+        order[:count] = parents[sources] = sources
+        levels[sources] = 0
+        limit = max(0, math.ceil(cutoff)) if cutoff < n else -1
+        arrays = (self.indptr, self.columns, order, levels, parents)
+        stop = -1 if target is None or target in sources else target
+        work = n + self.columns.size
+        count = run_serial("serial_search.breadth_first", arrays, work, count, limit, stop)
+        reached = order[:count]
+        return Tree(self.G, reached, levels[reached], parents[reached])
+
+    def _search_lengths(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
+        n, count, values = self.n, len(sources), self.values
+        assert values is not None
+        order, parents = np.empty(n, np.int32), np.full(n, -1, np.int32)
+        lengths = np.zeros(n, values.dtype)
+        order[:count] = parents[sources] = sources
+        if self._heap is None:
+            room = values.size + n
+            self._heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+        limit = np.array([cutoff])
+        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *self._heap)
+        stop = -1 if target is None else target
+        work = n + self.columns.size
+        name = "serial_search.nearest_first"
+        count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
+        reached = order[:count]
+        return Tree(self.G, reached, lengths[reached], parents[reached])
+
+    def _search_on_gpu(self, sources: Sequence[int], cutoff: float) -> Tree:
+        if self.values is None:
+            limit = None if cutoff >= self.n else max(0, math.ceil(cutoff))
+            found: Any = algorithms.bfs(self.matrix, list(sources), parents=True, cutoff=limit)
+        else:
+            bound = None if cutoff == math.inf else max(0, cutoff)
+            found = algorithms.sssp(self.matrix, list(sources), parents=True, cutoff=bound)
+        vertices, lengths = found[0].to_coo()
+        order = np.argsort(lengths, kind="stable")
+        parents = found[1].to_coo()[1][order]
+        return Tree(self.G, vertices[order], lengths[order], parents)
+
+    def tight_parents(self, tree: Tree) -> dict[Any, list[Any]]:
+        """Return the parents of each reached node on all shortest paths.
+
+        Args:
+            tree: the result of a search without a target.
+
+        Returns:
+            {node: list of nodes} in the order of discovery, with an empty list for a source that no
+            shortest path enters.
+        """
+        position = np.full(self.n, -1, np.int64)
+        position[tree.order] = np.arange(tree.order.size)
+        length = np.zeros(self.n, tree.lengths.dtype)
+        length[tree.order] = tree.lengths
+        starts, ends = self.indptr[tree.order], self.indptr[tree.order + 1]
+        counts = ends - starts
+        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        sources, targets = np.repeat(tree.order, counts), self.columns[places]
+        steps = 1 if self.values is None else self.values[places]
+        first = np.full(self.n, -1, np.int64)
+        first[targets[::-1]] = np.arange(targets.size, 0, -1)
+        first[tree.order[tree.order == tree.parents]] = 0
+        tight = (position[targets] >= 0) & (length[sources] + steps == length[targets])
+        sources, targets = sources[tight], position[targets[tight]]
+        order = np.argsort(targets, kind="stable")
+        parents = nodes_of(self.G, sources[order])
+        bounds = np.searchsorted(targets[order], np.arange(tree.order.size + 1)).tolist()
+        lists = [parents[i:j] for i, j in pairwise(bounds)]
+        # NetworkX lists the nodes in the order of their discovery.
+        found = np.argsort(first[tree.order], kind="stable")
+        nodes = nodes_of(self.G, tree.order[found])
+        return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+
+
+def _values_in_order(G: Graph, W: Graph) -> np.ndarray:
+    """Return the weights of all entries as INT64 or FP64, in the order of `neighbor_lists`."""
+    values = W._matrix.to("cpu").to_csr(copy=False)[2]
+    kind = np.float64 if values.dtype.kind == "f" else np.int64
+    order = G._entries.order if isinstance(G, NetworkXGraph) else None
+    if order is None or values.strides == (0,):
+        return np.ascontiguousarray(values, kind)
+    unsorted = np.empty(values.size, kind)
+    unsorted[order] = values
+    return unsorted
+
+
+def _search_in_python(
+    indptr: list[int],
+    columns: list[int],
+    values: list[Any],
+    cutoff: list[float],
+    order: list[int],
+    lengths: list[Any],
+    parents: list[int],
+    _keys: Any,
+    _heap: Any,
+    _stop: Any,
+    count: int,
+    target: int,
+) -> int:
+    """Do what the loop `nearest_first` does, with Python's heap."""
+    heap = [(0, t, order[t]) for t in range(count)]
+    mark, final, most = count, 0, cutoff[0]
+    while heap:
+        length, _, v = heappop(heap)
+        if length > lengths[v]:
+            continue
+        order[final] = v
+        final += 1
+        if v == target:
+            break
+        for p in range(indptr[v], indptr[v + 1]):
+            w = columns[p]
+            reached = length + values[p]
+            if reached <= most and (parents[w] < 0 or reached < lengths[w]):
+                lengths[w], parents[w] = reached, v
+                heappush(heap, (reached, mark, w))
+                mark += 1
+    return final
+
+
+def depth_first(
+    G: Graph, roots: Iterable[int], limit: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Search depth-first from each root that no earlier root reaches.
+
+    Args:
+        G: the graph.
+        roots: the vertices to begin with.
+        limit: the maximum number of edges below a root; None sets no bound.
+
+    Returns:
+        The reached vertices in the order of their discovery, the parent of each of them (a root is
+        its own parent), and the reached vertices in the order in which the search leaves them.
+    """
+    indptr, columns = neighbor_lists(G)
+    n = len(G)
+    order, finished, path = (np.empty(n, np.int32) for _ in range(3))
+    parents, following = np.full(n, -1, np.int32), np.empty(n, np.int64)
+    starts = np.fromiter(roots, np.int32)
+    arrays = (indptr, columns, starts, order, parents, finished, following, path)
+    bound = n if limit is None else max(1, limit)
+    count = run_serial("serial_search.depth_first", arrays, n + columns.size, bound)
+    return order[:count], parents[order[:count]], finished[:count]
+
+
+def present(G: Graph, node: Any) -> int:
+    """Return the number of a node that a traversal starts from.
+
+    Args:
+        G: the graph.
+        node: the node.
+
+    Returns:
+        An int from 0 to n - 1.
+
+    Raises:
+        NetworkXError: the graph lacks the node.
+    """
+    k = find(G, node)
+    if k is None:
+        kind = "digraph" if G.directed else "graph"
+        raise nx.NetworkXError(f"The node {node} is not in the {kind}.")
+    return k
+
+
+def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
+    """Yield all paths from `source` to `target` that follow the given parents.
+
+    If the source has parents, because a cycle of weight 0 passes through it, NetworkX repeats some
+    paths. So does this function.
+
+    Args:
+        source: a node.
+        target: a node.
+        parents: {node: list of parents}.
+
+    Yields:
+        The nodes of a path.
+
+    Raises:
+        NetworkXNoPath: the target has no entry in `parents`.
+    """
+    if target not in parents:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, choices, on_path = [target], [iter(parents[target])], {target}
+    while path:
+        if path[-1] == source:
+            yield path[::-1]
+        for node in choices[-1]:
+            if node not in on_path:
+                path.append(node)
+                on_path.add(node)
+                choices.append(iter(parents[node]))
+                break
+            if path[-1] == source:
+                yield path[::-1]
+        else:
+            choices.pop()
+            on_path.discard(path.pop())
