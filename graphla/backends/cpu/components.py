@@ -13,6 +13,7 @@ from graphla.backends.cpu.loops.components import (
     JOIN_SECOND,
     LABEL,
     NONE,
+    Rows,
 )
 from graphla.backends.cpu.operands import Parts, even_parts, row_parts, threads_worth
 from graphla.compilers import numba_ops
@@ -37,15 +38,15 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     parent, tally = np.empty(n, np.int32), np.zeros(n, np.int32)
     labels = np.empty(n, np.int64)
     other = out if into is None else into
-    rows = (out.indptr, out.indices, other.indptr, other.indices)
-    stop = np.zeros(1, np.int64)
-    arrays = (*rows, parent, tally, labels, stop)
-    both, skips = int(other is not out), into is not None
-    loop = load("components.label", (numba_ops.sharing, threads > 1), arrays)
+    pair = out.indptr, out.indices, other.indptr, other.indices
+    rows = Rows(*pair, int(other is not out))
+    stop, skips = np.zeros(1, np.int64), into is not None
+    arrays = parent, tally, labels, stop
+    loop = load("components.label", (numba_ops.sharing, threads > 1), (rows, *arrays))
     even, by_entries = even_parts(n, n + out.nvals, threads), row_parts(out.indptr, threads)
 
     def run_step(step: int, parts: Parts, whole: int = NONE) -> list[int]:
-        call = lambda *part: loop(*arrays, both, step, whole, *part)  # noqa: E731
+        call = lambda *part: loop(*rows, *arrays, step, whole, *part)  # noqa: E731
         return run(call, parts, threads, stop)
 
     def run_all() -> Array:

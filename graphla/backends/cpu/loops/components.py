@@ -13,6 +13,8 @@ parent both go on to join that parent, so that no edge is lost (L. Dhulipala, C.
 *ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms*, 2020).
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
@@ -24,6 +26,16 @@ STOPPED = -2
 NONE = -1
 HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
 """The steps, in this order. All threads must have finished a step before the next one begins."""
+
+
+class Rows(NamedTuple):
+    """A matrix in CSR, and its transpose or the same matrix."""
+
+    indptr: Any
+    indices: Any
+    other_indptr: Any
+    other_indices: Any
+    both: Any  # whether the columns are read in addition to the rows, to find the rest of the edges
 
 
 def join(kept_parent, u, v):
@@ -60,27 +72,13 @@ def find_largest(parent, kept_tally):
     return whole
 
 
-def label(
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    kept_parent,
-    kept_tally,
-    out_labels,
-    kept_stop,
-    both,
-    step,
-    whole,
-    start,
-    stop,
-):
+def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whole, start, stop):
     """Run a step for the vertices start..stop - 1.
 
     The last step labels each vertex with the smallest vertex of its component. JOIN_REST skips the
-    vertices in the tree with root `whole`. If `both` is set, it reads the columns of the matrix in
-    addition to the rows.
+    vertices in the tree with root `whole`.
     """
+    indptr, indices, other_indptr, other_indices, both = rows
     if kept_stop[0]:
         return STOPPED
     if step == FIND_LARGEST:
@@ -88,9 +86,9 @@ def label(
     first, last = np.uint64(start), np.uint64(stop)
     if step == HOOK:
         for v in range(first, last):
-            p, root = np.uint64(a_indptr[v]), np.int32(v)
-            if p < np.uint64(a_indptr[v + ONE]) and a_indices[p] < root:
-                root = a_indices[p]
+            p, root = np.uint64(indptr[v]), np.int32(v)
+            if p < np.uint64(indptr[v + ONE]) and indices[p] < root:
+                root = indices[p]
                 if np.uint64(root) >= first:
                     root = kept_parent[np.uint64(root)]
             kept_parent[v] = root
@@ -98,23 +96,23 @@ def label(
         for v in range(first, last):
             if (v - first) & BATCH == 0 and kept_stop[0]:
                 return STOPPED
-            p = np.uint64(a_indptr[v]) + ONE
-            if p < np.uint64(a_indptr[v + ONE]):
-                join(kept_parent, np.int32(v), a_indices[p])
+            p = np.uint64(indptr[v]) + ONE
+            if p < np.uint64(indptr[v + ONE]):
+                join(kept_parent, np.int32(v), indices[p])
     elif step == JOIN_REST:
         for v in range(first, last):
             if (v - first) & BATCH == 0 and kept_stop[0]:
                 return STOPPED
             if kept_parent[v] == whole:
                 continue
-            p, end = np.uint64(a_indptr[v]), np.uint64(a_indptr[v + ONE])
-            if p < end and np.uint64(a_indices[p]) > v:  # then HOOK did not use the first edge
-                join(kept_parent, np.int32(v), a_indices[p])
+            p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+            if p < end and np.uint64(indices[p]) > v:  # then HOOK did not use the first edge
+                join(kept_parent, np.int32(v), indices[p])
             for q in range(p + TWO, end):
-                join(kept_parent, np.int32(v), a_indices[q])
+                join(kept_parent, np.int32(v), indices[q])
             if both:
-                for q in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + ONE])):
-                    join(kept_parent, np.int32(v), b_indices[q])
+                for q in range(np.uint64(other_indptr[v]), np.uint64(other_indptr[v + ONE])):
+                    join(kept_parent, np.int32(v), other_indices[q])
     else:
         for v in range(first, last):
             root = kept_parent[np.uint64(kept_parent[v])]
