@@ -31,6 +31,35 @@ class Function(NamedTuple):
 
 FUNCTIONS: dict[str, Function] = {
     # --- centrality -----------------------------------------------------------------------------
+    "betweenness_centrality": Function(
+        "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "betweenness_centrality_subset": Function(
+        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
+    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "edge_betweenness_centrality": Function(
+        "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "edge_betweenness_centrality_subset": Function(
+        "centrality.edge_betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "eigenvector_centrality": Function(
+        "centrality.eigenvector_centrality", "iterations", "attribute_weight"
+    ),
+    "eigenvector_centrality_numpy": Function(
+        "centrality.eigenvector_centrality_numpy", "iterations", "attribute_weight"
+    ),
+    "harmonic_centrality": Function("centrality.harmonic_centrality", "all_pairs", "distance"),
+    "hits": Function(
+        "centrality.hits",
+        "iterations",
+        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+    ),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
