@@ -42,9 +42,6 @@ FUNCTIONS: dict[str, Function] = {
     "edge_betweenness_centrality": Function(
         "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
     ),
-    "edge_betweenness_centrality_subset": Function(
-        "centrality.edge_betweenness_centrality_subset", "all_pairs", "attribute_weight"
-    ),
     "eigenvector_centrality": Function(
         "centrality.eigenvector_centrality", "iterations", "attribute_weight"
     ),

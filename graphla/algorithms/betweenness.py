@@ -108,14 +108,18 @@ def betweenness(
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
-    whole = 1 / (pairs - 1) if normalized else pairs / halves
+
+    def factor(count: int) -> float:
+        """Return the factor for a sum over the paths from `count` sources."""
+        return 1 / (count * (pairs - 1)) if normalized else pairs / (count * halves)
+
     if endpoints or not is_sample:
-        return _scale(b, whole / (chosen.size if is_sample else pairs))
+        return _scale(b, factor(chosen.size if is_sample else pairs))
     # A path does not count for the vertex where it starts. So a vertex that is a source receives
     # contributions from one fewer source than the other vertices do, and is scaled separately.
-    scaled = _scale(b, whole / chosen.size)
+    scaled = _scale(b, factor(chosen.size))
     at = Vector.from_coo(chosen, True, bool, size=n)
-    scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
+    scaled(at.S) << _scale(b, factor(chosen.size - 1) if chosen.size > 1 else math.nan)
     return scaled
 
 
@@ -189,9 +193,9 @@ def edge_betweenness(
         B = binary.plus(B | B.T).new()
     if n < 2 or not chosen.size:
         return B
-    halves = 1 if normalized or is_directed else 2
-    whole = 1 / (n - 1) if normalized else n / halves
-    return B.apply(binary.times, right=whole / chosen.size).new()
+    halves, count = 1 if normalized or is_directed else 2, chosen.size
+    factor = 1 / (count * (n - 1)) if normalized else n / (count * halves)
+    return B.apply(binary.times, right=factor).new()
 
 
 def sum_dependencies(
@@ -239,7 +243,7 @@ def definition(
     edges, counts = None, np.zeros(sources.size, np.int64)
     # ends(v) = 1 if v is a target, else 0
     ends = None if targets is None else power_iteration.full(0.0, n)
-    if ends is not None:
+    if ends is not None and targets is not None:
         ends[targets] << 1.0
     if of_edges:
         # E(i, j) = 0 for each entry A(i, j)

@@ -23,7 +23,7 @@ from graphla.networkx.graphs import (
     per_node,
     weighted,
 )
-from graphla.sparse import Matrix
+from graphla.sparse import Matrix, Vector
 from semirings import monoid
 
 ABSENT = "Source {} is not in G"
@@ -181,7 +181,9 @@ def eigenvector_centrality_numpy(
     A = weighted(G, weight, parallel="sum", dtype="FP64").matrix
     is_connected = algorithms.is_strongly_connected if G.directed else algorithms.is_connected
     if not is_connected(A):
-        raise nx.AmbiguousSolution("the graph is not connected, so its eigenvector is not unique")
+        raise nx.AmbiguousSolution(
+            "the method does not give consistent results for disconnected graphs"
+        )
     sparse: Any = linalg
     M = nx_array(A.T.new())
     _, vectors = sparse.eigs(M, k=1, which="LR", maxiter=max_iter, tol=tol)
@@ -226,7 +228,7 @@ def closeness_centrality(
     chosen = None if u is None else number(G, u, ABSENT)
     A = weighted(G, distance).matrix
     found = algorithms.closeness(A, chosen, distance is not None, wf_improved)
-    return found if u is not None else per_node(G, found)
+    return per_node(G, found) if isinstance(found, Vector) else found
 
 
 def harmonic_centrality(
@@ -303,28 +305,6 @@ def betweenness_centrality_subset(
     weight: str | None = None,
 ) -> dict[Any, float]:
     """Answer `networkx.betweenness_centrality_subset`."""
-    sums = _between(G, sources, targets, weight, of_edges=False)
-    totals = sums.totals.to("cpu").to_dense(0.0)
-    return per_node(G, totals * _subset_scale(G, len(G) - 1, normalized))
-
-
-def edge_betweenness_centrality_subset(
-    G: Graph,
-    sources: Any,
-    targets: Any,
-    normalized: bool = False,
-    weight: str | None = None,
-) -> dict[Any, float]:
-    """Answer `networkx.edge_betweenness_centrality_subset`."""
-    B = _between(G, sources, targets, weight, of_edges=True).edges
-    if not G.directed:
-        B = (B + B.T).new()
-    scaled = B.apply("times", right=_subset_scale(G, len(G), normalized)).new()
-    return _edge_values(G, scaled, weight)
-
-
-def _between(G: Graph, sources: Any, targets: Any, weight: str | None, *, of_edges: bool) -> Any:
-    """Return the dependencies on some sources, counting only paths to some targets."""
     if isinstance(sources, Iterator) or isinstance(targets, Iterator):
         raise NotImplementedError("graphla does not accept iterators as sources and targets")
     A = weighted(G, weight).matrix
@@ -332,18 +312,17 @@ def _between(G: Graph, sources: Any, targets: Any, weight: str | None, *, of_edg
     starts = np.array([number(G, s, ABSENT) for s in sources], np.int64)
     if np.unique(starts).size < starts.size:
         raise NotImplementedError("graphla does not count a source twice")
-    ends = np.array([k for t in targets if (k := find(G, t)) is not None], np.int64)
-    options = {"is_weighted": weight is not None, "of_edges": of_edges}
-    return sum_dependencies(A, starts, targets=np.unique(ends), **options)
-
-
-def _subset_scale(G: Graph, count: int, normalized: bool) -> float:
-    """Return the factor for paths between `count` nodes."""
-    if count < 2:
-        return 1.0
-    if normalized:
-        return 1 / (count * (count - 1))
-    return 1.0 if G.directed else 0.5
+    ends = {k for t in targets if (k := find(G, t)) is not None}
+    is_weighted, listed = weight is not None, np.array(sorted(ends), np.int64)
+    sums = sum_dependencies(A, starts, is_weighted=is_weighted, targets=listed)
+    others = len(G) - 1
+    if others < 2:
+        scale = 1.0
+    elif normalized:
+        scale = 1 / (others * (others - 1))
+    else:
+        scale = 1.0 if G.directed else 0.5
+    return per_node(G, sums.totals.to("cpu").to_dense(0.0) * scale)
 
 
 def _from_sample(
