@@ -113,6 +113,23 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- matrices -------------------------------------------------------------------------------
+    "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
+    "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
+    "directed_combinatorial_laplacian_matrix": Function(
+        "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
+    ),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
+    "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
+    "laplacian_spectrum": Function("matrices.laplacian_spectrum", "all_pairs"),
+    "modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "modularity_spectrum": Function("matrices.modularity_spectrum", "all_pairs"),
+    "normalized_laplacian_matrix": Function("matrices.normalized_laplacian_matrix", "linear"),
+    "normalized_laplacian_spectrum": Function(
+        "matrices.normalized_laplacian_spectrum", "all_pairs"
+    ),
     # --- paths ----------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths", "all_pairs", "attribute_weight"
@@ -215,6 +232,23 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
     "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "neighbors"),
+    # --- trees ----------------------------------------------------------------------------------
+    "is_arborescence": Function("trees.is_arborescence", "linear"),
+    "is_branching": Function("trees.is_branching", "linear"),
+    "is_forest": Function("trees.is_forest", "linear"),
+    "is_tree": Function("trees.is_tree", "linear"),
+    "maximum_spanning_edges": Function(
+        "trees.maximum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
+    "minimum_spanning_edges": Function(
+        "trees.minimum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 
