@@ -113,6 +113,38 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- flow -----------------------------------------------------------------------------------
+    "eppstein_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "hopcroft_karp_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow": Function(
+        "flow.maximum_flow",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
+        "there are several maximum flows, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut": Function(
+        "flow.minimum_cut",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
     # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),

@@ -21,7 +21,11 @@ from graphla.networkx.graphs import (
 from graphla.sparse import Matrix
 from semirings import binary
 
-ALGORITHMS = ("kruskal", "prim", "boruvka")
+ALGORITHMS = ("kruskal", "prim", "boruvka", "borůvka")
+
+
+class NotANumber(ValueError):
+    """Raised if the weight of an edge is NaN."""
 
 
 def minimum_spanning_edges(
@@ -85,7 +89,7 @@ def is_branching(G: Graph) -> bool:
 def _count_edges(G: Graph) -> int:
     """Return the number of edges, with parallel edges."""
     if len(G) == 0:
-        raise nx.NetworkXPointlessConcept("the graph has no nodes")
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
     rows, columns = edge_ends(G)
     return int(rows.size if G.directed else (rows <= columns).sum())
 
@@ -111,7 +115,12 @@ def _edges(
     maximum: bool,
 ) -> Iterator[tuple[Any, ...]]:
     """Return the edges of a spanning forest in order of weight."""
-    places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+    try:
+        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+    except NotANumber as error:
+        if algorithm != "kruskal":
+            raise NotImplementedError(f"graphla does not know when {algorithm} meets NaN") from None
+        return _failing(error)
     rows, columns = edge_ends(G)
     parts = [nodes_of(G, rows[places]), nodes_of(G, columns[places])]
     listed = places.tolist()
@@ -120,6 +129,12 @@ def _edges(
     if data:
         parts.append(_dicts(G, listed))
     return zip(*parts, strict=True)
+
+
+def _failing(error: Exception) -> Iterator[Any]:
+    """Return an iterator that raises an exception when its first item is read."""
+    raise error
+    yield
 
 
 def _dicts(G: NetworkXGraph, places: list[int]) -> list[dict[Any, Any]]:
@@ -164,6 +179,9 @@ def _chosen(
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
+    is_boruvka = algorithm.startswith("bor")
+    if is_boruvka and G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
     rows, columns = edge_ends(G)
     values = G.attribute(weight, 1)
     if not isinstance(values, np.ndarray):
@@ -174,8 +192,10 @@ def _chosen(
         if not ignore_nan:
             wrong = places[np.isnan(values)][:1]
             u, v = (nodes_of(G, ends[wrong])[0] for ends in (rows, columns))
-            raise ValueError(f"NaN found as an edge weight. Edge {(u, v)}")
+            raise NotANumber(f"the weight of the edge {(u, v)} is NaN")
         places, values = places[~np.isnan(values)], values[~np.isnan(values)]
+    if is_boruvka and values.dtype.kind == "f" and np.isinf(values).any():
+        raise NotImplementedError(f"graphla would take infinite edges, unlike {algorithm}")
     order = np.argsort(-values if maximum else values, kind="stable")
     found = _kruskal(G, places[order])
     if algorithm != "kruskal":
