@@ -842,8 +842,9 @@ def _under(labels: Any, found: Any, gives: tuple[str, ...], rows: Any) -> Any:
         return {labels[i]: labels[x] if "" in gives else x for i, x in items}
     if isinstance(found, gl.Matrix):
         of = list(range(len(labels))) if rows is None else rows
+        columns = labels if found.ncols == len(labels) else range(found.ncols)
         return {
-            (labels[of[i]], labels[j]): x
+            (labels[of[i]], columns[j]): x
             for i, row in found.to_dicts().items()
             for j, x in row.items()
         }

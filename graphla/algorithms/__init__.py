@@ -21,7 +21,7 @@ from graphla.algorithms.coloring import greedy_color
 from graphla.algorithms.complement import complement
 from graphla.algorithms.components import component_count, connected_components, is_connected
 from graphla.algorithms.condensation import Condensation, condensation
-from graphla.algorithms.cores import core_numbers, k_core
+from graphla.algorithms.cores import core_numbers, k_core, k_corona, k_crust, k_shell
 from graphla.algorithms.dag_longest_path import dag_longest_path, dag_longest_path_length
 from graphla.algorithms.degree import degree, in_degree, out_degree
 from graphla.algorithms.density import density
@@ -32,12 +32,17 @@ from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.efficiency import global_efficiency, local_efficiency
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.find_cycle import HasCycle, find_cycle
+from graphla.algorithms.generalized_degree import generalized_degree
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.incidence import incidence_matrix
 from graphla.algorithms.independent_set import maximal_independent_set
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
+from graphla.algorithms.label_propagation_communities import (
+    asyn_lpa_communities,
+    label_propagation_communities,
+)
 from graphla.algorithms.laplacian import (
     directed_combinatorial_laplacian_matrix,
     directed_laplacian_matrix,
@@ -45,6 +50,13 @@ from graphla.algorithms.laplacian import (
     normalized_laplacian_matrix,
 )
 from graphla.algorithms.layers import layers
+from graphla.algorithms.leiden import leiden
+from graphla.algorithms.links import (
+    adamic_adar,
+    common_neighbors,
+    preferential_attachment,
+    resource_allocation,
+)
 from graphla.algorithms.louvain import louvain
 from graphla.algorithms.lowest_common_ancestors import lowest_common_ancestors
 from graphla.algorithms.matching import maximal_matching
@@ -60,7 +72,9 @@ from graphla.algorithms.modularity import modularity
 from graphla.algorithms.modularity_matrix import modularity_matrix
 from graphla.algorithms.neighbor_degree import average_neighbor_degree
 from graphla.algorithms.neighborhood import neighborhood
+from graphla.algorithms.onion_layers import onion_layers
 from graphla.algorithms.pagerank import pagerank
+from graphla.algorithms.partition_quality import PartitionQuality, partition_quality
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.projection import projected_graph
 from graphla.algorithms.reachable import reachable, transitive_closure
@@ -98,16 +112,19 @@ __all__ = [
     "MinimumCut",
     "NoPath",
     "NotBipartite",
+    "PartitionQuality",
     "ReliablePaths",
     "ShortestPaths",
     "Traversal",
     "UnboundedFlow",
     "WidestPaths",
+    "adamic_adar",
     "all_pairs_lengths",
     "all_parents",
     "all_shortest_paths",
     "ancestors",
     "articulation_points",
+    "asyn_lpa_communities",
     "attribute_assortativity",
     "average_clustering",
     "average_neighbor_degree",
@@ -121,6 +138,7 @@ __all__ = [
     "center",
     "closeness",
     "clustering",
+    "common_neighbors",
     "complement",
     "component_count",
     "condensation",
@@ -142,6 +160,7 @@ __all__ = [
     "effective_size",
     "eigenvector",
     "find_cycle",
+    "generalized_degree",
     "global_efficiency",
     "greedy_color",
     "harmonic",
@@ -155,11 +174,16 @@ __all__ = [
     "is_strongly_connected",
     "jaccard",
     "k_core",
+    "k_corona",
+    "k_crust",
+    "k_shell",
     "k_truss",
     "katz",
     "label_propagation",
+    "label_propagation_communities",
     "laplacian_matrix",
     "layers",
+    "leiden",
     "local_efficiency",
     "louvain",
     "lowest_common_ancestors",
@@ -175,16 +199,20 @@ __all__ = [
     "neighborhood",
     "normalized_laplacian_matrix",
     "numeric_assortativity",
+    "onion_layers",
     "out_degree",
     "overall_reciprocity",
     "overlap",
     "pagerank",
+    "partition_quality",
     "path_count",
     "periphery",
+    "preferential_attachment",
     "projected_graph",
     "radius",
     "reachable",
     "reciprocity",
+    "resource_allocation",
     "rich_club",
     "shortest_path",
     "shortest_path_length",

@@ -12,7 +12,13 @@ from graphla.backends.cpu.build import build_matrix, build_vector
 from graphla.backends.cpu.closure import closure
 from graphla.backends.cpu.closure_rows import distances
 from graphla.backends.cpu.coloring import color
-from graphla.backends.cpu.communities import contract, move_communities, propagate_labels
+from graphla.backends.cpu.communities import (
+    contract,
+    move_communities,
+    propagate_labels,
+    refine_communities,
+    settle_labels,
+)
 from graphla.backends.cpu.components import components
 from graphla.backends.cpu.convert import (
     MERGE_PRICE,

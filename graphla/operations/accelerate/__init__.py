@@ -27,7 +27,9 @@ from graphla.operations.accelerate.groups import (
     LabelPropagation,
     Matching,
     MoveCommunities,
+    RefineCommunities,
     Rounds,
+    SettleLabels,
 )
 from graphla.operations.accelerate.request import accelerated
 from graphla.operations.accelerate.searches import Search
@@ -46,8 +48,10 @@ __all__ = [
     "Matching",
     "MoveCommunities",
     "PageRank",
+    "RefineCommunities",
     "Rounds",
     "Search",
+    "SettleLabels",
     "SpanningForest",
     "StrongComponents",
     "TriangleCount",
