@@ -59,8 +59,8 @@ def minimum_cut(
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
     value, side = _bounded(algorithms.minimum_cut, A, *ends)
     is_near = side.to_dense(False)
-    parts = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
-    return value, tuple(parts)
+    near, far = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
+    return value, (near, far)
 
 
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:

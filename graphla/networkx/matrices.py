@@ -95,7 +95,11 @@ def incidence_matrix(
     elif weight is not None:
         raise NotImplementedError("graphla does not look up the weights of a list of edges")
     else:
-        ends = [(_end(G, edge[0]), _end(G, edge[1])) for edge in edgelist]
+        # The column of a self-loop is empty, whether or not its node exists.
+        ends = [
+            (0, 0) if edge[0] == edge[1] else (_end(G, edge[0]), _end(G, edge[1]))
+            for edge in edgelist
+        ]
         rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
     count, places = rows.size, np.arange(rows.size)
     if nodelist is not None:
@@ -131,7 +135,7 @@ def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.adjacency_spectrum`."""
     from scipy.linalg import eigvals
 
-    return eigvals(_adjacency(G, None, weight).to_dense(0))
+    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0)))
 
 
 def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
@@ -152,7 +156,7 @@ def modularity_spectrum(G: Graph) -> np.ndarray:
     """Answer `networkx.modularity_spectrum`."""
     from scipy.linalg import eigvals
 
-    return eigvals(modularity_matrix(G))
+    return np.asarray(eigvals(modularity_matrix(G)))
 
 
 # --- arguments ------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def _edges(
     except NotANumber as error:
         if algorithm != "kruskal":
             raise NotImplementedError(f"graphla does not know when {algorithm} meets NaN") from None
-        return _failing(error)
+        return _failing(ValueError(str(error)))
     rows, columns = edge_ends(G)
     parts = [nodes_of(G, rows[places]), nodes_of(G, columns[places])]
     listed = places.tolist()
@@ -155,7 +155,10 @@ def _tree(
     if G.directed:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     is_chosen = np.zeros(edge_ends(G)[0].size, bool)
-    is_chosen[_chosen(G, algorithm, weight, ignore_nan, maximum=maximum)] = True
+    try:
+        is_chosen[_chosen(G, algorithm, weight, ignore_nan, maximum=maximum)] = True
+    except NotANumber as error:
+        raise ValueError(str(error)) from error
     return subgraph(G, edges=is_chosen[_upper_places(G)])
 
 
