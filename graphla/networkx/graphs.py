@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import compress, pairwise, repeat
 from typing import Any
 
 import networkx as nx
@@ -12,7 +12,7 @@ import numpy as np
 from graphla.formats import Csr
 from graphla.graph import Graph
 from graphla.graph.labels import Labels
-from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, read_adjacency
+from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, fill_adjacency, read_adjacency
 from graphla.io.entries import by_rows, held_once
 from graphla.sparse import Matrix, Vector
 from graphla.stores import MatrixStore
@@ -270,36 +270,22 @@ def to_networkx(G: Graph) -> Any:
         if G._nodes is not None
         else ((node, {}) for node in nodes)
     )
-    _fill_adjacency(G, H, nodes)
+    fill_adjacency(H, G._entries, _new_edge_dicts(G))
     return H
 
 
-def _fill_adjacency(G: NetworkXGraph, H: Any, nodes: list[Any]) -> None:
-    """Build the adjacency dictionaries of H, in which both entries of an edge share one dict."""
-    entries = G._entries
-    data = [dict(each) for each in edge_dicts(G)]
+def _new_edge_dicts(G: NetworkXGraph) -> list[Any]:
+    """Return what `fill_adjacency` needs: new dicts with the edge attributes of G."""
+    entries, data = G._entries, edge_dicts(G)
+    kept: Any = slice(None) if G.directed else entries.columns >= entries.rows
+    if G._keys is None:
+        return list(map(dict, data if G.directed else compress(data, kept)))
+    keys, counts = G._keys, entries.counts[kept]
     if not G.directed:
-        data = _shared(G, data)
-    if G._keys is not None:
-        bounds = [0, *np.cumsum(entries.counts).tolist()]
-        pairs = list(zip(G._keys, data, strict=True))
-        data = [dict(pairs[i:j]) for i, j in pairwise(bounds)]
-        if not G.directed:
-            data = _shared_pairs(G, data)
-    columns = entries.columns.tolist()
-    targets = columns if G._labels.are_numbers else [nodes[k] for k in columns]
-    bounds = entries.indptr.tolist()
-    rows = {
-        node: dict(zip(targets[i:j], data[i:j], strict=True))
-        for node, (i, j) in zip(nodes, pairwise(bounds), strict=True)
-    }
-    H._adj.update(rows)
-    if G.directed:
-        predecessors: dict[Any, dict[Any, Any]] = {node: {} for node in nodes}
-        for u, row in rows.items():
-            for v, each in row.items():
-                predecessors[v][u] = each
-        H._pred.update(predecessors)
+        all_kept = np.repeat(kept, entries.counts)
+        keys, data = compress(keys, all_kept), compress(data, all_kept)
+    pairs = list(zip(keys, map(dict, data), strict=True))
+    return [dict(pairs[i:j]) for i, j in pairwise([0, *np.cumsum(counts).tolist()])]
 
 
 def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
@@ -314,19 +300,10 @@ def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
     if G._data is not None:
         return G._data
     if not G._attributes:
-        return [{}] * G._edge_count()
+        return repeat({}, G._edge_count())
     columns = [each if isinstance(each, list) else each.tolist() for each in G._attributes.values()]
     names = list(G._attributes)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _shared(G: NetworkXGraph, data: list[Any]) -> list[Any]:
-    """Return the dicts of all entries if G is not a multigraph: entry (j, i) has that of (i, j)."""
-    return data if G._keys is not None else _shared_pairs(G, data)
-
-
-def _shared_pairs(G: NetworkXGraph, data: list[Any]) -> list[Any]:
-    return [data[k] for k in G._entries.upper_of.tolist()]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 # --- arguments ------------------------------------------------------------------------------------
