@@ -31,6 +31,32 @@ class Function(NamedTuple):
 
 FUNCTIONS: dict[str, Function] = {
     # --- centrality -----------------------------------------------------------------------------
+    "betweenness_centrality": Function(
+        "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "betweenness_centrality_subset": Function(
+        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
+    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "edge_betweenness_centrality": Function(
+        "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "eigenvector_centrality": Function(
+        "centrality.eigenvector_centrality", "iterations", "attribute_weight"
+    ),
+    "eigenvector_centrality_numpy": Function(
+        "centrality.eigenvector_centrality_numpy", "iterations", "attribute_weight"
+    ),
+    "harmonic_centrality": Function("centrality.harmonic_centrality", "all_pairs", "distance"),
+    "hits": Function(
+        "centrality.hits",
+        "iterations",
+        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+    ),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
@@ -87,78 +113,119 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- flow -----------------------------------------------------------------------------------
+    "eppstein_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "hopcroft_karp_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow": Function(
+        "flow.maximum_flow",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
+        "there are several maximum flows, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut": Function(
+        "flow.minimum_cut",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    # --- matrices -------------------------------------------------------------------------------
+    "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
+    "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
+    "directed_combinatorial_laplacian_matrix": Function(
+        "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
+    ),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
+    "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
+    "laplacian_spectrum": Function("matrices.laplacian_spectrum", "all_pairs"),
+    "modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "modularity_spectrum": Function("matrices.modularity_spectrum", "all_pairs"),
+    "normalized_laplacian_matrix": Function("matrices.normalized_laplacian_matrix", "linear"),
+    "normalized_laplacian_spectrum": Function(
+        "matrices.normalized_laplacian_spectrum", "all_pairs"
+    ),
     # --- paths ----------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths",
         "all_pairs",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path": Function(
         "paths.all_pairs_bellman_ford_path",
         "all_pairs",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path_length": Function(
         "paths.all_pairs_bellman_ford_path_length",
         "all_pairs",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_dijkstra": Function(
-        "paths.all_pairs_dijkstra", "all_pairs", "", "A weight function is called for every edge."
+        "paths.all_pairs_dijkstra", "all_pairs", note="A weight function is called for every edge."
     ),
     "all_pairs_dijkstra_path": Function(
         "paths.all_pairs_dijkstra_path",
         "all_pairs",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_dijkstra_path_length": Function(
         "paths.all_pairs_dijkstra_path_length",
         "all_pairs",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
     "all_shortest_paths": Function(
-        "paths.all_shortest_paths", "linear", "", "A weight function is called for every edge."
+        "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
     ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
     ),
     "bellman_ford_path": Function(
-        "paths.bellman_ford_path", "linear", "", "A weight function is called for every edge."
+        "paths.bellman_ford_path", "linear", note="A weight function is called for every edge."
     ),
     "bellman_ford_path_length": Function(
         "paths.bellman_ford_path_length",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "bellman_ford_predecessor_and_distance": Function(
         "paths.bellman_ford_predecessor_and_distance",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "bidirectional_dijkstra": Function(
-        "paths.bidirectional_dijkstra", "linear", "", "A weight function is called for every edge."
+        "paths.bidirectional_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
     "dijkstra_path": Function(
-        "paths.dijkstra_path", "linear", "", "A weight function is called for every edge."
+        "paths.dijkstra_path", "linear", note="A weight function is called for every edge."
     ),
     "dijkstra_path_length": Function(
-        "paths.dijkstra_path_length", "linear", "", "A weight function is called for every edge."
+        "paths.dijkstra_path_length", "linear", note="A weight function is called for every edge."
     ),
     "dijkstra_predecessor_and_distance": Function(
         "paths.dijkstra_predecessor_and_distance",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
     "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
@@ -167,71 +234,63 @@ FUNCTIONS: dict[str, Function] = {
         "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
     ),
     "goldberg_radzik": Function(
-        "paths.goldberg_radzik", "linear", "", "A weight function is called for every edge."
+        "paths.goldberg_radzik", "linear", note="A weight function is called for every edge."
     ),
     "has_path": Function("paths.has_path", "linear"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
     "multi_source_dijkstra": Function(
-        "paths.multi_source_dijkstra", "linear", "", "A weight function is called for every edge."
+        "paths.multi_source_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "multi_source_dijkstra_path": Function(
         "paths.multi_source_dijkstra_path",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "multi_source_dijkstra_path_length": Function(
         "paths.multi_source_dijkstra_path_length",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
     "predecessor": Function("paths.predecessor", "linear"),
     "shortest_path": Function(
-        "paths.shortest_path", "linear", "", "A weight function is called for every edge."
+        "paths.shortest_path", "linear", note="A weight function is called for every edge."
     ),
     "shortest_path_length": Function(
-        "paths.shortest_path_length", "linear", "", "A weight function is called for every edge."
+        "paths.shortest_path_length", "linear", note="A weight function is called for every edge."
     ),
     "single_source_all_shortest_paths": Function(
         "paths.single_source_all_shortest_paths",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford": Function(
         "paths.single_source_bellman_ford",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path": Function(
         "paths.single_source_bellman_ford_path",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path_length": Function(
         "paths.single_source_bellman_ford_path_length",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra": Function(
-        "paths.single_source_dijkstra", "linear", "", "A weight function is called for every edge."
+        "paths.single_source_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "single_source_dijkstra_path": Function(
         "paths.single_source_dijkstra_path",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra_path_length": Function(
         "paths.single_source_dijkstra_path_length",
         "linear",
-        "",
-        "A weight function is called for every edge.",
+        note="A weight function is called for every edge.",
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
@@ -254,6 +313,23 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
+    # --- trees ----------------------------------------------------------------------------------
+    "is_arborescence": Function("trees.is_arborescence", "linear"),
+    "is_branching": Function("trees.is_branching", "linear"),
+    "is_forest": Function("trees.is_forest", "linear"),
+    "is_tree": Function("trees.is_tree", "linear"),
+    "maximum_spanning_edges": Function(
+        "trees.maximum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
+    "minimum_spanning_edges": Function(
+        "trees.minimum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 
