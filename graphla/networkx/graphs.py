@@ -124,13 +124,13 @@ class NetworkXGraph(Graph):
         return A if self._device is None else A.to(self._device)
 
     def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
-        """Return one value for each entry of a multigraph: the least of its edges, or their sum."""
+        """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
         counts = self._entries.counts
         if not values.size:
             return values
         starts = np.cumsum(counts) - counts
-        if parallel == "min":
-            return np.minimum.reduceat(values, starts)
+        if parallel != "sum":
+            return {"min": np.minimum, "max": np.maximum}[parallel].reduceat(values, starts)
         sums = np.add.reduceat(values, starts)
         if (
             values.dtype.kind == "i"
@@ -150,7 +150,7 @@ def weighted(
             "weight" if that is None).
         weight: the name of the attribute; None makes each value 1.
         default: the value of an edge that lacks the attribute.
-        parallel: how to combine the values of parallel edges: "min" or "sum".
+        parallel: how to combine the values of parallel edges: "min", "max" or "sum".
         dtype: the dtype of the values; None means INT64 for integers and FP64 for floats.
 
     Returns:
@@ -161,7 +161,7 @@ def weighted(
     """
     if not isinstance(G, NetworkXGraph):
         return _weighted_by_user(G, weight, default, dtype)
-    if weight is None and (parallel == "min" or not G.is_multigraph()):
+    if weight is None and (parallel != "sum" or not G.is_multigraph()):
         return G if dtype is None else G._like(G._matrix.dup(dtype), G.directed)
     key = weight, repr(default), parallel, dtype
     if key not in G._weighted:
@@ -304,6 +304,27 @@ def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
     columns = [each if isinstance(each, list) else each.tolist() for each in G._attributes.values()]
     names = list(G._attributes)
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def entry_data(G: Graph) -> Iterable[Any]:
+    """Return G[u][v] for each entry (u, v) in dict order: in a multigraph, a dict of dicts.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        The dicts, which must not be changed.
+
+    Raises:
+        NotImplementedError: the graph does not hold all attributes of its edges.
+    """
+    if not isinstance(G, NetworkXGraph) or G._data is None:
+        raise NotImplementedError("the graph does not hold all attributes of its edges")
+    if G._keys is None:
+        return G._data
+    ends = np.cumsum(G._entries.counts).tolist()
+    pairs = list(zip(G._keys, G._data, strict=True))
+    return [dict(pairs[i:j]) for i, j in pairwise([0, *ends])]
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -487,18 +508,75 @@ def edges_of(G: Graph, *, keys: bool = False) -> list[tuple[Any, ...]]:
     Returns:
         A list of (u, v) or (u, v, key); a multigraph lists each parallel edge.
     """
+    rows, columns = edge_ends(G)
+    kept = np.ones(columns.size, bool) if G.directed else rows <= columns
+    ends = [nodes_of(G, each[kept]) for each in (rows, columns)]
+    if keys and isinstance(G, NetworkXGraph) and G._keys is not None:
+        return list(zip(*ends, compress(G._keys, kept), strict=True))
+    return list(zip(*ends, strict=True))
+
+
+def edge_ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the nodes of each element of edge data, in dict order.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        (rows, columns), two arrays. An undirected edge appears in both directions, and a parallel
+        edge as often as the graph has it.
+    """
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
-    kept = np.ones(columns.size, bool) if G.directed else rows <= columns
-    if isinstance(G, NetworkXGraph) and G._keys is not None:
-        counts = G._entries.counts
-        rows, columns, kept = (np.repeat(each, counts) for each in (rows, columns, kept))
-        ends = [nodes_of(G, each[kept]) for each in (rows, columns)]
-        if keys:
-            chosen = kept.nonzero()[0].tolist()
-            return list(zip(*ends, [G._keys[k] for k in chosen], strict=True))
-        return list(zip(*ends, strict=True))
-    return list(zip(nodes_of(G, rows[kept]), nodes_of(G, columns[kept]), strict=True))
+    if isinstance(G, NetworkXGraph) and G._entries.counts is not None:
+        return np.repeat(rows, G._entries.counts), np.repeat(columns, G._entries.counts)
+    return rows, columns
+
+
+def edge_values(G: Graph, matrix: Matrix) -> np.ndarray:
+    """Return the value of a Matrix for each element of edge data, in dict order.
+
+    Args:
+        G: the graph.
+        matrix: a Matrix with an entry for each pair of adjacent nodes.
+
+    Returns:
+        An array.
+    """
+    rows, columns = edge_ends(G)
+    csr, n = by_rows(matrix), len(G)
+    keys = np.repeat(np.arange(n), np.diff(csr.indptr)) * n + csr.columns
+    return np.asarray(csr.values)[np.searchsorted(keys, rows.astype(np.int64) * n + columns)]
+
+
+def per_edge(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
+    """Return {(u, v): value} with Python scalars for a graph without parallel edges.
+
+    Args:
+        G: the graph.
+        matrix: a Matrix with an entry for each pair of adjacent nodes.
+
+    Returns:
+        A dict in the order of NetworkX's edges.
+    """
+    rows, columns = edge_ends(G)
+    values = edge_values(G, matrix)
+    kept = slice(None) if G.directed else rows <= columns
+    return dict(zip(edges_of(G), values[kept].tolist(), strict=True))
+
+
+def with_attributes(G: Graph) -> NetworkXGraph:
+    """Return a Graph of the user in the form of a converted graph.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        G itself if it is a converted graph.
+    """
+    if isinstance(G, NetworkXGraph):
+        return G
+    return new_graph(G, weight=None if G._matrix.dtype == "BOOL" else G.weight_name or "weight")
 
 
 def subgraph(
@@ -516,8 +594,7 @@ def subgraph(
     Returns:
         A graph with the same order of nodes and edges.
     """
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=None if G._matrix.dtype == "BOOL" else G.weight_name or "weight")
+    G = with_attributes(G)
     entries = G._entries
     nodes = np.ones(len(G), bool) if nodes is None else nodes
     inside = nodes[entries.rows] & nodes[entries.columns]
