@@ -334,17 +334,9 @@ FUNCTIONS: dict[str, Function] = {
     "is_branching": Function("trees.is_branching", "linear"),
     "is_forest": Function("trees.is_forest", "linear"),
     "is_tree": Function("trees.is_tree", "linear"),
-    "maximum_spanning_edges": Function(
-        "trees.maximum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
-    "minimum_spanning_edges": Function(
-        "trees.minimum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
     "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
