@@ -6,6 +6,7 @@ as a sentence, or None. It must be fast and must not consume an iterator or a ra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -85,4 +86,19 @@ def no_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if kwargs.get("topo_order") is not None or any(isinstance(each, list) for each in args[1:]):
         return "topo_order is given, but graphla computes its own topological order"
+    return None
+
+
+def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if isinstance(argument(args, kwargs, 1, "ebunch"), Iterator):
+        return "ebunch is an iterator, but graphla needs a collection of pairs"
     return None
