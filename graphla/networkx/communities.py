@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, ValuesView
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms.leiden import levels as leiden_levels
 from graphla.algorithms.louvain import levels as louvain_levels
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, groups, structure, weighted
+from graphla.networkx.graphs import find, groups, nodes_of, structure, weighted
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -86,7 +86,7 @@ def _partitions(
         raise ZeroDivisionError("division by zero")
     with config.set(device=A.device):
         found = levels(A, True, seed=_draw(seed), directed=G.directed, **options)
-        partitions = [_sets(G, labels) for labels in found]
+        partitions = [_in_order(G, labels) for labels in found]
     return partitions or [[{node} for node in G.labels]]
 
 
@@ -228,6 +228,15 @@ def _partition_labels(G: Graph, partition: Any) -> np.ndarray:
 
 def _sets(G: Graph, labels: Vector) -> Partition:
     return list(map(set, groups(G, labels.to_dense())))
+
+
+def _in_order(G: Graph, labels: Vector) -> Partition:
+    """Return the communities in ascending order of their labels, as NetworkX orders them."""
+    numbers = labels.to_dense()
+    order = np.argsort(numbers, kind="stable")
+    bounds = [0, *(np.diff(numbers[order]).nonzero()[0] + 1).tolist(), len(G)]
+    nodes = nodes_of(G, order)
+    return [set(nodes[i:j]) for i, j in pairwise(bounds)]
 
 
 def _each(items: list[Any]) -> Iterator[Any]:
