@@ -30,21 +30,47 @@ class Function(NamedTuple):
 
 
 FUNCTIONS: dict[str, Function] = {
-    # --- centrality -----------------------------------------------------------------------------
+    # --- centrality -------------------------------------------------------------------------------
+    "betweenness_centrality": Function(
+        "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "betweenness_centrality_subset": Function(
+        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
+    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "edge_betweenness_centrality": Function(
+        "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "eigenvector_centrality": Function(
+        "centrality.eigenvector_centrality", "iterations", "attribute_weight"
+    ),
+    "eigenvector_centrality_numpy": Function(
+        "centrality.eigenvector_centrality_numpy", "iterations", "attribute_weight"
+    ),
+    "harmonic_centrality": Function("centrality.harmonic_centrality", "all_pairs", "distance"),
+    "hits": Function(
+        "centrality.hits",
+        "iterations",
+        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+    ),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
         "attribute_weight",
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
-    # --- clustering -----------------------------------------------------------------------------
+    # --- clustering -------------------------------------------------------------------------------
     "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
     "clustering": Function("clustering.clustering", "products", "attribute_weight"),
     "generalized_degree": Function("clustering.generalized_degree", "products"),
     "square_clustering": Function("clustering.square_clustering", "products"),
     "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
-    # --- communities ----------------------------------------------------------------------------
+    # --- communities ------------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
         "communities.asyn_lpa_communities",
         "iterations",
@@ -90,7 +116,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "modularity": Function("communities.modularity", "linear", "attribute_weight"),
     "partition_quality": Function("communities.partition_quality", "linear"),
-    # --- components -----------------------------------------------------------------------------
+    # --- components -------------------------------------------------------------------------------
     "articulation_points": Function("components.articulation_points", "linear"),
     "attracting_components": Function("components.attracting_components", "linear"),
     "biconnected_component_edges": Function("components.biconnected_component_edges", "linear"),
@@ -128,7 +154,7 @@ FUNCTIONS: dict[str, Function] = {
     "k_shell": Function("cores.k_shell", "linear"),
     "k_truss": Function("cores.k_truss", "products"),
     "onion_layers": Function("cores.onion_layers", "linear"),
-    # --- directed acyclic graphs ----------------------------------------------------------------
+    # --- directed acyclic graphs ------------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
@@ -146,6 +172,38 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- flow -------------------------------------------------------------------------------------
+    "eppstein_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "hopcroft_karp_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow": Function(
+        "flow.maximum_flow",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
+        "there are several maximum flows, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut": Function(
+        "flow.minimum_cut",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
     # --- link prediction --------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
@@ -156,7 +214,24 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
     "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
-    # --- paths ----------------------------------------------------------------------------------
+    # --- matrices ---------------------------------------------------------------------------------
+    "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
+    "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
+    "directed_combinatorial_laplacian_matrix": Function(
+        "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
+    ),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
+    "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
+    "laplacian_spectrum": Function("matrices.laplacian_spectrum", "all_pairs"),
+    "modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "modularity_spectrum": Function("matrices.modularity_spectrum", "all_pairs"),
+    "normalized_laplacian_matrix": Function("matrices.normalized_laplacian_matrix", "linear"),
+    "normalized_laplacian_spectrum": Function(
+        "matrices.normalized_laplacian_spectrum", "all_pairs"
+    ),
+    # --- paths ------------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths", "all_pairs", "attribute_weight"
     ),
@@ -244,7 +319,7 @@ FUNCTIONS: dict[str, Function] = {
     "single_target_shortest_path_length": Function(
         "paths.single_target_shortest_path_length", "linear"
     ),
-    # --- traversal ------------------------------------------------------------------------------
+    # --- traversal --------------------------------------------------------------------------------
     "bfs_edges": Function("traversal.bfs_edges", "linear", "sort_neighbors"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),
     "bfs_predecessors": Function("traversal.bfs_predecessors", "linear", "sort_neighbors"),
@@ -258,6 +333,23 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
     "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "neighbors"),
+    # --- trees ------------------------------------------------------------------------------------
+    "is_arborescence": Function("trees.is_arborescence", "linear"),
+    "is_branching": Function("trees.is_branching", "linear"),
+    "is_forest": Function("trees.is_forest", "linear"),
+    "is_tree": Function("trees.is_tree", "linear"),
+    "maximum_spanning_edges": Function(
+        "trees.maximum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
+    "minimum_spanning_edges": Function(
+        "trees.minimum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 

@@ -44,6 +44,21 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
     return None
 
 
+def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse a callable `distance`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if callable(argument(args, kwargs, 2, "distance")):
+        return "the distance is a function, but graphla reads the name of an edge attribute"
+    return None
+
+
 def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Refuse `sort_neighbors`, which is a function.
 
