@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import isinf
+from math import isinf, isnan
 from typing import Any
 
 import networkx as nx
@@ -96,34 +96,44 @@ def _predict_in_communities(
     in the community of both (0 if the communities differ; the sum of their weights with `weigh`),
     and from whether the communities are equal.
     """
-    labels = _community_labels(G, community)
+    labels, lacks = _community_labels(G, community)
+    if ebunch is None and lacks.any():
+        raise NotImplementedError(f"a node has no attribute {community!r}")
 
     def score(A: Matrix, pairs: Any) -> Matrix:
         A = A.to("cpu")
         counts = algorithms.common_neighbors(A, pairs)
         N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
-        N = inside(N, Vector.from_dense(labels))
-        if weigh is None:
-            within = vertex_pairs.count_common(N, counts)
-        else:
-            weights = weigh(degrees_with_loops(A))[by_rows(N).columns]
-            within = vertex_pairs.sum_common(common_neighbors.pattern(N, weights), N, counts)
+        inner = inside(N, Vector.from_dense(labels))
         u, v, both = counts.to_coo()
         same = labels[u] == labels[v]
+        if weigh is None:
+            within = vertex_pairs.count_common(inner, counts)
+        else:
+            within = _sum_common(inner, weigh(degrees_with_loops(A)), counts)
         scores = combine(both, within.to_coo()[2] * same, same)
+        # Nodes without a community are one community here, but their scores are NaN.
+        is_unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
+        scores = (
+            np.where(lacks[u] | lacks[v] | is_unknown, np.nan, scores) if lacks.any() else scores
+        )
         return common_neighbors.pattern(counts, scores)
 
     return _predict(G, ebunch, score)
 
 
-def _community_labels(G: Graph, community: Any) -> np.ndarray:
-    """Return an integer for each node, the same for nodes with the same community."""
+def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
+    """Return the sum of the weights of the common neighbors in N of each pair."""
+    W = common_neighbors.pattern(N, weights[by_rows(N).columns])
+    return vertex_pairs.sum_common(W, common_neighbors.pattern(N, symmetric=True), pairs)
+
+
+def _community_labels(G: Graph, community: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return an integer for the community of each node, and whether the node has none."""
     given = G.node_attribute(community) if isinstance(G, NetworkXGraph) else [None] * len(G)
-    if None in given:
-        raise NotImplementedError(f"a node has no attribute {community!r}")
     numbers: dict[Any, int] = {}
     listed = [numbers.setdefault(each, len(numbers)) for each in given]
-    return np.array(listed, np.int64)
+    return np.array(listed, np.int64), np.array([each is None for each in given], np.bool_)
 
 
 def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) -> Predictions:
@@ -179,4 +189,8 @@ def _triples(pairs: list[tuple[Any, Any]], scores: np.ndarray) -> Predictions:
     for (u, v), score in zip(pairs, scores.tolist(), strict=True):
         if isinf(score):  # a common neighbor has degree 1, so the logarithm is 0
             raise ZeroDivisionError("float division by zero")
+        if isnan(score):
+            raise nx.NetworkXAlgorithmError(
+                f"No community information available for Node {u}, {v} or a common neighbor"
+            )
         yield u, v, score

@@ -23,14 +23,21 @@ SCORES = [
 ]
 
 
+def pairs_of(G, most):
+    """Draw up to `most` pairs of nodes."""
+    if not len(G):
+        return st.just([])
+    node = st.sampled_from([*G])
+    return st.lists(st.tuples(node, node), max_size=most)
+
+
 @st.composite
 def graphs(draw, kind=nx.Graph, loops=True):
     """Draw a graph with at most 8 nodes, with attributes and with weights of some edges."""
     G, names = kind(), draw(st.permutations(NAMES))[: draw(st.integers(0, 8))]
     for node in names:
         G.add_node(node, community=draw(st.sampled_from("xy")), size=len(str(node)))
-    node = st.sampled_from(names) if names else st.nothing()
-    for u, v in draw(st.lists(st.tuples(node, node), max_size=20)):
+    for u, v in draw(pairs_of(G, 20)):
         if u != v or loops:
             options = draw(st.sampled_from([{}, {"weight": 2}, {"weight": 3.5, "color": "red"}]))
             G.add_edge(u, v, **options)
@@ -110,13 +117,21 @@ def test_self_loops_are_refused_as_in_networkx():
 @given(graphs(), st.data())
 @pytest.mark.parametrize("name", SCORES)
 def test_predicted_links_agree(name, G, data):
-    node = st.sampled_from([*G]) if len(G) else st.nothing()
-    pairs = data.draw(st.lists(st.tuples(node, node), max_size=6))
+    pairs = data.draw(pairs_of(G, 6))
     found = assert_agree(name, G, pairs)
     assert isinstance(found, ZeroDivisionError) or [(u, v) for u, v, _ in found] == pairs
     expected = {frozenset(pair): x for *pair, x in call(name, G, backend="networkx")}
     found = {frozenset(pair): x for *pair, x in call(name, G, backend="graphla")}
     assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", SCORES[-3:])
+@pytest.mark.parametrize("known", [[], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
+def test_nodes_without_a_community_are_refused_as_in_networkx(name, known):
+    G = nx.path_graph(3)
+    nx.set_node_attributes(G, dict.fromkeys(known, "x"), "community")
+    assert_agree(name, G, [(0, 2)])
+    assert_agree(name, G, [(0, 1)])
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -80,16 +80,15 @@ def test_each_node_is_in_a_most_frequent_community_of_its_neighbors(name, G, wei
         assert not counts or counts[part_of[v]] == max(counts.values())
 
 
-@pytest.mark.parametrize("name", MODULARITY)
-def test_modularity_is_about_that_of_louvain_in_networkx(name):
+def test_the_modularity_of_leiden_is_at_least_that_of_louvain_in_networkx():
     ours, theirs = [], []
-    for seed in range(3):
+    for seed in range(6):
         G = nx.gnp_random_graph(80, 0.06, seed=seed)
-        found = getattr(nx.community, name)(G, seed=seed, backend="graphla")
+        found = nx.community.leiden_communities(G, seed=seed, backend="graphla")
         expected = nx.community.louvain_communities(G, seed=seed, backend="networkx")
         ours.append(nx.community.modularity(G, found))
         theirs.append(nx.community.modularity(G, expected))
-    assert np.mean(ours) >= 0.97 * np.mean(theirs)
+    assert np.mean(ours) >= np.mean(theirs)
 
 
 @pytest.mark.parametrize("name", MODULARITY)
