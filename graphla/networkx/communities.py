@@ -143,7 +143,8 @@ def modularity(
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
-        raise NotAPartition(G, listed)
+        graph: Any = G
+        raise NotAPartition(graph, listed)
     A = weighted(G, weight, parallel="sum").matrix
     if not A.nvals or not A.reduce_scalar(monoid.plus).get(0):
         raise ZeroDivisionError("division by zero")
@@ -167,7 +168,8 @@ def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
         raise ZeroDivisionError("division by zero")
     A = structure(G).matrix
     vector = Vector.from_dense(labels).to(A.device)
-    return tuple(algorithms.partition_quality(A, vector, directed=G.directed))
+    coverage, performance = algorithms.partition_quality(A, vector, directed=G.directed)
+    return coverage, performance
 
 
 def intra_community_edges(G: Graph, partition: Any) -> int:
@@ -215,7 +217,7 @@ def _labels(G: Graph, communities: list[Any]) -> np.ndarray | None:
     found = [find(G, node) for node in chain.from_iterable(communities)]
     if None in found:
         return None
-    labels[found] = np.arange(len(sizes)).repeat(sizes)
+    labels[np.array(found, np.int64)] = np.arange(len(sizes)).repeat(sizes)
     return None if (labels < 0).any() else labels
 
 

@@ -124,13 +124,13 @@ class NetworkXGraph(Graph):
         return A if self._device is None else A.to(self._device)
 
     def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
-        """Return one value for each entry of a multigraph: the least of its edges, or their sum."""
+        """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
         counts = self._entries.counts
         if not values.size:
             return values
         starts = np.cumsum(counts) - counts
-        if parallel == "min":
-            return np.minimum.reduceat(values, starts)
+        if parallel != "sum":
+            return {"min": np.minimum, "max": np.maximum}[parallel].reduceat(values, starts)
         sums = np.add.reduceat(values, starts)
         if (
             values.dtype.kind == "i"
@@ -150,7 +150,7 @@ def weighted(
             "weight" if that is None).
         weight: the name of the attribute; None makes each value 1.
         default: the value of an edge that lacks the attribute.
-        parallel: how to combine the values of parallel edges: "min" or "sum".
+        parallel: how to combine the values of parallel edges: "min", "max" or "sum".
         dtype: the dtype of the values; None means INT64 for integers and FP64 for floats.
 
     Returns:
@@ -161,7 +161,7 @@ def weighted(
     """
     if not isinstance(G, NetworkXGraph):
         return _weighted_by_user(G, weight, default, dtype)
-    if weight is None and (parallel == "min" or not G.is_multigraph()):
+    if weight is None and (parallel != "sum" or not G.is_multigraph()):
         return G if dtype is None else G._like(G._matrix.dup(dtype), G.directed)
     key = weight, repr(default), parallel, dtype
     if key not in G._weighted:
@@ -304,6 +304,27 @@ def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
     columns = [each if isinstance(each, list) else each.tolist() for each in G._attributes.values()]
     names = list(G._attributes)
     return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def entry_data(G: Graph) -> Iterable[Any]:
+    """Return G[u][v] for each entry (u, v) in dict order: in a multigraph, a dict of dicts.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        The dicts, which must not be changed.
+
+    Raises:
+        NotImplementedError: the graph does not hold all attributes of its edges.
+    """
+    if not isinstance(G, NetworkXGraph) or G._data is None:
+        raise NotImplementedError("the graph does not hold all attributes of its edges")
+    if G._keys is None:
+        return G._data
+    ends = np.cumsum(G._entries.counts).tolist()
+    pairs = list(zip(G._keys, G._data, strict=True))
+    return [dict(pairs[i:j]) for i, j in pairwise([0, *ends])]
 
 
 # --- arguments ------------------------------------------------------------------------------------

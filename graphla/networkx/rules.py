@@ -74,36 +74,6 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `neighbors`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if argument(args, kwargs, 2, "neighbors") is not None:
-        return "neighbors is a function, but graphla reads the neighbors from the graph"
-    return None
-
-
-def no_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `topo_order`, and a callable among the arguments.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if kwargs.get("topo_order") is not None or any(isinstance(each, list) for each in args[1:]):
-        return "topo_order is given, but graphla computes its own topological order"
-    return None
-
-
 def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
 
