@@ -30,7 +30,7 @@ class Function(NamedTuple):
 
 
 FUNCTIONS: dict[str, Function] = {
-    # --- centrality -----------------------------------------------------------------------------
+    # --- centrality -------------------------------------------------------------------------------
     "betweenness_centrality": Function(
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
@@ -63,9 +63,60 @@ FUNCTIONS: dict[str, Function] = {
         "attribute_weight",
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
-    # --- clustering -----------------------------------------------------------------------------
+    # --- clustering -------------------------------------------------------------------------------
+    "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
+    "clustering": Function("clustering.clustering", "products", "attribute_weight"),
+    "generalized_degree": Function("clustering.generalized_degree", "products"),
+    "square_clustering": Function("clustering.square_clustering", "products"),
+    "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
-    # --- components -----------------------------------------------------------------------------
+    # --- communities ------------------------------------------------------------------------------
+    "asyn_lpa_communities": Function(
+        "communities.asyn_lpa_communities",
+        "iterations",
+        "attribute_weight",
+        "Ties are broken by a random order, so a seed gives other communities than in NetworkX.",
+    ),
+    "fast_label_propagation_communities": Function(
+        "communities.fast_label_propagation_communities",
+        "iterations",
+        "attribute_weight",
+        "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "inter_community_edges": Function("communities.inter_community_edges", "linear"),
+    "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
+    "intra_community_edges": Function("communities.intra_community_edges", "linear"),
+    "is_partition": Function("communities.is_partition", "local"),
+    "label_propagation_communities": Function(
+        "communities.label_propagation_communities", "iterations"
+    ),
+    "leiden_communities": Function(
+        "communities.leiden_communities",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "leiden_partitions": Function(
+        "communities.leiden_partitions",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "louvain_communities": Function(
+        "communities.louvain_communities",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "louvain_partitions": Function(
+        "communities.louvain_partitions",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "modularity": Function("communities.modularity", "linear", "attribute_weight"),
+    "partition_quality": Function("communities.partition_quality", "linear"),
+    # --- components -------------------------------------------------------------------------------
     "articulation_points": Function("components.articulation_points", "linear"),
     "attracting_components": Function("components.attracting_components", "linear"),
     "biconnected_component_edges": Function("components.biconnected_component_edges", "linear"),
@@ -95,7 +146,15 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
-    # --- directed acyclic graphs ----------------------------------------------------------------
+    # --- cores ------------------------------------------------------------------------------------
+    "core_number": Function("cores.core_number", "linear"),
+    "k_core": Function("cores.k_core", "linear"),
+    "k_corona": Function("cores.k_corona", "linear"),
+    "k_crust": Function("cores.k_crust", "linear"),
+    "k_shell": Function("cores.k_shell", "linear"),
+    "k_truss": Function("cores.k_truss", "products"),
+    "onion_layers": Function("cores.onion_layers", "linear"),
+    # --- directed acyclic graphs ------------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
@@ -113,7 +172,7 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
-    # --- flow -----------------------------------------------------------------------------------
+    # --- flow -------------------------------------------------------------------------------------
     "eppstein_matching": Function(
         "flow.hopcroft_karp_matching",
         "linear",
@@ -145,7 +204,17 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
-    # --- matrices -------------------------------------------------------------------------------
+    # --- link prediction --------------------------------------------------------------------------
+    "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
+    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
+    "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
+    "ra_index_soundarajan_hopcroft": Function(
+        "links.ra_index_soundarajan_hopcroft", "products", "pairs"
+    ),
+    "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
+    "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
+    # --- matrices ---------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
     "directed_combinatorial_laplacian_matrix": Function(
@@ -162,7 +231,7 @@ FUNCTIONS: dict[str, Function] = {
     "normalized_laplacian_spectrum": Function(
         "matrices.normalized_laplacian_spectrum", "all_pairs"
     ),
-    # --- paths ----------------------------------------------------------------------------------
+    # --- paths ------------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths",
         "all_pairs",
@@ -300,7 +369,7 @@ FUNCTIONS: dict[str, Function] = {
     "single_target_shortest_path_length": Function(
         "paths.single_target_shortest_path_length", "linear"
     ),
-    # --- traversal ------------------------------------------------------------------------------
+    # --- traversal --------------------------------------------------------------------------------
     "bfs_edges": Function("traversal.bfs_edges", "linear"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),
     "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
@@ -313,7 +382,7 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
-    # --- trees ----------------------------------------------------------------------------------
+    # --- trees ------------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
     "is_forest": Function("trees.is_forest", "linear"),
