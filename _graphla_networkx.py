@@ -196,6 +196,12 @@ FUNCTIONS: dict[str, Function] = {
     "all_shortest_paths": Function(
         "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
     ),
+    "astar_path": Function(
+        "paths.astar_path", "local", note="A weight function is called for every edge."
+    ),
+    "astar_path_length": Function(
+        "paths.astar_path_length", "local", note="A weight function is called for every edge."
+    ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
     ),
