@@ -95,6 +95,8 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- cycles ---------------------------------------------------------------------------------
+    "find_cycle": Function("cycles.find_cycle", "linear"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"

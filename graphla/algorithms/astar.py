@@ -116,8 +116,8 @@ def search_for(
     """
     n = indptr.size - 1
     if callable(estimate):
-        lists = (each.tolist() for each in (indptr, columns, values))
-        parents = _search_in_python(*lists, estimate, source, target, cutoff)
+        rows = indptr.tolist(), columns.tolist(), values.tolist()
+        parents: Any = _search_in_python(*rows, estimate, source, target, cutoff)
     else:
         estimates = np.zeros(n + 1)
         if estimate is not None:
