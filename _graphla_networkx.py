@@ -30,7 +30,7 @@ class Function(NamedTuple):
 
 
 FUNCTIONS: dict[str, Function] = {
-    # --- centrality -------------------------------------------------------------------------------
+    # --- centrality -----------------------------------------------------------------------------
     "betweenness_centrality": Function(
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
@@ -63,14 +63,14 @@ FUNCTIONS: dict[str, Function] = {
         "attribute_weight",
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
-    # --- clustering -------------------------------------------------------------------------------
+    # --- clustering -----------------------------------------------------------------------------
     "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
     "clustering": Function("clustering.clustering", "products", "attribute_weight"),
     "generalized_degree": Function("clustering.generalized_degree", "products"),
     "square_clustering": Function("clustering.square_clustering", "products"),
     "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
-    # --- communities ------------------------------------------------------------------------------
+    # --- communities ----------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
         "communities.asyn_lpa_communities",
         "iterations",
@@ -116,7 +116,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "modularity": Function("communities.modularity", "linear", "attribute_weight"),
     "partition_quality": Function("communities.partition_quality", "linear"),
-    # --- components -------------------------------------------------------------------------------
+    # --- components -----------------------------------------------------------------------------
     "articulation_points": Function("components.articulation_points", "linear"),
     "attracting_components": Function("components.attracting_components", "linear"),
     "biconnected_component_edges": Function("components.biconnected_component_edges", "linear"),
@@ -146,7 +146,23 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
-    # --- cores ------------------------------------------------------------------------------------
+    # --- conversions ----------------------------------------------------------------------------
+    "from_numpy_array": Function("conversions.from_numpy_array", "build"),
+    "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
+    "from_pandas_edgelist": Function(
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+    ),
+    "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
+    "is_empty": Function("conversions.is_empty", "local"),
+    "is_isolate": Function("conversions.is_isolate", "local"),
+    "isolates": Function("conversions.isolates", "local"),
+    "number_of_isolates": Function("conversions.number_of_isolates", "local"),
+    "number_of_selfloops": Function("conversions.number_of_selfloops", "local"),
+    "to_numpy_array": Function("conversions.to_numpy_array", "local"),
+    "to_pandas_adjacency": Function("conversions.to_pandas_adjacency", "local"),
+    "to_pandas_edgelist": Function("conversions.to_pandas_edgelist", "local"),
+    "to_scipy_sparse_array": Function("conversions.to_scipy_sparse_array", "local"),
+    # --- cores ----------------------------------------------------------------------------------
     "core_number": Function("cores.core_number", "linear"),
     "k_core": Function("cores.k_core", "linear"),
     "k_corona": Function("cores.k_corona", "linear"),
@@ -154,7 +170,7 @@ FUNCTIONS: dict[str, Function] = {
     "k_shell": Function("cores.k_shell", "linear"),
     "k_truss": Function("cores.k_truss", "products"),
     "onion_layers": Function("cores.onion_layers", "linear"),
-    # --- directed acyclic graphs ------------------------------------------------------------------
+    # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
@@ -172,7 +188,7 @@ FUNCTIONS: dict[str, Function] = {
     "transitive_closure": Function("dag.transitive_closure", "products"),
     "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
-    # --- flow -------------------------------------------------------------------------------------
+    # --- flow -----------------------------------------------------------------------------------
     "eppstein_matching": Function(
         "flow.hopcroft_karp_matching",
         "linear",
@@ -204,7 +220,7 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
-    # --- link prediction --------------------------------------------------------------------------
+    # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
     "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
@@ -214,7 +230,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
     "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
-    # --- matrices ---------------------------------------------------------------------------------
+    # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
     "directed_combinatorial_laplacian_matrix": Function(
@@ -231,7 +247,7 @@ FUNCTIONS: dict[str, Function] = {
     "normalized_laplacian_spectrum": Function(
         "matrices.normalized_laplacian_spectrum", "all_pairs"
     ),
-    # --- paths ------------------------------------------------------------------------------------
+    # --- paths ----------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths",
         "all_pairs",
@@ -369,7 +385,7 @@ FUNCTIONS: dict[str, Function] = {
     "single_target_shortest_path_length": Function(
         "paths.single_target_shortest_path_length", "linear"
     ),
-    # --- traversal --------------------------------------------------------------------------------
+    # --- traversal ------------------------------------------------------------------------------
     "bfs_edges": Function("traversal.bfs_edges", "linear"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),
     "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
@@ -382,7 +398,7 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
-    # --- trees ------------------------------------------------------------------------------------
+    # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
     "is_forest": Function("trees.is_forest", "linear"),
