@@ -31,6 +31,32 @@ class Function(NamedTuple):
 
 FUNCTIONS: dict[str, Function] = {
     # --- centrality -----------------------------------------------------------------------------
+    "betweenness_centrality": Function(
+        "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "betweenness_centrality_subset": Function(
+        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
+    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "edge_betweenness_centrality": Function(
+        "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "eigenvector_centrality": Function(
+        "centrality.eigenvector_centrality", "iterations", "attribute_weight"
+    ),
+    "eigenvector_centrality_numpy": Function(
+        "centrality.eigenvector_centrality_numpy", "iterations", "attribute_weight"
+    ),
+    "harmonic_centrality": Function("centrality.harmonic_centrality", "all_pairs", "distance"),
+    "hits": Function(
+        "centrality.hits",
+        "iterations",
+        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+    ),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
@@ -38,13 +64,349 @@ FUNCTIONS: dict[str, Function] = {
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
     # --- clustering -----------------------------------------------------------------------------
+    "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
+    "clustering": Function("clustering.clustering", "products", "attribute_weight"),
+    "generalized_degree": Function("clustering.generalized_degree", "products"),
+    "square_clustering": Function("clustering.square_clustering", "products"),
+    "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
+    # --- communities ----------------------------------------------------------------------------
+    "asyn_lpa_communities": Function(
+        "communities.asyn_lpa_communities",
+        "iterations",
+        "attribute_weight",
+        "Ties are broken by a random order, so a seed gives other communities than in NetworkX.",
+    ),
+    "fast_label_propagation_communities": Function(
+        "communities.fast_label_propagation_communities",
+        "iterations",
+        "attribute_weight",
+        "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "inter_community_edges": Function("communities.inter_community_edges", "linear"),
+    "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
+    "intra_community_edges": Function("communities.intra_community_edges", "linear"),
+    "is_partition": Function("communities.is_partition", "local"),
+    "label_propagation_communities": Function(
+        "communities.label_propagation_communities", "iterations"
+    ),
+    "leiden_communities": Function(
+        "communities.leiden_communities",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "leiden_partitions": Function(
+        "communities.leiden_partitions",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "louvain_communities": Function(
+        "communities.louvain_communities",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "louvain_partitions": Function(
+        "communities.louvain_partitions",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "modularity": Function("communities.modularity", "linear", "attribute_weight"),
+    "partition_quality": Function("communities.partition_quality", "linear"),
     # --- components -----------------------------------------------------------------------------
+    "articulation_points": Function("components.articulation_points", "linear"),
+    "attracting_components": Function("components.attracting_components", "linear"),
+    "biconnected_component_edges": Function("components.biconnected_component_edges", "linear"),
+    "biconnected_components": Function("components.biconnected_components", "linear"),
+    "bridge_components": Function("components.bridge_components", "linear"),
+    "bridges": Function("components.bridges", "linear"),
+    "condensation": Function("components.condensation", "linear"),
     "connected_components": Function("components.connected_components", "linear"),
+    "has_bridges": Function("components.has_bridges", "linear"),
+    "is_attracting_component": Function("components.is_attracting_component", "linear"),
+    "is_biconnected": Function("components.is_biconnected", "linear"),
+    "is_connected": Function("components.is_connected", "linear"),
+    "is_semiconnected": Function("components.is_semiconnected", "linear"),
+    "is_strongly_connected": Function("components.is_strongly_connected", "linear"),
+    "is_weakly_connected": Function("components.is_weakly_connected", "linear"),
+    "kosaraju_strongly_connected_components": Function(
+        "components.kosaraju_strongly_connected_components", "linear"
+    ),
+    "node_connected_component": Function("components.node_connected_component", "linear"),
+    "number_attracting_components": Function("components.number_attracting_components", "linear"),
+    "number_connected_components": Function("components.number_connected_components", "linear"),
+    "number_strongly_connected_components": Function(
+        "components.number_strongly_connected_components", "linear"
+    ),
+    "number_weakly_connected_components": Function(
+        "components.number_weakly_connected_components", "linear"
+    ),
+    "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
+    "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- conversions ----------------------------------------------------------------------------
+    "from_numpy_array": Function("conversions.from_numpy_array", "build"),
+    "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
+    "from_pandas_edgelist": Function(
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+    ),
+    "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
+    "is_empty": Function("conversions.is_empty", "local"),
+    "is_isolate": Function("conversions.is_isolate", "local"),
+    "isolates": Function("conversions.isolates", "local"),
+    "number_of_isolates": Function("conversions.number_of_isolates", "local"),
+    "number_of_selfloops": Function("conversions.number_of_selfloops", "local"),
+    "to_numpy_array": Function("conversions.to_numpy_array", "local"),
+    "to_pandas_adjacency": Function("conversions.to_pandas_adjacency", "local"),
+    "to_pandas_edgelist": Function("conversions.to_pandas_edgelist", "local"),
+    "to_scipy_sparse_array": Function("conversions.to_scipy_sparse_array", "local"),
+    # --- cores ----------------------------------------------------------------------------------
+    "core_number": Function("cores.core_number", "linear"),
+    "k_core": Function("cores.k_core", "linear"),
+    "k_corona": Function("cores.k_corona", "linear"),
+    "k_crust": Function("cores.k_crust", "linear"),
+    "k_shell": Function("cores.k_shell", "linear"),
+    "k_truss": Function("cores.k_truss", "products"),
+    "onion_layers": Function("cores.onion_layers", "linear"),
+    # --- directed acyclic graphs ----------------------------------------------------------------
+    "all_pairs_lowest_common_ancestor": Function(
+        "dag.all_pairs_lowest_common_ancestor", "products"
+    ),
+    "ancestors": Function("dag.ancestors", "linear"),
+    "dag_longest_path": Function("dag.dag_longest_path", "linear"),
+    "dag_longest_path_length": Function("dag.dag_longest_path_length", "linear"),
+    "descendants": Function("dag.descendants", "linear"),
+    "has_cycle": Function("dag.has_cycle", "linear"),
+    "is_aperiodic": Function("dag.is_aperiodic", "linear"),
+    "is_directed_acyclic_graph": Function("dag.is_directed_acyclic_graph", "linear"),
+    "lexicographical_topological_sort": Function("dag.lexicographical_topological_sort", "linear"),
+    "lowest_common_ancestor": Function("dag.lowest_common_ancestor", "products"),
+    "topological_generations": Function("dag.topological_generations", "linear"),
+    "topological_sort": Function("dag.topological_sort", "linear"),
+    "transitive_closure": Function("dag.transitive_closure", "products"),
+    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
+    "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- flow -----------------------------------------------------------------------------------
+    "eppstein_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "hopcroft_karp_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow": Function(
+        "flow.maximum_flow",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
+        "there are several maximum flows, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut": Function(
+        "flow.minimum_cut",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    # --- link prediction ------------------------------------------------------------------------
+    "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
+    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
+    "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
+    "ra_index_soundarajan_hopcroft": Function(
+        "links.ra_index_soundarajan_hopcroft", "products", "pairs"
+    ),
+    "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
+    "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
+    # --- matrices -------------------------------------------------------------------------------
+    "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
+    "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
+    "directed_combinatorial_laplacian_matrix": Function(
+        "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
+    ),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
+    "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
+    "laplacian_spectrum": Function("matrices.laplacian_spectrum", "all_pairs"),
+    "modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "modularity_spectrum": Function("matrices.modularity_spectrum", "all_pairs"),
+    "normalized_laplacian_matrix": Function("matrices.normalized_laplacian_matrix", "linear"),
+    "normalized_laplacian_spectrum": Function(
+        "matrices.normalized_laplacian_spectrum", "all_pairs"
+    ),
     # --- paths ----------------------------------------------------------------------------------
-    "shortest_path_length": Function("paths.shortest_path_length", "linear", "attribute_weight"),
+    "all_pairs_all_shortest_paths": Function(
+        "paths.all_pairs_all_shortest_paths",
+        "all_pairs",
+        note="A weight function is called for every edge.",
+    ),
+    "all_pairs_bellman_ford_path": Function(
+        "paths.all_pairs_bellman_ford_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
+    ),
+    "all_pairs_bellman_ford_path_length": Function(
+        "paths.all_pairs_bellman_ford_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
+    ),
+    "all_pairs_dijkstra": Function(
+        "paths.all_pairs_dijkstra", "all_pairs", note="A weight function is called for every edge."
+    ),
+    "all_pairs_dijkstra_path": Function(
+        "paths.all_pairs_dijkstra_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
+    ),
+    "all_pairs_dijkstra_path_length": Function(
+        "paths.all_pairs_dijkstra_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
+    ),
+    "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
+    "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
+    "all_shortest_paths": Function(
+        "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+    ),
+    "average_shortest_path_length": Function(
+        "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
+    ),
+    "bellman_ford_path": Function(
+        "paths.bellman_ford_path", "linear", note="A weight function is called for every edge."
+    ),
+    "bellman_ford_path_length": Function(
+        "paths.bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "bellman_ford_predecessor_and_distance": Function(
+        "paths.bellman_ford_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "bidirectional_dijkstra": Function(
+        "paths.bidirectional_dijkstra", "linear", note="A weight function is called for every edge."
+    ),
+    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
+    "dijkstra_path": Function(
+        "paths.dijkstra_path", "linear", note="A weight function is called for every edge."
+    ),
+    "dijkstra_path_length": Function(
+        "paths.dijkstra_path_length", "linear", note="A weight function is called for every edge."
+    ),
+    "dijkstra_predecessor_and_distance": Function(
+        "paths.dijkstra_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
+    "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
+    "floyd_warshall_numpy": Function("paths.floyd_warshall_numpy", "all_pairs", "attribute_weight"),
+    "floyd_warshall_predecessor_and_distance": Function(
+        "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
+    ),
+    "goldberg_radzik": Function(
+        "paths.goldberg_radzik", "linear", note="A weight function is called for every edge."
+    ),
+    "has_path": Function("paths.has_path", "linear"),
+    "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
+    "multi_source_dijkstra": Function(
+        "paths.multi_source_dijkstra", "linear", note="A weight function is called for every edge."
+    ),
+    "multi_source_dijkstra_path": Function(
+        "paths.multi_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "multi_source_dijkstra_path_length": Function(
+        "paths.multi_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
+    "predecessor": Function("paths.predecessor", "linear"),
+    "shortest_path": Function(
+        "paths.shortest_path", "linear", note="A weight function is called for every edge."
+    ),
+    "shortest_path_length": Function(
+        "paths.shortest_path_length", "linear", note="A weight function is called for every edge."
+    ),
+    "single_source_all_shortest_paths": Function(
+        "paths.single_source_all_shortest_paths",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_bellman_ford": Function(
+        "paths.single_source_bellman_ford",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_bellman_ford_path": Function(
+        "paths.single_source_bellman_ford_path",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_bellman_ford_path_length": Function(
+        "paths.single_source_bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_dijkstra": Function(
+        "paths.single_source_dijkstra", "linear", note="A weight function is called for every edge."
+    ),
+    "single_source_dijkstra_path": Function(
+        "paths.single_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_dijkstra_path_length": Function(
+        "paths.single_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
+    ),
+    "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
+    "single_source_shortest_path_length": Function(
+        "paths.single_source_shortest_path_length", "linear"
+    ),
+    "single_target_shortest_path": Function("paths.single_target_shortest_path", "linear"),
+    "single_target_shortest_path_length": Function(
+        "paths.single_target_shortest_path_length", "linear"
+    ),
     # --- traversal ------------------------------------------------------------------------------
-    "bfs_edges": Function("traversal.bfs_edges", "linear", "bfs_edges"),
+    "bfs_edges": Function("traversal.bfs_edges", "linear"),
+    "bfs_layers": Function("traversal.bfs_layers", "linear"),
+    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
+    "bfs_successors": Function("traversal.bfs_successors", "linear"),
+    "bfs_tree": Function("traversal.bfs_tree", "linear"),
+    "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
+    "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear", "sort_neighbors"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
+    "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
+    "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
+    # --- trees ----------------------------------------------------------------------------------
+    "is_arborescence": Function("trees.is_arborescence", "linear"),
+    "is_branching": Function("trees.is_branching", "linear"),
+    "is_forest": Function("trees.is_forest", "linear"),
+    "is_tree": Function("trees.is_tree", "linear"),
+    "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
+    "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
+    "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
+    "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 

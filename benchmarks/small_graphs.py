@@ -166,6 +166,23 @@ BOTH: dict[str, Calls] = {
     "center": (_gl(algo.center), _nx(nx.center)),
     "periphery": (_gl(algo.periphery), _nx(nx.periphery)),
     "average_path_length": (_gl(algo.average_path_length), _nx(nx.average_shortest_path_length)),
+    "is_bipartite": (_gl(algo.is_bipartite), _nx(nx.is_bipartite)),
+    "average_neighbor_degree": (
+        _gl(algo.average_neighbor_degree),
+        _nx(nx.average_neighbor_degree),
+    ),
+    "degree_assortativity": (
+        _gl(algo.degree_assortativity),
+        _nx(nx.degree_assortativity_coefficient),
+    ),
+    "overall_reciprocity": (_gl(algo.overall_reciprocity), _nx(nx.overall_reciprocity)),
+    "rich_club": (_gl(algo.rich_club), _nx(nx.rich_club_coefficient, normalized=False)),
+    "triadic_census": (_gl(algo.triadic_census), _nx(nx.triadic_census)),
+    "constraint": (_gl(algo.constraint), _nx(nx.constraint)),
+    "effective_size": (_gl(algo.effective_size), _nx(nx.effective_size)),
+    "global_efficiency": (_gl(algo.global_efficiency), _nx(nx.global_efficiency)),
+    "local_efficiency": (_gl(algo.local_efficiency), _nx(nx.local_efficiency)),
+    "voterank": (_gl(algo.voterank, 5), _nx(nx.voterank, 5)),
 }  # fmt: skip
 
 

@@ -335,6 +335,7 @@ def graphs() -> Iterator[Any]:
 
 RIGHT: dict[str, Any] = {"source": 0, "sources": [0], "target": 3, "n": 0, "k": 3}
 RIGHT |= {"communities": [{0, 1}, {2, 3}], "weight": True, "distance": True, "max_iter": 9}
+RIGHT |= {"nodes": [0], "values": {0: 1.0, 1: 2.0, 2: 1.0, 3: 0.0}}
 WRONG: tuple[Any, ...] = (-1, 99, 0.5, "least", [0, 99], {0: 1.0}, gl.Vector(bool, 3))
 
 

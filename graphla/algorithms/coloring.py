@@ -71,7 +71,11 @@ def greedy_color(
     """
     if strategy not in STRATEGIES:
         raise InvalidValue(f"strategy is {strategy!r}, but must be {' or '.join(STRATEGIES)}")
-    numbers = order_vertices(A, strategy, hashed_random.seed_number(seed))
+    return color_in_order(A, order_vertices(A, strategy, hashed_random.seed_number(seed)))
+
+
+def color_in_order(A: Matrix, numbers: Vector) -> Vector:
+    """Color the vertices one after another, in descending order of their distinct numbers."""
     return accelerated(GreedyColoring(A, numbers), partial(definition, A, numbers))
 
 

@@ -1,6 +1,7 @@
 """Cores: what remains of a graph when vertices of low degree are removed one after another.
 
-S. Seidman (1983) introduced cores. The CPU removes vertices in order of degree (Batagelj and
+S. Seidman (1983) introduced cores. Shells, crusts and coronas are other sets of vertices that are
+selected by their core numbers. The CPU removes vertices in order of degree (Batagelj and
 Zaversnik, 2003); a GPU removes them in rounds within one kernel launch. `definition` uses rounds of
 matrix products.
 
@@ -116,18 +117,198 @@ def k_core(
     References:
         S. Seidman, *Network Structure and Minimum Degree*, 1983.
     """
+    numbers, k = _numbers_and_k(A, k, core_number, directed)
+    # v = c⟨c >= k⟩
+    return _edges_among(A, numbers.select(">=", k).new())
+
+
+@graph_algorithm(keyed=("core_number",))
+def k_shell(
+    A: Matrix,
+    k: int | None = None,
+    core_number: Vector | Mapping[int, int] | None = None,
+    *,
+    directed: bool | None = None,
+) -> Matrix:
+    """``C⟨c(i) = k and c(j) = k⟩ = A``, where c holds the core numbers.
+
+    Return the edges between vertices with core number k.
+
+    Takes O(n + m) time after `core_numbers`.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the core number of the shell, at least 0; None uses the largest core number.
+        core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
+            or a mapping from vertex to number.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
+
+    Returns:
+        Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
+            shell, with their values. Other vertices are isolated.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or `core_number` has a size other than n.
+        IndexOutOfBound: If `core_number` has a key that is not a vertex.
+        DeviceMismatch: If A and `core_number` are not on the same device.
+        InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
+            is negative.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import k_shell
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], 1, nrows=5, ncols=5)
+        >>> k_shell(binary.any(A | A.T), 1).to_coo()[0].tolist()
+        [3, 4]
+
+    References:
+        S. Carmi et al., *A Model of Internet Topology Using k-Shell Decomposition*, 2007.
+    """
+    numbers, k = _numbers_and_k(A, k, core_number, directed)
+    # v = c⟨c = k⟩
+    return _edges_among(A, numbers.select("==", k).new())
+
+
+@graph_algorithm(keyed=("core_number",))
+def k_crust(
+    A: Matrix,
+    k: int | None = None,
+    core_number: Vector | Mapping[int, int] | None = None,
+    *,
+    directed: bool | None = None,
+) -> Matrix:
+    """``C⟨c(i) ≤ k and c(j) ≤ k⟩ = A``, where c holds the core numbers.
+
+    Return the edges that remain when the (k+1)-core is removed.
+
+    Takes O(n + m) time after `core_numbers`.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the largest core number in the crust, at least 0; None uses the largest core number
+            minus 1.
+        core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
+            or a mapping from vertex to number.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
+
+    Returns:
+        Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
+            crust, with their values. Other vertices are isolated.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or `core_number` has a size other than n.
+        IndexOutOfBound: If `core_number` has a key that is not a vertex.
+        DeviceMismatch: If A and `core_number` are not on the same device.
+        InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
+            is negative.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import k_crust
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], 1, nrows=5, ncols=5)
+        >>> k_crust(binary.any(A | A.T)).to_coo()[0].tolist()
+        [3, 4]
+
+    References:
+        S. Carmi et al., *A Model of Internet Topology Using k-Shell Decomposition*, 2007.
+    """
+    is_largest = k is None
+    numbers, k = _numbers_and_k(A, k, core_number, directed)
+    # v = c⟨c <= k⟩
+    return _edges_among(A, numbers.select("<=", k - is_largest).new())
+
+
+@graph_algorithm(keyed=("core_number",))
+def k_corona(
+    A: Matrix,
+    k: int,
+    core_number: Vector | Mapping[int, int] | None = None,
+    *,
+    directed: bool | None = None,
+) -> Matrix:
+    """``C⟨v(i) and v(j)⟩ = A``, where v = (c = k) ∧ (A plus.pair (c ≥ k) = k).
+
+    Return the edges between vertices of the k-core that have exactly k neighbors in it.
+
+    Only vertices with core number k count. In a directed graph the neighbors are the targets of
+    out-edges. Takes O(n + m) time after `core_numbers`.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+        k: the core number and the number of neighbors, at least 0.
+        core_number: the core numbers, if known: a Vector of size n, as returned by `core_numbers`,
+            or a mapping from vertex to number.
+        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
+            Matrix as undirected if it is symmetric.
+
+    Returns:
+        Matrix: a Matrix with the shape and dtype of A that holds the edges between vertices of the
+            corona, with their values. Other vertices are isolated.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
+        DimensionMismatch: If A is not square, or `core_number` has a size other than n.
+        IndexOutOfBound: If `core_number` has a key that is not a vertex.
+        DeviceMismatch: If A and `core_number` are not on the same device.
+        InvalidValue: If A has a self-loop, if `directed` is False but A is not symmetric, or if `k`
+            is negative.
+
+    Examples:
+        >>> from graphla import Matrix, binary
+        >>> from graphla.algorithms import k_corona
+        >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], 1, nrows=5, ncols=5)
+        >>> k_corona(binary.any(A | A.T), 2).to_coo()[0].tolist()
+        [0, 1]
+
+    References:
+        A. Goltsev, S. Dorogovtsev and J. Mendes, *k-Core (Bootstrap) Percolation on Complex
+            Networks*, 2006.
+    """
+    numbers, k = _numbers_and_k(A, k, core_number, directed)
+    return _edges_among(A, corona(A, numbers, k))
+
+
+def corona(A: Matrix, numbers: Vector, k: int) -> Vector:
+    """Return a Vector with an entry at each vertex of the k-corona."""
+    # d = A plus.pair (c >= k): the number of neighbors in the k-core
+    left = power_iteration.full(0, A.nrows, "INT64")
+    left(binary.plus) << plus_pair["INT64"](A @ numbers.select(">=", k).new())
+    # v = d⟨c = k⟩⟨d = k⟩
+    return left.dup(mask=numbers.select("==", k).new().S).select("==", k).new()
+
+
+def _numbers_and_k(
+    A: Matrix,
+    k: int | None,
+    core_number: Vector | Mapping[int, int] | None,
+    directed: bool | None,
+) -> tuple[Vector, int]:
+    """Return the core numbers and k; the default of k is the largest core number."""
     if core_number is None:
         numbers = core_numbers(A, directed=directed)
     else:
         numbers = power_iteration.as_vector("core_number", core_number, A.nrows, "INT64")
     if k is None:
-        k = int(numbers.reduce(monoid.max).get(0)) if numbers.nvals else 0
-    else:
-        k = validation.count("k", k, least=0)
+        return numbers, int(numbers.reduce(monoid.max).get(0)) if numbers.nvals else 0
+    return numbers, validation.count("k", k, least=0)
+
+
+def _edges_among(A: Matrix, v: Vector) -> Matrix:
+    """Return the edges of A between vertices at which v has an entry."""
     if A.device == "cpu":
-        return _keep_edges(A, numbers.to_dense(-1) >= k)
-    # v = c⟨c >= k⟩
-    v = numbers.select(">=", k).new()
+        flags = np.zeros(A.nrows, np.bool_)
+        flags[v.to_coo(values=False)[0]] = True
+        return _keep_edges(A, flags)
     # C(i, j) = A(i, j) where v has entries at i and j
     return binary.second(v & binary.first(A & v).new()).new()
 

@@ -17,7 +17,7 @@ Invariants, at the head of each level:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -140,47 +140,99 @@ def _find_communities(
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
     """Run all levels, and label each vertex with the smallest vertex of its community."""
-    drawn, numbers = hashed_random.seed_number(seed), vertex_numbers(A)
+    found = levels(A, weight, resolution, threshold, max_level, seed, directed, move)
+    labels = None
+    for labels in found:  # noqa: B007
+        pass
+    return vertex_numbers(A) if labels is None else name_by_smallest(labels, A.nrows)
+
+
+def levels(
+    A: Matrix,
+    weight: bool | str | None = True,
+    resolution: float = 1,
+    threshold: float = 1e-7,
+    max_level: int | None = None,
+    seed: int | np.random.Generator | None = None,
+    directed: bool | None = None,
+    move: Callable[[Matrix, Vector, Vector, float, int], Vector] | None = None,
+) -> Iterator[Vector]:
+    """Yield the communities after each level that merges vertices.
+
+    Each vertex is labeled with the number of its community, from 0 on. `move` moves the vertices of
+    one level; the default is `move_vertices`. Other parameters are as in `louvain`. All arguments
+    are checked before the first level is requested.
+    """
+    drawn = hashed_random.seed_number(seed)
     resolution = validation.real("resolution", resolution, low=0)
     threshold = validation.real("threshold", threshold, low=0)
     last = LEVELS if max_level is None else validation.count("max_level", max_level, least=1)
-    L, out, into, total = _links_and_degrees(A, validation.weighs("weight", weight), directed)
+    L, out, into, total = links_and_degrees(A, validation.weighs("weight", weight), directed)
     if not total:
-        return numbers
-    labels, factor = None, resolution / (2 * total)
-    before = _quality(L, out, into, factor)
+        return iter(())
+    factor = resolution / (2 * total)
+    return _merge_levels(
+        (L, out, into), factor, threshold * total, last, drawn, move or move_vertices
+    )
+
+
+def _merge_levels(
+    level: tuple[Matrix, Vector, Vector],
+    factor: float,
+    least: float,
+    last: int,
+    seed: int,
+    move: Callable[[Matrix, Vector, Vector, float, int], Vector],
+) -> Iterator[Vector]:
+    """Yield the communities after each level, until a level gains at most `least`.
+
+    `level` consists of L, out and into.
+    """
+    L, out, into = level
+    labels, before = None, quality_of(L, out, into, factor)
     for k in range(last):
-        community = move(L, out, into, factor, hashed_random.mix(drawn + k))
+        community = move(L, out, into, factor, hashed_random.mix(seed + k))
         community, parts = renumber(community)
         if parts == L.nrows:
             break
-        # L = SᵀLS, where S(i, c) exists if vertex i is in community c
-        L = accelerated(Contraction(L, community, parts), partial(_contract, L, community, parts))
-        is_directed = into is not out
-        # out = out S
-        out = _sum_by_community(out, community, parts)
-        # into = into S
-        into = _sum_by_community(into, community, parts) if is_directed else out
+        L, out, into = merge(L, out, into, community, parts)
         # l(i) = community(l(i))
         labels = community if labels is None else lookup(labels, community)
-        quality = _quality(L, out, into, factor)
-        if quality - before <= threshold * total:
+        yield labels
+        quality = quality_of(L, out, into, factor)
+        if quality - before <= least:
             break
         before = quality
-    if labels is None:
-        return numbers
-    if A.device == "cpu":
+
+
+def merge(
+    L: Matrix, out: Vector, into: Vector, community: Vector, parts: int
+) -> tuple[Matrix, Vector, Vector]:
+    """Merge the vertices of each community into one vertex. Return the new L, out and into."""
+    # L = SᵀLS, where S(i, c) exists if vertex i is in community c
+    merged = accelerated(Contraction(L, community, parts), partial(_contract, L, community, parts))
+    # out = out S
+    outs = sum_by_community(out, community, parts)
+    # into = into S
+    intos = outs if into is out else sum_by_community(into, community, parts)
+    return merged, outs, intos
+
+
+def name_by_smallest(labels: Vector, parts: int) -> Vector:
+    """Replace each label, a number below `parts`, by the smallest vertex that has it."""
+    if labels.device == "cpu":
         community = labels.to_dense(copy=False)
         # If several values are assigned to one element, NumPy keeps the last value.
-        smallest = np.empty(L.nrows, np.int64)
-        smallest[community[::-1]] = np.arange(A.nrows)[::-1]
+        smallest = np.empty(parts, np.int64)
+        smallest[community[::-1]] = np.arange(labels.size)[::-1]
         return Vector.from_dense(smallest[community], copy=False)
+    S = selection(labels, parts)
     # least = the smallest vertex in each community
-    least = min_first(numbers @ selection(labels, L.nrows)).new()
+    least = min_first(vertex_numbers(S) @ S).new()
     return lookup(labels, least)
 
 
-def _sum_by_community(x: Vector, community: Vector, parts: int) -> Vector:
+def sum_by_community(x: Vector, community: Vector, parts: int) -> Vector:
     """Return the sum of the values x(i) of the vertices i in each community."""
     if x.device == "cpu":
         labels, values = (v.to_dense(copy=False) for v in (community, x))
@@ -198,20 +250,28 @@ def contract(L: Matrix, S: Matrix) -> Matrix:
     return plus_first(plus_second(S.T @ L).new() @ S).new()
 
 
-def move_vertices(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
-    """Move the vertices of one level to raise the modularity, and return their communities."""
+def move_vertices(
+    L: Matrix, out: Vector, into: Vector, factor: float, seed: int, start: Vector | None = None
+) -> Vector:
+    """Move the vertices of one level to raise the modularity, and return their communities.
+
+    Initially the communities are those of `start`; None makes each vertex its own community.
+    """
     rounds = None if L.device == "cpu" else _rounds(seed)  # only a GPU moves vertices in rounds
-    request = MoveCommunities(L, out, into, factor, MARGIN, seed, rounds)
-    return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed))
+    request = MoveCommunities(L, out, into, factor, MARGIN, seed, rounds, start)
+    return accelerated(request, partial(move_in_rounds, L, out, into, factor, seed, start))
 
 
-def move_in_rounds(L: Matrix, out: Vector, into: Vector, factor: float, seed: int) -> Vector:
+def move_in_rounds(
+    L: Matrix, out: Vector, into: Vector, factor: float, seed: int, start: Vector | None = None
+) -> Vector:
     """Like `move_vertices`, but in rounds that move about half of the vertices that would gain.
 
     Returns the state with the highest modularity.
     """
     L, rounds = select.offdiag(L).new(), _rounds(seed)
-    community = best = vertex_numbers(L).dup("INT32")
+    start = vertex_numbers(L) if start is None else start
+    community = best = start.dup("INT32")
     gains = Gains(rounds, float(out.reduce(monoid.plus).get(0)))
     for first in rounds.streams:
         S = selection(community)
@@ -268,7 +328,7 @@ def wishes(
     return gain.reduce_rowwise(agg.argmax).new("INT32", mask=better.V)
 
 
-def _links_and_degrees(
+def links_and_degrees(
     A: Matrix, weight: bool, directed: bool | None
 ) -> tuple[Matrix, Vector, Vector, float]:
     """Return L, out, into and the total weight.
@@ -298,7 +358,7 @@ def _links_and_degrees(
     return B if is_symmetric else community_weights.symmetrize(B), out, into, total
 
 
-def _quality(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
+def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
     """Return Σ L(c, c) - 2·factor·Σ out(c)·into(c): the modularity times the sum of all weights.
 
     Both sums run over the vertices c of the matrix L, each of which stands for a community.

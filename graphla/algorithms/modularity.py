@@ -7,19 +7,16 @@ E. Leicht and M. Newman (2008) extended the measure to directed graphs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from graphla.algorithms._shared import community_weights, validation
+from graphla.algorithms._shared import community_weights, partition, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import number_values, selection
-from graphla.graph.labels import vertex_name
-from graphla.operations.operation import refuse_mixed
-from graphla.sparse import Matrix, Vector, VectorExpression
+from graphla.algorithms._shared.membership import selection
+from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
-from semirings.exceptions import DimensionMismatch, InvalidValue
+from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first
 
 
@@ -78,7 +75,7 @@ def modularity(
         J. Reichardt and S. Bornholdt, *Statistical Mechanics of Community Detection*, 2006.
     """
     n, is_weighted = A.nrows, validation.weighs("weight", weight)
-    labels = _read_labels(communities, A)
+    labels = partition.read_labels(communities, A)
     resolution = validation.real("resolution", resolution, low=0)
     W, is_symmetric = community_weights.edge_weights(A, is_weighted)
     if is_symmetric if directed is None else not directed:
@@ -110,50 +107,3 @@ def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> fl
     inside = float(values[of_row == of_column].sum())
     out, into = (np.bincount(x, values, labels.size) / total for x in (of_row, of_column))
     return inside / total - resolution * float((out * into).sum())
-
-
-def _read_labels(communities: Any, A: Matrix) -> Vector:
-    """Convert `communities` to a full Vector with one label per vertex of A.
-
-    The labels are numbers from 0 to n - 1. Raise an error if a vertex is in no community, or in
-    more than one.
-    """
-    n = A.nrows
-    if isinstance(communities, Mapping):
-        missing = next((v for v in range(n) if v not in communities), None)
-        if missing is not None or len(communities) != n:
-            raise InvalidValue(
-                f"communities has {len(communities)} vertices"
-                + ("" if missing is None else f" and not {missing}")
-                + f", but should have a label for each of the {n}"
-            )
-        numbers: dict[Any, int] = {}
-        listed = [numbers.setdefault(communities[v], len(numbers)) for v in range(n)]
-        return Vector.from_dense(np.array(listed, np.int64))
-    if isinstance(communities, (Vector, VectorExpression)):
-        given = communities.new() if isinstance(communities, VectorExpression) else communities
-        if given.size != n or given.nvals != n:
-            raise DimensionMismatch(
-                f"communities has {given.nvals} labels, but should have one for each of the "
-                f"{n} vertices"
-            )
-        if given.device != A.device:
-            refuse_mixed(A.device, given.device, "A and communities")
-        return number_values(given)[0]
-    labels, total, count = np.full(n, -1, np.int64), 0, 0
-    if not isinstance(communities, Iterable):
-        raise TypeError(f"communities must be labels or sets of vertices, not {communities!r}")
-    for k, members in enumerate(communities):
-        if not isinstance(members, Iterable):
-            raise TypeError(f"communities has {members!r}, but should have sets of vertices")
-        listed = validation.vertices("communities", list(members), n)
-        labels[listed] = k
-        total, count = total + listed.size, k + 1
-    missing = np.flatnonzero(labels < 0)
-    if total > n - missing.size:
-        raise InvalidValue("communities has a vertex twice, but should have each once")
-    if missing.size:
-        v = int(missing[0])
-        raise InvalidValue(f"communities lacks vertex {vertex_name(v)}, but should have each once")
-    found = Vector.from_dense(labels)
-    return found if count <= n else number_values(found)[0]

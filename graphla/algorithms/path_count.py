@@ -18,14 +18,15 @@ from typing import Any
 
 from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms.all_parents import find_tight_edges
 from graphla.algorithms.sssp import sssp
 from graphla.expression import replace
 from graphla.graph.labels import vertex_name
 from graphla.program.jit import jit_if_large
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, select, unary
+from semirings import binary, monoid, unary
 from semirings.exceptions import InvalidValue
-from semirings.semiring import any_second, min_plus, plus_first
+from semirings.semiring import plus_first
 
 EXACT = 2.0**53
 """Sums of integers up to this bound are exact in FP64."""
@@ -79,7 +80,7 @@ def path_count(
     """
     wanted = validation.one_of("dtype", dtype, ("INT64", "FP64"))
     if validation.weighs("weight", weight):
-        T, count = _find_tight_edges(A, sssp(A, source).distances), _count_along_edges
+        T, count = find_tight_edges(A, sssp(A, source).distances), _count_along_edges
     else:
         T, count = A, _count_by_level
     rounded = count(T, validation.starts(source, A, 1.0, "FP64"))
@@ -126,12 +127,3 @@ def _count_along_edges(T: Matrix, start: Vector) -> Vector:
         "A has a cycle of weight 0 (or of weights that are infinite, or too small to change the "
         "distance that they are added to) on its shortest paths, of which there are infinitely many"
     )
-
-
-def _find_tight_edges(A: Matrix, d: Vector) -> Matrix:
-    """Return T(u, v) = true where d(u) + A(u, v) = d(v)."""
-    D = d.diag()
-    A = select.offdiag(A).new()
-    # D is diagonal, so each sum in the products D @ A and A @ D has one term.
-    reached = binary.eq(min_plus[d.dtype](D @ A) & any_second(A @ D)).new()
-    return select.valueeq(reached, True).new()

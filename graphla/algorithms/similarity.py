@@ -15,14 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from graphla.algorithms._shared import common_neighbors, validation
+from graphla.algorithms._shared import common_neighbors, vertex_pairs
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.cached_properties import is_symmetric, self_loops
-from graphla.operations.operation import refuse_mixed
-from graphla.operations.values import exact_array
 from graphla.sparse import Matrix
-from semirings import binary, select
-from semirings.exceptions import DimensionMismatch
+from semirings import select
 from semirings.semiring import plus_pair
 
 _Scale = Callable[[Any, Any, Any], Any]
@@ -168,15 +165,17 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
     A = common_neighbors.pattern(A, symmetric=symmetric) if self_loops(A) else N
     if ebunch is None:
         into = N if symmetric else N.T.new()
-        return _concatenate(
+        return vertex_pairs.concatenate(
             [
                 _similarity_in_rows(A, N, rows, degree, scale)
                 for rows in common_neighbors.row_batches(N, into)
             ]
         )
-    pairs = _read_pairs(ebunch, A)
-    C = _count_common(N, pairs)
-    return _scale_entries(C, C if A is N else _count_common(A, pairs), degree, degree, scale)
+    pairs = vertex_pairs.read(ebunch, A)
+    C = vertex_pairs.count_common(N, pairs)
+    return _scale_entries(
+        C, C if A is N else vertex_pairs.count_common(A, pairs), degree, degree, scale
+    )
 
 
 def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
@@ -217,60 +216,3 @@ def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])
     return common_neighbors.pattern(C, common / np.maximum(below, 1))
-
-
-def _concatenate(blocks: list[Matrix]) -> Matrix:
-    """Stack matrices with equal numbers of columns vertically."""
-    if len(blocks) == 1:
-        return blocks[0]
-    counts, columns, values = zip(
-        *(
-            (common_neighbors.degrees(each), *each.to_coo(rows=False, copy=False)[1:])
-            for each in blocks
-        ),
-        strict=True,
-    )
-    indptr = np.concatenate(counts).cumsum()
-    shape: dict[str, Any] = {"ncols": blocks[0].ncols, "copy": False}
-    return Matrix.from_csr(
-        np.concatenate((indptr[:1] * 0, indptr)),
-        np.concatenate(columns),
-        np.concatenate(values),
-        **shape,
-    )
-
-
-def _count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, even if it is 0.
-
-    In algebra: C⟨pairs⟩ = N plus.pair Nᵀ.
-    """
-    F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
-    found = plus_pair["INT64"](N @ N.T).new(mask=F.S)
-    C = common_neighbors.pattern(pairs, 0)
-    # C⟨pairs⟩ += found(u, v), or found(v, u)
-    C(pairs.S, binary.plus) << binary.first(found | found.T)
-    return C
-
-
-def _read_pairs(ebunch: Any, A: Matrix) -> Matrix:
-    """Return a Matrix that is true at each pair (u, v) of `ebunch`."""
-    n = A.nrows
-    if isinstance(ebunch, Matrix):
-        if ebunch.shape != A.shape:
-            raise DimensionMismatch(f"ebunch has shape {ebunch.shape}, but A has {A.shape}")
-        if ebunch.device != A.device:
-            refuse_mixed(A.device, ebunch.device, "A and ebunch")
-        return common_neighbors.pattern(ebunch)
-    if not np.iterable(ebunch):
-        raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
-    try:
-        pairs = exact_array(ebunch if isinstance(ebunch, np.ndarray) else list(ebunch))
-    except (TypeError, ValueError):  # `ebunch` cannot be converted to an array
-        pairs = np.asarray(None)
-    if pairs.size == 0:
-        return Matrix(bool, n, n)
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise TypeError(f"ebunch must be a list of pairs of vertices, not {ebunch!r}")
-    u, v = validation.vertices("ebunch", pairs.ravel(), n).reshape(-1, 2).T
-    return Matrix.from_coo(u, v, True, nrows=n, ncols=n, dup_op=binary.any)

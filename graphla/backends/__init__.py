@@ -486,6 +486,24 @@ class Backend(Protocol):
         """
         ...
 
+    def settle_labels(
+        self,
+        links: Csr,
+        back: Csr,
+        labels: Array,
+        turns_of: Callable[[int], tuple[Array, Array]],
+        rounds: int,
+    ) -> Array | None:
+        """Return the labels after at most `rounds` rounds, as int32.
+
+        turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each
+        vertex. A vertex keeps its label if no other label has a larger sum of weights in its row of
+        `links`. Otherwise it takes the label with the largest sum. Among several such labels, it
+        takes the largest if its salt is 2^15, and else the one with the largest hash of label and
+        salt. `back` is the transpose of `links`. The rounds end when no label changes.
+        """
+        ...
+
     def contract(self, links: Csr, labels: Array, count: int) -> Csr:
         """Merge all vertices with the same label into one vertex, and add up the weights of edges.
 
@@ -495,6 +513,17 @@ class Backend(Protocol):
 
     def move_communities(self, request: CommunityMoves) -> Array:
         """Return the community of each vertex, as int32, after moves that raise the modularity."""
+        ...
+
+    def refine_communities(self, request: CommunityMoves) -> Array | None:
+        """Divide the communities in `request.start` into parts, and return them as int32[n].
+
+        Initially each vertex is its own part. The vertices are visited in a random order. A vertex
+        that is alone in its part, and that has at least as much weight to the rest of its community
+        as expected by chance, joins the part of its community in which its gain is the largest. It
+        stays alone if no gain exceeds margin·(out(v) + into(v)), and it joins only parts that have
+        at least as much weight to the rest of the community as expected. So each part is connected.
+        """
         ...
 
     def color(self, a: Csr, numbers: Array) -> Array | None:
@@ -516,6 +545,15 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def augment(self, residuals: Csr, source: int, target: int) -> Array | None:
+        """Return the residuals after a maximum flow. Only the CPU backend has this function.
+
+        `residuals` holds the capacities, as int64 or float64. It has no entry on its diagonal, and
+        has an opposite entry for each entry. The result holds the capacity that is left at each
+        entry.
+        """
         ...
 
 

@@ -281,8 +281,8 @@ class Gains:
 
 @dataclass(frozen=True, slots=True)
 class CommunityMoves:
-    """A request to move vertices so that the modularity rises. Initially each vertex is its own
-    community.
+    """A request to move vertices so that the modularity rises. Initially the communities are those
+    in `start`; None makes each vertex its own community.
 
     `links` is symmetric. The gain of vertex v in community c, not counting v itself, is links(v, c)
     - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if this raises its gain by more
@@ -301,6 +301,7 @@ class CommunityMoves:
     margin: float
     words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
     rounds: Rounds | None  # None if the backend moves vertices one after another
+    start: Array | None = None  # int32[n]: communities from 0 to n - 1
 
 
 # --- centrality -----------------------------------------------------------------------------------

@@ -20,7 +20,8 @@ def labelled(
     indices of a Vector or Matrix, elements of a list, or values of an object that is listed in
     `gives`. An element of a tuple is listed by its field name or its position (as a string), or by
     "" if it is the first or only one. `rows` is for a Matrix whose rows do not represent all
-    vertices: it holds the labels of the rows.
+    vertices: it holds the labels of the rows. If a Matrix does not have one column per vertex, its
+    columns keep their numbers.
     """
     if isinstance(found, tuple):
         names = getattr(found, "_fields", map(str, range(len(found))))
@@ -37,8 +38,9 @@ def _part(part: Any, labels: Labels, of_vertices: bool, rows: Labels | None) -> 
     rows = labels if rows is None else rows
     if isinstance(part, Vector) and part.size == n:
         return LabelledVector._labelled(part, values, (labels,))
-    if isinstance(part, Matrix) and part.shape == (len(rows), n):
-        return LabelledMatrix._labelled(part, values, (rows, labels))
+    if isinstance(part, Matrix) and part.nrows == len(rows):
+        columns = labels if part.ncols == n else Labels(None, part.ncols)
+        return LabelledMatrix._labelled(part, values, (rows, columns))
     if isinstance(part, list):  # a list of the vertices of a path, or of the layers of a search
         return labels.of(part)
     if of_vertices and isinstance(part, int):

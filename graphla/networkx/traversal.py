@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from graphla.graph import Graph
-from graphla.networkx.graphs import neighbor_lists, nodes_of, number
+from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
+from graphla.networkx.searches import Neighbors, Tree, depth_first, present
+from graphla.sparse import Matrix
 
 
 def bfs_edges(
@@ -19,32 +23,158 @@ def bfs_edges(
     sort_neighbors: Any = None,
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.bfs_edges`."""
-    start = number(G, source)
-    if reverse and G.directed:
-        raise NotImplementedError("graphla has no reverse search that keeps the order of NetworkX")
-    parents, children = _tree(*neighbor_lists(G), start, depth_limit)
-    return zip(nodes_of(G, parents), nodes_of(G, children), strict=True)
+    # NetworkX reports a missing source when the first edge is read.
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
+    yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
 
 
-def _tree(
-    indptr: np.ndarray, columns: np.ndarray, start: int, depth: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of a breadth-first search as two arrays, in the order of the search."""
-    is_reached = np.zeros(indptr.size - 1, bool)
-    is_reached[start] = True
-    frontier = np.array([start], columns.dtype)
-    parents, children, level = [frontier[:0]], [frontier[:0]], 0
-    while frontier.size and (depth is None or level < depth):
-        starts, counts = indptr[frontier], indptr[frontier + 1] - indptr[frontier]
-        shift = np.repeat(starts - np.cumsum(counts) + counts, counts)
-        targets = columns[shift + np.arange(shift.size)]
-        sources = np.repeat(frontier, counts)
-        is_new = ~is_reached[targets]
-        targets, sources = targets[is_new], sources[is_new]
-        first = np.sort(np.unique(targets, return_index=True)[1])
-        frontier = targets[first]
-        is_reached[frontier] = True
-        parents.append(sources[first])
-        children.append(frontier)
-        level += 1
-    return np.concatenate(parents), np.concatenate(children)
+def bfs_predecessors(
+    G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    """Answer `networkx.bfs_predecessors`."""
+    for parent, child in bfs_edges(G, source, False, depth_limit, sort_neighbors):
+        yield child, parent
+
+
+def bfs_successors(
+    G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, list[Any]]]:
+    """Answer `networkx.bfs_successors`."""
+    tree = _search(G, source, False, depth_limit, sort_neighbors)
+    parents, children = tree.edges()
+    if not parents.size:
+        yield source, []
+        return
+    starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
+    names, listed = nodes_of(G, parents[starts]), nodes_of(G, children)
+    for name, i, j in zip(names, starts, [*starts[1:], len(listed)], strict=True):
+        yield name, listed[i:j]
+
+
+def bfs_tree(
+    G: Graph,
+    source: Any,
+    reverse: bool = False,
+    depth_limit: int | None = None,
+    sort_neighbors: Any = None,
+) -> NetworkXGraph:
+    """Answer `networkx.bfs_tree`."""
+    if find(G, source) is None:
+        raise nx.NetworkXError(f"The node {source} is not in the graph.")
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
+    return _as_graph(G, tree.order, tree.parents)
+
+
+def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
+    """Answer `networkx.bfs_layers`."""
+    chosen = [sources] if find(G, sources) is not None else set(sources)
+    starts = [_source(G, node) for node in chosen]
+    if starts:
+        tree = Neighbors(G).search(starts)
+        bounds = np.cumsum(np.bincount(tree.lengths)).tolist()
+        nodes = tree.nodes
+        for i, j in pairwise([0, *bounds]):
+            yield nodes[i:j]
+
+
+def descendants_at_distance(G: Graph, source: Any, distance: Any) -> set[Any]:
+    """Answer `networkx.descendants_at_distance`."""
+    start = _source(G, source)
+    if not 0 <= distance < len(G):
+        return set()
+    tree = Neighbors(G).search([start], cutoff=distance)
+    return set(nodes_of(G, tree.order[tree.lengths == distance]))
+
+
+def _source(G: Graph, node: Any) -> int:
+    k = find(G, node)
+    if k is None:
+        raise nx.NetworkXError(f"The node {node} is not in the graph.")
+    return k
+
+
+def _search(
+    G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
+) -> Tree:
+    start = present(G, source)
+    neighbors = Neighbors(G, reverse=reverse)
+    if sort_neighbors is not None:
+        neighbors.sort(sort_neighbors, start)
+    return neighbors.search([start], cutoff=depth_limit)
+
+
+def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph:
+    """Return the directed tree in which each vertex but the roots has an edge from its parent."""
+    place = np.empty(len(G), np.int64)
+    place[order] = np.arange(order.size)
+    below = order != parents
+    rows, columns = place[parents[below]], place[order[below]]
+    shape: dict[str, Any] = {"nrows": order.size, "ncols": order.size}
+    A = Matrix.from_coo(rows, columns, True, **shape)
+    return new_graph(Graph(A, directed=True, labels=nodes_of(G, order)))
+
+
+# --- depth-first --------------------------------------------------------------------------------
+
+
+def dfs_edges(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> Iterator[tuple[Any, Any]]:
+    """Answer `networkx.dfs_edges`."""
+    order, parents, _ = _search_deep(G, source, depth_limit)
+    below = order != parents
+    yield from zip(nodes_of(G, parents[below]), nodes_of(G, order[below]), strict=True)
+
+
+def dfs_tree(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> NetworkXGraph:
+    """Answer `networkx.dfs_tree`."""
+    order, parents, _ = _search_deep(G, source, depth_limit)
+    return _as_graph(G, order, parents)
+
+
+def dfs_predecessors(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> dict[Any, Any]:
+    """Answer `networkx.dfs_predecessors`."""
+    return {child: parent for parent, child in dfs_edges(G, source, depth_limit)}
+
+
+def dfs_successors(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> dict[Any, list[Any]]:
+    """Answer `networkx.dfs_successors`."""
+    children: dict[Any, list[Any]] = {}
+    for parent, child in dfs_edges(G, source, depth_limit):
+        children.setdefault(parent, []).append(child)
+    return children
+
+
+def dfs_preorder_nodes(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> Iterator[Any]:
+    """Answer `networkx.dfs_preorder_nodes`."""
+    yield from nodes_of(G, _search_deep(G, source, depth_limit)[0])
+
+
+def dfs_postorder_nodes(
+    G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
+) -> Iterator[Any]:
+    """Answer `networkx.dfs_postorder_nodes`."""
+    order, parents, finished = _search_deep(G, source, depth_limit)
+    if depth_limit is not None:
+        # NetworkX leaves out the nodes at the limit.
+        depth = {}
+        for v, parent in zip(order.tolist(), parents.tolist(), strict=True):
+            depth[v] = 0 if v == parent else depth[parent] + 1
+        bound = max(1, depth_limit)
+        finished = np.array([v for v in finished.tolist() if depth[v] < bound], np.int64)
+    yield from nodes_of(G, finished)
+
+
+def _search_deep(
+    G: Graph, source: Any, depth_limit: int | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    roots = range(len(G)) if source is None else [present(G, source)]
+    return depth_first(G, roots, depth_limit)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import core_numbers, k_core
+from graphla.algorithms import core_numbers, k_core, k_corona, k_crust, k_shell, onion_layers
 from graphla.algorithms.cores import definition
 
 simple = graphs(loops=False)
@@ -39,6 +39,38 @@ def test_the_core_matches_networkx(graph, k):
     numbers = core_numbers(A, directed=way(graph))
     assert core.isequal(k_core(A, k, numbers))
     assert core.isequal(k_core(A, k, numbers.to_dict()))
+
+
+@given(simple, st.none() | st.integers(0, 4))
+@pytest.mark.parametrize("part", [k_shell, k_crust, k_corona], ids=lambda each: each.__name__)
+def test_shells_crusts_and_coronas_match_networkx(part, graph, k):
+    nx = pytest.importorskip("networkx")
+    k = 2 if part is k_corona and k is None else k
+    edges = set(getattr(nx, part.__name__)(graph.networkx(), k).edges())
+    if graph.undirected:
+        edges |= {(j, i) for i, j in edges}
+    A, numbers = graph.matrix(), core_numbers(graph.matrix(), directed=way(graph))
+    found = part(A, k, directed=way(graph))
+    assert found.shape == A.shape
+    assert {(i, j) for i, row in found.to_dicts().items() for j in row} == edges
+    assert found.isequal(A.dup(mask=found.S), check_dtype=True)
+    assert found.isequal(part(A, k, numbers))
+    assert found.isequal(part(A, k, numbers.to_dict()))
+
+
+@given(graphs(loops=False, undirected=True))
+def test_onion_layers_match_networkx(graph):
+    nx = pytest.importorskip("networkx")
+    found = onion_layers(graph.matrix())
+    assert found.dtype == "INT64"
+    assert found.to_dict() == nx.onion_layers(graph.networkx())
+
+
+def test_onion_layers_reject_self_loops_and_directed_graphs():
+    with pytest.raises(gl.exceptions.InvalidValue, match="A has a self-loop at vertex 1"):
+        onion_layers(gl.Matrix.from_coo([1], [1], 1))
+    with pytest.raises(gl.exceptions.InvalidValue, match="must be symmetric"):
+        onion_layers(gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2))
 
 
 @given(with_order(simple))

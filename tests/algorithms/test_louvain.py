@@ -133,9 +133,7 @@ def test_in_each_round_a_vertex_chooses_the_largest_gain_of_modularity(labeled, 
     graph, labels = labeled
     assume(sum(graph.weights))
     exact, community = Exact(graph, resolution), np.unique(labels, return_inverse=True)[1].tolist()
-    L, out, into, total = louvain_file._links_and_degrees(
-        graph.matrix(), True, not graph.undirected
-    )
+    L, out, into, total = louvain_file.links_and_degrees(graph.matrix(), True, not graph.undirected)
     S = selection(gl.Vector.from_dense(community), graph.n)
     totals = (plus_first(out @ S).new(), plus_first(into @ S).new())
     G = plus_first(gl.select.offdiag(L).new() @ S).new()

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import graphla.networkx
-from tests.networkx_backend.agreement import assert_agree
+from graphla.networkx import graphs
+from networkx_backend.agreement import assert_agree
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 backend = graphla.networkx.backend
@@ -65,6 +67,31 @@ def test_a_conversion_keeps_several_attributes_and_fills_their_defaults(G: Any) 
 
 def _edges(G: Any) -> Any:
     return G.edges(data=True, keys=True) if G.is_multigraph() else G.edges(data=True)
+
+
+@given(nx_graphs(), st.data())
+def test_a_subgraph_keeps_the_attributes_of_its_nodes_and_edges(
+    G: Any, data: st.DataObject
+) -> None:
+    kept = [node for node in G if data.draw(st.booleans())]
+    C = backend.convert_from_nx(G, preserve_edge_attrs=True, preserve_node_attrs=True)
+    part = graphs.subgraph(C, nodes=np.array([node in kept for node in G], bool))
+    assert nx.utils.graphs_equal(backend.convert_to_nx(part), G.subgraph(kept).copy())
+    dropped = [e for e in _named(G) if data.draw(st.booleans())]
+    rest = G.copy()
+    rest.remove_edges_from(dropped)
+    edges = [(u, v, *key) for u in G for v in G._adj[u] for key in _keys_of(G, u, v)]
+    gone = {*dropped} if G.is_directed() else {*dropped, *((v, u, *key) for u, v, *key in dropped)}
+    part = graphs.subgraph(C, edges=np.array([edge not in gone for edge in edges], bool))
+    assert nx.utils.graphs_equal(backend.convert_to_nx(part), rest)
+
+
+def _keys_of(G: Any, u: Any, v: Any) -> list[tuple[Any, ...]]:
+    return [(key,) for key in G._adj[u][v]] if G.is_multigraph() else [()]
+
+
+def _named(G: Any) -> list[tuple[Any, ...]]:
+    return list(G.edges(keys=True) if G.is_multigraph() else G.edges())
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -40,6 +40,7 @@ class GraphOptions:
     rows: str = ""
     undirected: bool = False
     lengths: str = ""
+    plain: bool = False
 
 
 def graph_algorithm(
@@ -61,7 +62,9 @@ def graph_algorithm(
     - undirected: whether the algorithm requires an undirected graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
       or a tree, or "A" if it always reads them. When it reads them, a Graph whose parallel edges
-      were summed raises an error.
+      were summed raises an error;
+    - plain: whether the indices of the resulting Matrix are not all vertices, so that it gets no
+      labels.
 
     If the argument `directed` is missing or None, it is taken from the Graph.
     """
@@ -154,6 +157,8 @@ def _run_on_graph(
         arguments["directed"] = graph.directed
     with naming_scope(labels):
         found = _call(algorithm, graph._matrix, bound.args[1:], bound.kwargs)
+    if spec.plain:
+        return found
     chosen = arguments.get(spec.rows) if spec.rows else None
     return labelled(found, labels, spec.gives, None if chosen is None else labels.select(chosen))
 

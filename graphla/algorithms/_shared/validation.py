@@ -18,7 +18,7 @@ from graphla.operations.values import exact_array, has_integers, is_on_card
 from graphla.settings import config
 from graphla.sparse import Matrix, MatrixExpression, Vector, VectorExpression
 from graphla.sparse.foreign import class_name, conversion
-from semirings import select, unary
+from semirings import monoid, select, unary
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
@@ -177,6 +177,16 @@ def weighs(name: str, weight: bool | str | None) -> bool:
     raise TypeError(f"{name} must be True, False, None or a name, not {weight!r}")
 
 
+def signed_weights(A: Matrix, weight: bool | str | None) -> Matrix:
+    """Return the weights of the edges in a dtype that has negative numbers.
+
+    The weights are 1 if the argument `weight` is None or False; see `weighs`.
+    """
+    if not weighs("weight", weight):
+        return unary.one["INT64"](A).new()
+    return A.dup("INT64") if A.dtype == "BOOL" or A.dtype.name.startswith("U") else A
+
+
 def numbers(A: Matrix) -> None:
     """Raise an error if a weight is NaN."""
     if not A.nvals or not is_floating(A):
@@ -230,6 +240,15 @@ def at_most(A: Matrix, most: int) -> None:
             f"A has weight {A[i, j].value} on edge {vertex_name(i)} -> {vertex_name(j)}, "
             f"but at most {most} fits"
         )
+
+
+def finite_sum(A: Matrix) -> float:
+    """Return the sum of the weights; raise an error if it is not finite."""
+    with np.errstate(all="ignore"):
+        total = float(A.reduce_scalar(monoid.plus).get(0.0))
+    if not math.isfinite(total):
+        raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
+    return total
 
 
 def within_unit(A: Matrix) -> None:

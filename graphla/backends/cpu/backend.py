@@ -12,7 +12,13 @@ from graphla.backends.cpu.build import build_matrix, build_vector
 from graphla.backends.cpu.closure import closure
 from graphla.backends.cpu.closure_rows import distances
 from graphla.backends.cpu.coloring import color
-from graphla.backends.cpu.communities import contract, move_communities, propagate_labels
+from graphla.backends.cpu.communities import (
+    contract,
+    move_communities,
+    propagate_labels,
+    refine_communities,
+    settle_labels,
+)
 from graphla.backends.cpu.components import components
 from graphla.backends.cpu.convert import (
     MERGE_PRICE,
@@ -29,6 +35,7 @@ from graphla.backends.cpu.convert import (
 from graphla.backends.cpu.cores import cores
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
+from graphla.backends.cpu.flow import augment
 from graphla.backends.cpu.forest import forest
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry

@@ -22,6 +22,8 @@ from graphla.backends.cpu.loops.communities import (
     move,
     popular_in_block,
     publish_block,
+    refine,
+    settle,
     sort_symmetric,
     wake_neighbors,
 )
@@ -164,6 +166,38 @@ def _propagate_in_blocks(
     return apart(propagate, stop, crew, (links.nvals + n) * min(rounds, 8))
 
 
+@try_loops
+def settle_labels(
+    links: Csr,
+    back: Csr,
+    labels: Array,
+    turns_of: Callable[[int], tuple[Array, Array]],
+    rounds: int,
+) -> Array:
+    """Return the labels after rounds in which the vertices change one after another."""
+    threads, n = compiles(links.nvals, size=links.nrows), links.nrows
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    stop = np.zeros(1, np.int64)
+    rows, sums = _weights(links)
+    both = tuple(
+        Links(kind(each.indptr), kind(each.indices), kind(rows.values), rows.step)
+        for each in (rows, back)
+    )
+    given = labels.astype(np.int64), np.ones(n, np.uint8)
+    state = *map(kind, given), *_scratch(links, sums, 1, kind)[0]
+    turns = (np.empty(0, np.int64),) * 2
+    loop = _loop(settle, (*both, *map(kind, turns), *state, stop), threads)
+
+    def run_all() -> Array:
+        for k in range(rounds):
+            turns = (each.astype(np.int64, copy=False) for each in turns_of(k))
+            if not loop(*both, *map(kind, turns), *state, stop) or stop[0]:
+                break
+        return np.asarray(state[0], np.int32)
+
+    return apart(run_all, stop, 1, (links.nvals + n) * min(rounds, 8))
+
+
 def _weights(links: Csr) -> tuple[Links, type]:
     """Return the arguments for a loop, and the dtype of sums of weights.
 
@@ -190,15 +224,11 @@ def move_communities(request: CommunityMoves) -> Array:
     batches = min(max(links.nvals // tuning.entries, tuning.fewest), tuning.most)
     is_large = n >= tuning.smallest
     order = _order(request.words(), batches if is_large else 0)
-    weights = [request.out] if request.into is request.out else [request.out, request.into]
-    degrees = np.stack(weights, axis=1).ravel()
-    values, step = values_of(links.values)
-    rates, stop = np.array([request.factor, request.margin]), np.zeros(1, np.int64)
     kind: Any = np.asarray if threads else np.ndarray.tolist
-    rows = Links(kind(links.indptr), kind(links.indices), kind(values), step)
-    arrays = degrees, degrees.copy(), rates, order.copy(), np.ones(n, np.bool_)
-    moves = Moves(len(weights), *map(kind, arrays))
-    community, chosen = kind(np.arange(n, dtype=np.int32)), kind(np.empty(n, np.int32))
+    start = np.arange(n, dtype=np.int32) if request.start is None else request.start
+    rows, stop = _rows_as(links, kind), np.zeros(1, np.int64)
+    moves = _state(request, start, order, kind)
+    community, chosen = kind(start.copy()), kind(np.empty(n, np.int32))
     scratch = _scratch(links, np.float64, crew, kind)
     finish = _loop(move, (rows, community, moves, *scratch[0], stop), threads)
     choose: Any = choose_moves
@@ -236,6 +266,31 @@ def move_communities(request: CommunityMoves) -> Array:
         return np.asarray(community, np.int32)
 
     return apart(run_all, stop, crew, 8 * (links.nvals + n))
+
+
+@try_loops
+def refine_communities(request: CommunityMoves) -> Array:
+    """Divide the communities into parts: single vertices join parts one after another."""
+    links, n, within = request.links, request.links.nrows, request.start
+    assert within is not None
+    threads = compiles(links.nvals, size=n)
+    kind: Any = np.asarray if threads else np.ndarray.tolist
+    stop, parts = np.zeros(1, np.int64), np.arange(n, dtype=np.int32)
+    moves = _state(request, parts, _order(request.words(), 0), kind)
+    # the weights of the edges between each part and the rest of its community
+    rows = row_of_entry(links)
+    leaves = (within[rows] == within[links.indices]) & (rows != links.indices)
+    cuts = np.bincount(rows[leaves], links.values[leaves], n)
+    given = _rows_as(links, kind), kind(within), kind(_totals(request, within))
+    state = kind(parts), moves, kind(np.ones(n, np.int32)), kind(cuts)
+    scratch = _scratch(links, np.float64, 1, kind)[0]
+    loop = _loop(refine, (*given, *state, *scratch, stop), threads)
+
+    def run_all() -> Array:
+        loop(*given, *state, *scratch, stop)
+        return np.asarray(state[0], np.int32)
+
+    return apart(run_all, stop, 1, 2 * (links.nvals + n))
 
 
 @try_loops
@@ -280,6 +335,33 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
 def _contract_numpy(links: Csr, labels: Array, count: int) -> Csr:
     rows, columns = labels[row_of_entry(links)], labels[links.indices]
     return build_matrix(count, count, rows, columns, links.values, binary.plus["FP64"])
+
+
+def _rows_as(links: Csr, kind: Callable[[Array], Any]) -> Links:
+    """Return the matrix for a loop, as arrays or, if no loop is compiled, as lists."""
+    values, step = values_of(links.values)
+    return Links(kind(links.indptr), kind(links.indices), kind(values), step)
+
+
+def _state(
+    request: CommunityMoves, start: Array, order: Array, kind: Callable[[Array], Any]
+) -> Moves:
+    """Return the state before any vertex moves from its community in `start`."""
+    weights = _sides(request)
+    degrees = np.stack(weights, axis=1).ravel()
+    rates = np.array([request.factor, request.margin])
+    arrays = degrees, _totals(request, start), rates, order.copy(), np.ones(start.size, np.bool_)
+    return Moves(len(weights), *map(kind, arrays))
+
+
+def _totals(request: CommunityMoves, labels: Array) -> Array:
+    """Return the sums of the degrees for each label; for both sides if they differ."""
+    sums = [np.bincount(labels, weights, labels.size) for weights in _sides(request)]
+    return np.stack(sums, axis=1).ravel()
+
+
+def _sides(request: CommunityMoves) -> list[Array]:
+    return [request.out] if request.into is request.out else [request.out, request.into]
 
 
 def _order(words: Array, batches: int) -> Array:

@@ -11,7 +11,13 @@ from graphla.backends.cuda.bfs import bfs
 from graphla.backends.cuda.build import build_matrix, build_vector
 from graphla.backends.cuda.closure import closure, distances
 from graphla.backends.cuda.coloring import color
-from graphla.backends.cuda.communities import contract, move_communities, propagate_labels
+from graphla.backends.cuda.communities import (
+    contract,
+    move_communities,
+    propagate_labels,
+    refine_communities,
+    settle_labels,
+)
 from graphla.backends.cuda.components import components
 from graphla.backends.cuda.convert import (
     MERGE_PRICE,

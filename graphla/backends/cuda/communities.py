@@ -170,10 +170,13 @@ def move_communities(request: CommunityMoves) -> Array:
     links, out, into, rounds = request.links, request.out, request.into, request.rounds
     assert rounds is not None
     classes, n = _classes(links), links.nrows
-    community = xp.arange(n, dtype=np.int32)
+    start, outs, is_symmetric = request.start, out.copy(), into.data.ptr == out.data.ptr
+    community = xp.arange(n, dtype=np.int32) if start is None else start.copy()
     kept, chosen = community.copy(), community.copy()
-    outs = out.copy()
-    intos = outs if into.data.ptr == out.data.ptr else into.copy()
+    intos = outs if is_symmetric else into.copy()
+    if start is not None:
+        outs = xp.bincount(start, out, n)
+        intos = outs if is_symmetric else xp.bincount(start, into, n)
     weights = {"out": out, "into": into, "outs": outs, "intos": intos}
     gain = GAIN(**weights, factor=request.factor, margin=request.margin)
     tables = _tables(links, classes)
@@ -192,6 +195,20 @@ def move_communities(request: CommunityMoves) -> Array:
             break
         move(blocks(n), BLOCK, chosen, size(n), out, into, outs, intos, community)
     return kept
+
+
+def settle_labels(
+    links: Csr,
+    back: Csr,
+    labels: Array,
+    turns_of: Callable[[int], tuple[Array, Array]],
+    rounds: int,
+) -> None:
+    """Return None, because the vertices change one after another."""
+
+
+def refine_communities(request: CommunityMoves) -> None:
+    """Return None: the rounds of products in `algorithms.leiden` refine the communities."""
 
 
 def contract(links: Csr, labels: Array, count: int) -> Csr:

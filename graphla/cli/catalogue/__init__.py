@@ -7,7 +7,8 @@ from graphla.cli.catalogue.entry import Algorithm
 from graphla.cli.catalogue.groups import GROUPS
 from graphla.cli.catalogue.parts import PARTS
 from graphla.cli.catalogue.paths import PATHS
+from graphla.cli.catalogue.structure import STRUCTURE
 
-ALGORITHMS = (*PATHS, *DISTANCES, *CENTRALITY, *PARTS, *COHESION, *GROUPS)
+ALGORITHMS = (*PATHS, *DISTANCES, *CENTRALITY, *PARTS, *COHESION, *STRUCTURE, *GROUPS)
 
 __all__ = ["ALGORITHMS", "Algorithm"]

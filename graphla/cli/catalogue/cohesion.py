@@ -89,4 +89,33 @@ COHESION = (
         ("cosine",),
         fills="neighbors",
     ),
+    Algorithm(
+        "common_neighbors",
+        "for each pair of vertices, the number of common neighbors",
+        ("common",),
+        fills="neighbors",
+    ),
+    Algorithm(
+        "adamic_adar",
+        "for each pair of vertices, the Adamic-Adar index of their common neighbors",
+        ("adamic_adar",),
+        fills="neighbors",
+    ),
+    Algorithm(
+        "resource_allocation",
+        "for each pair of vertices, the resource allocation index of their common neighbors",
+        ("resource_allocation",),
+        fills="neighbors",
+    ),
+    Algorithm(
+        "preferential_attachment",
+        "for each pair of vertices, the product of their degrees",
+        ("attachment",),
+        fills="neighbors",
+    ),
+    Algorithm(
+        "generalized_degree",
+        "for each vertex, how many of its edges are in how many triangles",
+        ("edges",),
+    ),
 )

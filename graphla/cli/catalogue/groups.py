@@ -33,6 +33,26 @@ GROUPS = (
         ("community",),
     ),
     Algorithm(
+        "leiden",
+        "connected communities with high modularity, found by moving and refining",
+        ("community",),
+    ),
+    Algorithm(
+        "label_propagation_communities",
+        "communities by semi-synchronous label propagation, the same as NetworkX's",
+        ("community",),
+    ),
+    Algorithm(
+        "asyn_lpa_communities",
+        "communities by label propagation in which vertices change one after another",
+        ("community",),
+    ),
+    Algorithm(
+        "partition_quality",
+        "the coverage and the performance of a partition into communities",
+        ("coverage", "performance"),
+    ),
+    Algorithm(
         "modularity",
         "the fraction of edges inside communities, minus the fraction expected by chance",
         ("modularity",),

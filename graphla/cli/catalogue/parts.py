@@ -26,5 +26,32 @@ PARTS = (
         words={"k": "the minimum degree (default: the largest with a nonempty result)"},
         hides=("core_number",),
     ),
+    Algorithm(
+        "k_shell",
+        "the edges between vertices with core number k",
+        ("weight",),
+        words={"k": "the core number (default: the largest)"},
+        hides=("core_number",),
+    ),
+    Algorithm(
+        "k_crust",
+        "the edges between vertices with core numbers of at most k",
+        ("weight",),
+        words={"k": "the largest core number that is kept (default: all but the largest)"},
+        hides=("core_number",),
+    ),
+    Algorithm(
+        "k_corona",
+        "the edges between vertices of the k-core that have exactly k neighbors in it",
+        ("weight",),
+        words={"k": "the core number and the number of neighbors"},
+        hides=("core_number",),
+        bench={"k": 2},
+    ),
+    Algorithm(
+        "onion_layers",
+        "for each vertex, the round in which it is removed when the graph is peeled",
+        ("layer",),
+    ),
     Algorithm("spanning_forest", "a spanning forest of minimum weight", ("weight",)),
 )

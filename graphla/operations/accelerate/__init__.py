@@ -19,6 +19,7 @@ from graphla.operations.accelerate.components import (
     Truss,
     TrussNumbers,
 )
+from graphla.operations.accelerate.flows import Augmentation
 from graphla.operations.accelerate.groups import (
     Contraction,
     Gains,
@@ -26,12 +27,15 @@ from graphla.operations.accelerate.groups import (
     LabelPropagation,
     Matching,
     MoveCommunities,
+    RefineCommunities,
     Rounds,
+    SettleLabels,
 )
 from graphla.operations.accelerate.request import accelerated
 from graphla.operations.accelerate.searches import Search
 
 __all__ = [
+    "Augmentation",
     "Components",
     "Contraction",
     "CoreNumbers",
@@ -44,8 +48,10 @@ __all__ = [
     "Matching",
     "MoveCommunities",
     "PageRank",
+    "RefineCommunities",
     "Rounds",
     "Search",
+    "SettleLabels",
     "SpanningForest",
     "StrongComponents",
     "TriangleCount",

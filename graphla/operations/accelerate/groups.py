@@ -25,7 +25,9 @@ __all__ = [
     "LabelPropagation",
     "Matching",
     "MoveCommunities",
+    "RefineCommunities",
     "Rounds",
+    "SettleLabels",
 ]
 
 
@@ -52,6 +54,27 @@ class LabelPropagation:
 
 
 @dataclass(frozen=True, slots=True)
+class SettleLabels:
+    """The labels after at most `rounds` rounds in which vertices change one after another.
+
+    turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
+    A vertex takes the label with the largest total weight in its row of W, unless its own label has
+    the same total weight. If several labels have the largest weight, it takes the largest of them
+    if its salt is 2^15, and else the one with the largest hash of label and salt.
+    """
+
+    W: Any
+    labels: Any
+    turns_of: Callable[[int], tuple[Array, Array]]
+    rounds: int
+
+    def run(self) -> Any:
+        """Return the labels as a full Vector, or None if the device has no such loop."""
+        w, labels = self.W._read(), self.labels._read()
+        return lift(self.W, perform("settle", _settle, w, labels, self.turns_of, self.rounds))
+
+
+@dataclass(frozen=True, slots=True)
 class MoveCommunities:
     """The request for communities, which are found by moving vertices to raise the modularity.
 
@@ -60,7 +83,8 @@ class MoveCommunities:
     each vertex; for a community they are summed over its vertices. The gain of vertex v in a
     community c (without v) is L(v, c) - factor·(out(v)·into(c) + into(v)·out(c)). The vertex moves
     only if its gain in another community exceeds its gain in its own community by more than
-    margin·(out(v) + into(v)).
+    margin·(out(v) + into(v)). Initially the communities are those of `start`; None makes each
+    vertex its own community.
     """
 
     L: Any
@@ -70,18 +94,44 @@ class MoveCommunities:
     margin: float
     seed: int
     rounds: Rounds | None  # None on the CPU, which moves one vertex after another
+    start: Any = None
 
     def run(self) -> Any:
         """Return the communities as a full Vector."""
-        stores = (x._read() for x in (self.L, self.out, self.into))
+        start = () if self.start is None else (self.start,)
+        stores = (x._read() for x in (self.L, self.out, self.into, *start))
         return lift(self.L, perform("move", self._move, *stores))
 
-    def _move(self, l: MatrixStore, out: VectorStore, into: VectorStore) -> VectorStore | None:
-        csr = l.csr
-        words = partial(hashed_random.words, l.nrows, self.seed, like=csr.indptr)
-        weights = out.dense().values, into.dense().values
-        request = CommunityMoves(csr, *weights, self.factor, self.margin, words, self.rounds)
-        return _widen(l.device, backend(l.device).move_communities(request), INT32)
+    def _move(self, l: MatrixStore, *vectors: VectorStore) -> VectorStore | None:
+        do = backend(l.device)
+        return _widen(l.device, do.move_communities(_moves(self, l, *vectors)), INT32)
+
+
+@dataclass(frozen=True, slots=True)
+class RefineCommunities:
+    """The request to divide each community of `start` into well-connected parts.
+
+    Initially each vertex is its own part. Vertices that are still alone join another part of their
+    community, if that raises the modularity. Parameters are as in `MoveCommunities`.
+    """
+
+    L: Any
+    out: Any
+    into: Any
+    start: Any
+    factor: float
+    margin: float
+    seed: int
+    rounds = None
+
+    def run(self) -> Any:
+        """Return the part of each vertex as a full Vector, or None if the device has no loop."""
+        stores = (x._read() for x in (self.L, self.out, self.into, self.start))
+        return lift(self.L, perform("refine", self._refine, *stores))
+
+    def _refine(self, l: MatrixStore, *vectors: VectorStore) -> VectorStore | None:
+        do = backend(l.device)
+        return _widen(l.device, do.refine_communities(_moves(self, l, *vectors)), INT32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +190,28 @@ def _propagate(
     start = labels.dense().values.astype(np.int32)
     found = backend(w.device).propagate_labels(w.csr, start, rounds, stream_of)
     return _widen(w.device, found, labels.dtype)
+
+
+def _settle(
+    w: MatrixStore, labels: VectorStore, turns_of: Callable[[int], tuple[Array, Array]], rounds: int
+) -> VectorStore | None:
+    do, start = backend(w.device), labels.dense().values.astype(np.int32)
+    back = w.csr if w.is_symmetric else w.csc
+    return _widen(w.device, do.settle_labels(w.csr, back, start, turns_of, rounds), labels.dtype)
+
+
+def _moves(
+    given: MoveCommunities | RefineCommunities,
+    l: MatrixStore,
+    out: VectorStore,
+    into: VectorStore,
+    start: VectorStore | None = None,
+) -> CommunityMoves:
+    csr = l.csr
+    words = partial(hashed_random.words, l.nrows, given.seed, like=csr.indptr)
+    first = None if start is None else start.dense().values.astype(np.int32)
+    weights = out.dense().values, into.dense().values
+    return CommunityMoves(csr, *weights, given.factor, given.margin, words, given.rounds, first)
 
 
 def _contract(l: MatrixStore, labels: VectorStore, count: int) -> MatrixStore:

@@ -120,6 +120,64 @@ def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bit
                 kept_awake[j >> bits] = 1
 
 
+def priority(label, salt):
+    """Return the priority of a label: the label itself if the salt is 2^15, else a hash of both.
+
+    Labels and salts are below 2^31. Different labels may have equal priorities.
+    """
+    return (label * salt >> 15) & 0x7FFFFFFF
+
+
+def settle(
+    links: Links,
+    back: Links,
+    order,
+    salts,
+    out_labels,
+    kept_active,
+    kept_sums,
+    kept_met,
+    kept_stop,
+):
+    """Change the label of each active vertex, one after another in the given order.
+
+    A vertex keeps its label if no other label is more frequent among its neighbors. Otherwise it
+    takes the most frequent label. If several labels are most frequent, it takes the one with the
+    largest `priority`, which depends on the label and on the salt of the vertex. The frequency of a
+    label is the sum of the weights of the edges in the row of the vertex. If a label changes, the
+    vertices in the row of `back`, the transpose of `links`, become active. Return whether any label
+    has changed.
+    """
+    differs = 0
+    for k in range(len(order)):
+        if k & BATCH == 0 and kept_stop[0]:
+            break
+        v = order[k]
+        if not kept_active[v]:
+            continue
+        kept_active[v] = 0
+        own, salt, count = out_labels[v], salts[v], 0
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            label = out_labels[links.indices[p]]
+            kept_met[count] = label
+            count += kept_sums[label] == 0
+            kept_sums[label] += links.values[p * links.step]
+        best, most, present = own, kept_sums[own], kept_sums[own]
+        for i in range(count):
+            label = kept_met[i]
+            total = kept_sums[label]
+            kept_sums[label] = 0
+            is_first = priority(label, salt) > priority(best, salt)
+            is_better = (total > most) | ((total == most) & (most > present) & is_first)
+            best, most = (label if is_better else best), (total if is_better else most)
+        if best != own:
+            differs = 1
+            out_labels[v] = best
+            for p in range(back.indptr[v], back.indptr[v + 1]):
+                kept_active[back.indices[p]] = 1
+    return differs
+
+
 def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
     """Return the most frequent label among the neighbors of v, or v's label if it has none.
 
@@ -264,6 +322,62 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
                     place -= n
                 queue[place] = j
                 size += 1
+    return STILL
+
+
+def refine(
+    links: Links,
+    within,
+    wholes,
+    out_parts,
+    kept_moves: Moves,
+    kept_sizes,
+    kept_cuts,
+    kept_sums,
+    kept_met,
+    kept_stop,
+):
+    """Divide each community into well-connected parts.
+
+    `within` has the community of each vertex, and `wholes` the sums of the degrees in each
+    community. Initially each vertex is a part of its own. The vertices of the queue are visited
+    once. A vertex that is alone in its part joins the part of its community with the largest gain.
+    The vertex and the part must be well connected: the weight between them and the rest of their
+    community, which `kept_cuts` has for each part, must be at least the weight expected by chance.
+    """
+    degrees, totals, sides = kept_moves.degrees, kept_moves.totals, kept_moves.sides
+    other, factor, margin = sides - 1, kept_moves.rates[0], kept_moves.rates[1]
+    for k in range(len(kept_moves.queue)):
+        if k & BATCH == 0 and kept_stop[0]:
+            return MOVING
+        v = kept_moves.queue[k]
+        out, into, whole = degrees[sides * v], degrees[sides * v + other], sides * within[v]
+        whole_out, whole_into = wholes[whole], wholes[whole + other]
+        expected = factor * (out * (whole_into - into) + into * (whole_out - out))
+        if kept_sizes[v] != 1 or out_parts[v] != v or kept_cuts[v] < expected:
+            continue
+        count = 0
+        for p in range(links.indptr[v], links.indptr[v + 1]):
+            j = links.indices[p]
+            if j != v and within[j] == within[v]:
+                part = out_parts[j]
+                kept_met[count] = part
+                count += kept_sums[part] == 0
+                kept_sums[part] += links.values[p * links.step]
+        best, most, link = v, margin * (out + into), margin - margin
+        for i in range(count):
+            part = kept_met[i]
+            outs, intos, total = totals[sides * part], totals[sides * part + other], kept_sums[part]
+            kept_sums[part] = 0
+            gain = total - factor * (out * intos + into * outs)
+            expected = factor * (outs * (whole_into - intos) + intos * (whole_out - outs))
+            if total > 0 and gain > most and kept_cuts[part] >= expected:
+                best, most, link = part, gain, total
+        if best != v:
+            transfer(kept_moves, out_parts, v, best)
+            kept_sizes[v] = 0
+            kept_sizes[best] += 1
+            kept_cuts[best] += kept_cuts[v] - 2 * link
     return STILL
 
 

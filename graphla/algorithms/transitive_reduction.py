@@ -1,0 +1,51 @@
+"""The transitive reduction of a directed graph without cycles: the edges that no path replaces."""
+
+from __future__ import annotations
+
+from graphla.algorithms._shared.graph_algorithm import graph_algorithm
+from graphla.algorithms.reachable import transitive_closure
+from graphla.algorithms.topological_sort import sort_by_generation
+from graphla.sparse import Matrix
+from semirings.semiring import lor_pair
+
+
+@graph_algorithm()
+def transitive_reduction(A: Matrix) -> Matrix:
+    """``R⟨¬(A lor.pair A⁺)⟩ = A``, where A⁺ is the transitive closure.
+
+    Drop each edge i -> j for which there is another path from i to j.
+
+    The result is the smallest graph with the same paths. Takes O(n m) time in the worst case, and
+    the transitive closure may hold n² / 2 entries.
+
+    Args:
+        A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
+            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
+            results name vertices by their labels.
+
+    Returns:
+        Matrix: a Matrix with the shape and dtype of A that holds the remaining edges, with their
+            values.
+
+    Raises:
+        TypeError: If A is neither a Matrix nor a Graph.
+        DimensionMismatch: If A is not square.
+        HasCycle: If the graph has a cycle, such as a self-loop or an undirected edge. The attribute
+            `cycle` lists the vertices of one cycle.
+
+    Examples:
+        >>> from graphla import Matrix
+        >>> from graphla.algorithms import transitive_reduction
+        >>> A = Matrix.from_coo([0, 0, 1], [1, 2, 2], 1, nrows=3, ncols=3)
+        >>> transitive_reduction(A).to_dicts()
+        {0: {1: 1}, 1: {2: 1}}
+
+    References:
+        A. V. Aho, M. R. Garey and J. D. Ullman, *The Transitive Reduction of a Directed Graph*,
+            1972.
+    """
+    sort_by_generation(A)
+    # D⟨A⟩ = A lor.pair A⁺: the edges that a path of at least two edges replaces
+    dropped = lor_pair(A @ transitive_closure(A)).new(mask=A.S)
+    # R⟨¬D⟩ = A
+    return A.dup(mask=~dropped.S)

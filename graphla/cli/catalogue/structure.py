@@ -1,0 +1,29 @@
+"""The subcommands for structure: how a vertex is placed among its neighbors."""
+
+from __future__ import annotations
+
+from graphla.cli.catalogue.entry import Algorithm
+
+STRUCTURE = (
+    Algorithm(
+        "reciprocity",
+        "for each vertex, the fraction of its edges that have an opposite edge",
+        ("reciprocity",),
+    ),
+    Algorithm(
+        "average_neighbor_degree",
+        "for each vertex, the mean degree of its neighbors",
+        ("degree",),
+        hides=("source", "target"),
+    ),
+    Algorithm(
+        "constraint",
+        "for each vertex, Burt's constraint: how strongly its neighbors are connected",
+        ("constraint",),
+    ),
+    Algorithm(
+        "effective_size",
+        "for each vertex, the number of its neighbors without redundant ones",
+        ("size",),
+    ),
+)

@@ -1,0 +1,482 @@
+"""Searches that visit the nodes in the order of NetworkX.
+
+On the CPU the searches visit the neighbors of a node in the order of NetworkX's dictionaries. So
+ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched there, and
+nodes at the same distance are in node order.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from heapq import heappop, heappush
+from itertools import chain, pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.graph import Graph
+from graphla.io.adjacency_dicts import as_numbers
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    entry_data,
+    find,
+    neighbor_lists,
+    nodes_of,
+    weighted,
+)
+from graphla.operations.serial import run_serial
+
+LONGEST = 1 << 62
+"""Sums of integer weights must stay below this bound."""
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """In a `with` block, do not collect garbage.
+
+    A collection visits all lists that exist, and many new lists would cause many collections.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
+class Tree:
+    """The result of a search: the reached vertices in the order of the search.
+
+    Args:
+        G: the graph.
+        order: the reached vertices.
+        lengths: the distance of each element of `order`.
+        parents: the parent of each element of `order`; a source is its own parent.
+    """
+
+    def __init__(self, G: Graph, order: np.ndarray, lengths: np.ndarray, parents: np.ndarray):
+        self.G, self.order, self.lengths, self.parents = G, order, lengths, parents
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The reached nodes."""
+        return nodes_of(self.G, self.order)
+
+    def distances(self) -> dict[Any, Any]:
+        """Return {node: distance}, nearest first."""
+        return dict(zip(self.nodes, self.lengths.tolist(), strict=True))
+
+    def paths(self, *, reverse: bool = False) -> dict[Any, list[Any]]:
+        """Return {node: path from its source}; with `reverse`, each path begins at the node."""
+        paths: dict[Any, list[Any]] = {}
+        parents = nodes_of(self.G, self.parents)
+        with paused_collection():
+            # A source comes before the other nodes of its tree.
+            for node, parent in zip(self.nodes, parents, strict=True):
+                if node is parent or node == parent:
+                    paths[node] = [node]
+                elif reverse:
+                    paths[node] = [node, *paths[parent]]
+                else:
+                    paths[node] = [*paths[parent], node]
+        return paths
+
+    def path(self, target: int) -> list[Any]:
+        """Return the path from its source to one reached vertex."""
+        before = np.full(len(self.G), -1, np.int64)
+        before[self.order] = self.parents
+        path = [target]
+        while before[path[-1]] != path[-1]:
+            path.append(int(before[path[-1]]))
+        return nodes_of(self.G, path[::-1])
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the edges of the tree, as two arrays."""
+        below = self.order != self.parents
+        return self.parents[below], self.order[below]
+
+
+class Neighbors:
+    """The neighbors of each vertex in the order of NetworkX, for any number of searches.
+
+    Args:
+        G: the graph.
+        weight: the edge attribute for lengths; None makes each length 1. It may also be a function
+            of two nodes and the data of their edge, which returns None for a hidden edge. In
+            contrast to NetworkX, it is called for all edges.
+        default: the length of an edge that lacks the attribute.
+        parallel: which of parallel edges counts: "min" or "max".
+        reverse: whether searches follow the edges of a directed graph backward.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford. Dijkstra's
+            algorithm treats negative weights as NetworkX does.
+
+    Raises:
+        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+    """
+
+    def __init__(
+        self,
+        G: Graph,
+        weight: Any = None,
+        *,
+        default: Any = 1,
+        parallel: str = "min",
+        reverse: bool = False,
+        bellman_ford: bool = False,
+    ):
+        self.G, self.weight, self.n = G, weight, len(G)
+        self.reverse = reverse and G.directed
+        self.on_gpu = G.device != "cpu" and not callable(weight)
+        self.indptr, self.columns = neighbor_lists(G)
+        self.values: np.ndarray | None = None
+        self._weighted: Graph | None = G
+        if callable(weight):
+            self._weighted = None
+            self._evaluate(weight)
+        elif weight is not None:
+            self._weighted = weighted(G, weight, default, parallel=parallel)
+            self.values = _values_in_order(G, self._weighted)
+        self.is_negative, self.bellman_ford = False, bellman_ford
+        if self.values is not None and self.values.size:
+            self._check(self.values)
+        if self.reverse:
+            self._transpose()
+        self._heap: tuple[np.ndarray, np.ndarray] | None = None
+
+    @property
+    def matrix(self) -> Any:
+        """The Matrix on its device, whose values are the lengths."""
+        if self._weighted is None:
+            raise NotImplementedError("the weight is a function and returns a negative weight")
+        A = self._weighted._matrix
+        return A.T.new() if self.reverse else A
+
+    def _evaluate(self, weight: Callable[[Any, Any, Any], Any]) -> None:
+        """Compute the values by a function, and drop the hidden edges."""
+        if self.reverse:
+            raise NotImplementedError("the weight is a function, and the search runs backward")
+        rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
+        ends = zip(nodes_of(self.G, rows), nodes_of(self.G, self.columns), strict=True)
+        try:
+            found = [
+                weight(u, v, data) for (u, v), data in zip(ends, entry_data(self.G), strict=True)
+            ]
+        except Exception as error:
+            raise NotImplementedError(f"the weight function failed: {error}") from error
+        shown = np.array([each is not None for each in found], bool)
+        values = as_numbers([each for each in found if each is not None])
+        if not isinstance(values, np.ndarray):
+            raise NotImplementedError("the weight function returns an object that is not a number")
+        kind = np.float64 if values.dtype.kind == "f" else np.int64
+        self.values, self.columns = values.astype(kind), self.columns[shown]
+        counts = np.bincount(rows[shown], minlength=self.n)
+        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
+
+    def _check(self, values: np.ndarray) -> None:
+        least, most = values.min(), values.max()
+        if least != least or most != most:
+            raise NotImplementedError("a weight is NaN")
+        self.is_negative = bool(least < 0)
+        if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
+            raise NotImplementedError("lengths might not fit INT64")
+
+    def sort(self, sort_neighbors: Callable[[Any], Any], start: int) -> None:
+        """Sort the neighbors of each vertex that a search from `start` reaches by a function.
+
+        The function takes an iterator over the neighbors of a node, as in NetworkX.
+        """
+        reached = self.search([start]).order
+        columns, bounds = nodes_of(self.G, self.columns), self.indptr.tolist()
+        lists: list[list[int]] = [[] for _ in range(self.n)]
+        for v in reached.tolist():
+            chosen = sort_neighbors(iter(columns[bounds[v] : bounds[v + 1]]))
+            lists[v] = [present(self.G, node) for node in chosen]
+        self.indptr = np.zeros(self.n + 1, np.int64)
+        np.cumsum([len(each) for each in lists], out=self.indptr[1:])
+        self.columns = np.array(list(chain.from_iterable(lists)), np.int32)
+        self.on_gpu = False
+
+    def _transpose(self) -> None:
+        rows = np.repeat(np.arange(self.n, dtype=self.columns.dtype), np.diff(self.indptr))
+        order = np.argsort(self.columns, kind="stable")
+        counts = np.bincount(self.columns, minlength=self.n)
+        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
+        self.columns = rows[order]
+        if self.values is not None:
+            self.values = self.values[order]
+
+    def search(
+        self,
+        sources: Sequence[int],
+        cutoff: float | None = None,
+        target: int | None = None,
+    ) -> Tree:
+        """Search from one or several vertices.
+
+        Args:
+            sources: distinct vertices.
+            cutoff: the maximum distance; None sets no bound.
+            target: a vertex at which the search may stop.
+
+        Returns:
+            The tree of the search.
+        """
+        cutoff = math.inf if cutoff is None else cutoff
+        if cutoff != cutoff:
+            raise NotImplementedError("the cutoff is NaN")
+        if self.on_gpu and not self.is_negative:
+            return self._search_on_gpu(sources, cutoff)
+        if self.values is None:
+            return self._search_levels(sources, cutoff, target)
+        return self._search_lengths(sources, cutoff, target)
+
+    def _search_levels(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
+        n, count = self.n, len(sources)
+        order, parents = np.empty(n, np.int32), np.empty(n, np.int32)
+        levels = np.full(n, -1, np.int32)
+        order[:count] = parents[sources] = sources
+        levels[sources] = 0
+        limit = max(0, math.ceil(cutoff)) if cutoff < n else -1
+        arrays = (self.indptr, self.columns, order, levels, parents)
+        stop = -1 if target is None or target in sources else target
+        work = n + self.columns.size
+        count = run_serial("serial_search.breadth_first", arrays, work, count, limit, stop)
+        reached = order[:count]
+        return Tree(self.G, reached, levels[reached], parents[reached])
+
+    def _search_lengths(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
+        n, count, values = self.n, len(sources), self.values
+        assert values is not None
+        order, parents = np.empty(n, np.int32), np.full(n, -1, np.int32)
+        lengths = np.zeros(n, values.dtype)
+        order[:count] = parents[sources] = sources
+        if self._heap is None:
+            room = values.size + n
+            self._heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+        limit = np.array([cutoff])
+        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *self._heap)
+        stop = -1 if target is None else target
+        work = n + self.columns.size
+        if self.is_negative:
+            count = _search_with_negative(self, arrays, count, stop)
+        else:
+            name = "serial_search.nearest_first"
+            count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
+        reached = order[:count]
+        return Tree(self.G, reached, lengths[reached], parents[reached])
+
+    def _search_on_gpu(self, sources: Sequence[int], cutoff: float) -> Tree:
+        if self.values is None:
+            limit = None if cutoff >= self.n else max(0, math.ceil(cutoff))
+            found: Any = algorithms.bfs(self.matrix, list(sources), parents=True, cutoff=limit)
+        else:
+            bound = None if cutoff == math.inf else max(0, cutoff)
+            found = algorithms.sssp(self.matrix, list(sources), parents=True, cutoff=bound)
+        vertices, lengths = found[0].to_coo()
+        order = np.argsort(lengths, kind="stable")
+        parents = found[1].to_coo()[1][order]
+        return Tree(self.G, vertices[order], lengths[order], parents)
+
+    def tight_parents(self, tree: Tree) -> dict[Any, list[Any]]:
+        """Return the parents of each reached node on all shortest paths.
+
+        Args:
+            tree: the result of a search without a target.
+
+        Returns:
+            {node: list of nodes} in the order of discovery, with an empty list for a source that no
+            shortest path enters.
+        """
+        position = np.full(self.n, -1, np.int64)
+        position[tree.order] = np.arange(tree.order.size)
+        length = np.zeros(self.n, tree.lengths.dtype)
+        length[tree.order] = tree.lengths
+        starts, ends = self.indptr[tree.order], self.indptr[tree.order + 1]
+        counts = ends - starts
+        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        sources, targets = np.repeat(tree.order, counts), self.columns[places]
+        steps = 1 if self.values is None else self.values[places]
+        first = np.full(self.n, -1, np.int64)
+        first[targets[::-1]] = np.arange(targets.size, 0, -1)
+        first[tree.order[tree.order == tree.parents]] = 0
+        tight = (position[targets] >= 0) & (length[sources] + steps == length[targets])
+        sources, targets = sources[tight], position[targets[tight]]
+        order = np.argsort(targets, kind="stable")
+        parents = nodes_of(self.G, sources[order])
+        bounds = np.searchsorted(targets[order], np.arange(tree.order.size + 1)).tolist()
+        lists = [parents[i:j] for i, j in pairwise(bounds)]
+        # NetworkX lists the nodes in the order of their discovery.
+        found = np.argsort(first[tree.order], kind="stable")
+        nodes = nodes_of(self.G, tree.order[found])
+        return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+
+
+def _values_in_order(G: Graph, W: Graph) -> np.ndarray:
+    """Return the weights of all entries as INT64 or FP64, in the order of `neighbor_lists`."""
+    values = W._matrix.to("cpu").to_csr(copy=False)[2]
+    kind = np.float64 if values.dtype.kind == "f" else np.int64
+    order = G._entries.order if isinstance(G, NetworkXGraph) else None
+    if order is None or values.strides == (0,):
+        return np.ascontiguousarray(values, kind)
+    unsorted = np.empty(values.size, kind)
+    unsorted[order] = values
+    return unsorted
+
+
+def _search_in_python(
+    indptr: list[int],
+    columns: list[int],
+    values: list[Any],
+    cutoff: list[float],
+    order: list[int],
+    lengths: list[Any],
+    parents: list[int],
+    _keys: Any,
+    _heap: Any,
+    _stop: Any,
+    count: int,
+    target: int,
+) -> int:
+    """Do what the loop `nearest_first` does, with Python's heap."""
+    heap = [(0, t, order[t]) for t in range(count)]
+    mark, final, most = count, 0, cutoff[0]
+    while heap:
+        length, _, v = heappop(heap)
+        if length > lengths[v]:
+            continue
+        order[final] = v
+        final += 1
+        if v == target:
+            break
+        for p in range(indptr[v], indptr[v + 1]):
+            w = columns[p]
+            reached = length + values[p]
+            if reached <= most and (parents[w] < 0 or reached < lengths[w]):
+                lengths[w], parents[w] = reached, v
+                heappush(heap, (reached, mark, w))
+                mark += 1
+    return final
+
+
+def _search_with_negative(neighbors: Neighbors, arrays: Any, count: int, target: int) -> int:
+    """Do what the loop `nearest_first` does, although weights are negative.
+
+    As in NetworkX, a length is final when its vertex leaves the heap.
+
+    Raises:
+        ValueError: a negative weight would shorten a final length.
+    """
+    _, _, _, limit, order, lengths, parents, *_ = arrays
+    indptr, columns, values = (each.tolist() for each in arrays[:3])
+    heap = [(0, t, order[t].item()) for t in range(count)]
+    mark, final, most = count, 0, limit[0]
+    done: dict[int, Any] = {}
+    while heap:
+        length, _, v = heappop(heap)
+        if v in done:
+            continue
+        done[v] = length
+        order[final] = v
+        final += 1
+        if v == target:
+            break
+        for p in range(indptr[v], indptr[v + 1]):
+            w = columns[p]
+            reached = length + values[p]
+            if reached > most:
+                continue
+            if w in done:
+                if reached < done[w]:
+                    raise ValueError("Contradictory paths found:", "negative weights?")
+            elif parents[w] < 0 or reached < lengths[w]:
+                lengths[w], parents[w] = reached, v
+                heappush(heap, (reached, mark, w))
+                mark += 1
+    return final
+
+
+def depth_first(
+    G: Graph, roots: Iterable[int], limit: int | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Search depth-first from each root that no earlier root reaches.
+
+    Args:
+        G: the graph.
+        roots: the vertices to begin with.
+        limit: the maximum number of edges below a root; None sets no bound.
+
+    Returns:
+        The reached vertices in the order of their discovery, the parent of each of them (a root is
+        its own parent), and the reached vertices in the order in which the search leaves them.
+    """
+    indptr, columns = neighbor_lists(G)
+    n = len(G)
+    order, finished, path = (np.empty(n, np.int32) for _ in range(3))
+    parents, following = np.full(n, -1, np.int32), np.empty(n, np.int64)
+    starts = np.fromiter(roots, np.int32)
+    arrays = (indptr, columns, starts, order, parents, finished, following, path)
+    bound = n if limit is None else max(1, limit)
+    count = run_serial("serial_search.depth_first", arrays, n + columns.size, bound)
+    return order[:count], parents[order[:count]], finished[:count]
+
+
+def present(G: Graph, node: Any) -> int:
+    """Return the number of a node that a traversal starts from.
+
+    Args:
+        G: the graph.
+        node: the node.
+
+    Returns:
+        An int from 0 to n - 1.
+
+    Raises:
+        NetworkXError: the graph lacks the node.
+    """
+    k = find(G, node)
+    if k is None:
+        kind = "digraph" if G.directed else "graph"
+        raise nx.NetworkXError(f"The node {node} is not in the {kind}.")
+    return k
+
+
+def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
+    """Yield all paths from `source` to `target` that follow the given parents.
+
+    If the source has parents, because a cycle of weight 0 passes through it, NetworkX repeats some
+    paths. So does this function.
+
+    Args:
+        source: a node.
+        target: a node.
+        parents: {node: list of parents}.
+
+    Yields:
+        The nodes of a path.
+
+    Raises:
+        NetworkXNoPath: the target has no entry in `parents`.
+    """
+    if target not in parents:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    path, choices, on_path = [target], [iter(parents[target])], {target}
+    while path:
+        if path[-1] == source:
+            yield path[::-1]
+        for node in choices[-1]:
+            if node not in on_path:
+                path.append(node)
+                on_path.add(node)
+                choices.append(iter(parents[node]))
+                break
+            if path[-1] == source:
+                yield path[::-1]
+        else:
+            choices.pop()
+            on_path.discard(path.pop())
