@@ -6,6 +6,7 @@ as a sentence, or None. It must be fast and must not consume an iterator or a ra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -70,4 +71,19 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
         return "sort_neighbors is a function, but graphla keeps the order of the graph"
+    return None
+
+
+def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if isinstance(argument(args, kwargs, 1, "ebunch"), Iterator):
+        return "ebunch is an iterator, but graphla needs a collection of pairs"
     return None
