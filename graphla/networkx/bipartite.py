@@ -21,9 +21,7 @@ from graphla.networkx.graphs import (
     find,
     new_graph,
     nodes_of,
-    number,
     structure,
-    weighted,
 )
 from graphla.networkx.selections import degrees, entries, mark, refuse_loops
 from graphla.sparse import Matrix

@@ -38,7 +38,7 @@ def _eccentricities(G: Graph, chosen: list[int], is_all: bool, weight: Any) -> l
     if not chosen:
         return []
     A, is_weighted = _lengths(G, weight)
-    e = algorithms.eccentricity(A, None if is_all else np.unique(chosen), weight=is_weighted)
+    e: Any = algorithms.eccentricity(A, None if is_all else np.unique(chosen), weight=is_weighted)
     found = e.to_dict()
     if len(found) < len(set(chosen)):
         raise nx.NetworkXError(_infinite(G))

@@ -141,7 +141,7 @@ def rich_club_coefficient(
     rows, columns, _ = entries(G)
     if (rows == columns).any():
         message = "rich_club_coefficient is not implemented for graphs with self loops."
-        raise Exception(message)  # noqa: TRY002  (the exception of NetworkX)
+        raise Exception(message)
     found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
     if not normalized:
         return found
@@ -177,16 +177,16 @@ def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> li
     chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
     if not chosen and not len(G):
         raise IndexError("Cannot choose from an empty sequence")
-    places = [find(G, node) for node in chosen]
-    if None in places:
+    places = [k for node in chosen if (k := find(G, node)) is not None]
+    if len(places) < len(chosen):
         raise nx.NetworkXUnfeasible(f"{set(chosen)} is not a subset of the nodes of G")
     rows, columns, _ = entries(G)
     flags = np.zeros(len(G), bool)
     flags[places] = True
     if (flags[rows] & flags[columns]).any():
         raise nx.NetworkXUnfeasible(f"{set(chosen)} is not an independent set of G")
-    number = seed.getrandbits(62)
-    found = algorithms.maximal_independent_set(structure(G).matrix, places or None, number)
+    seed = seed.getrandbits(62)
+    found = algorithms.maximal_independent_set(structure(G).matrix, places or None, seed)
     others = [k for k in found.to_coo()[0].tolist() if not flags[k]]
     return chosen + nodes_of(G, others)
 
