@@ -11,6 +11,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.algorithms.coloring import color_in_order
 from graphla.graph import Graph
+from graphla.graph.cached_properties import self_loops
 from graphla.networkx.graphs import (
     NetworkXGraph,
     find,
@@ -81,39 +82,60 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
 
 def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Answer `networkx.constraint`."""
-    return _by_holes(G, nodes, weight, algorithms.constraint)
+    values = _by_holes(G, nodes, weight, algorithms.constraint)
+    if nodes is None:
+        return dict(zip(G.labels, values.tolist(), strict=True))
+    # With `nodes`, NetworkX gives NaN only to nodes without out-edges: not to those with only a
+    # self-loop, for which P = 1 and so (P + PP)² = 4.
+    has_edges = degrees(G, "out") > 0
+    values = np.where(has_edges, np.where(np.isnan(values), 4.0, values), math.nan)
+    return _at_nodes(G, values, nodes)
 
 
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Answer `networkx.effective_size`."""
-    if nodes is None and (G.directed or weight is not None):
-        raise NotImplementedError(
-            "without `nodes`, NetworkX scales the weights of a directed or weighted graph in "
-            "another way than with `nodes`, which graphla follows"
-        )
-    return _by_holes(G, nodes, weight, algorithms.effective_size)
+    if nodes is None:
+        if G.directed or weight is not None:
+            raise NotImplementedError(
+                "without `nodes`, NetworkX scales the weights of a directed or weighted graph in "
+                "another way than with `nodes`, which graphla follows"
+            )
+        values = _by_holes(G, nodes, weight, algorithms.effective_size)
+        return dict(zip(G.labels, values.tolist(), strict=True))
+    rows, columns, _ = entries(G)
+    others = rows != columns
+    neighbors = np.bincount(rows[others], minlength=len(G))
+    if G.directed or weight is not None:
+        values = _by_holes(G, nodes, weight, algorithms.effective_size)
+    else:
+        # With `nodes`, a self-loop counts as one of the edges between the neighbors.
+        is_loop = np.bincount(rows[~others], minlength=len(G))
+        loops = np.bincount(rows[others], is_loop[columns[others]], len(G))
+        t = algorithms.triangles(structure(G).matrix).to_dense()
+        values = neighbors - 2 * (t + loops) / np.maximum(neighbors, 1)
+    # With `nodes`, NetworkX treats a node without edges to other nodes as isolated.
+    return _at_nodes(G, np.where(neighbors > 0, values, math.nan), nodes)
 
 
-def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> dict[Any, float]:
-    """Return a measure of structural holes; NaN for nodes without neighbors."""
-    refuse_loops(G, measure.__name__)
-    parallel = "sum" if nodes is None else "min"
-    W = weighted(G, weight, parallel=parallel).matrix
-    has_counts = W.dtype != "BOOL" and G.is_multigraph()
+def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
+    """Return a measure of structural holes for each node; NaN for nodes without neighbors."""
+    W = weighted(G, weight, parallel="sum").matrix
+    if nodes is None and weight is not None and self_loops(W):
+        raise NotImplementedError("NetworkX compares sums of weights with shares at self-loops")
     if nodes is not None:
         if G.is_multigraph():
             raise NotImplementedError("the graph is a multigraph, and `nodes` is given")
         if weight is not None and W.nvals and (W.to_coo()[2] == 0).any():
             raise NotImplementedError("an edge has weight 0, and `nodes` is given")
-    values = measure(W, weight=weight is not None or has_counts).to_dense(math.nan)
-    if nodes is None:
-        return dict(zip(G.labels, values.tolist(), strict=True))
+    return measure(W, weight=weight is not None or G.is_multigraph()).to_dense(math.nan)
+
+
+def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
+    """Return the values of the given nodes; raise the KeyError of a dict for any other object."""
     listed = list(nodes)
     chosen = [find(G, node) for node in listed]
     if None in chosen:
         raise KeyError(listed[chosen.index(None)])
-    # With `nodes`, NetworkX treats a node without out-edges as isolated.
-    values[degrees(G, "out") == 0] = math.nan
     return dict(zip(listed, values[chosen].tolist(), strict=True))
 
 
