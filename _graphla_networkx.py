@@ -31,6 +31,32 @@ class Function(NamedTuple):
 
 FUNCTIONS: dict[str, Function] = {
     # --- centrality -----------------------------------------------------------------------------
+    "betweenness_centrality": Function(
+        "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "betweenness_centrality_subset": Function(
+        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+    ),
+    "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
+    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "edge_betweenness_centrality": Function(
+        "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
+    ),
+    "eigenvector_centrality": Function(
+        "centrality.eigenvector_centrality", "iterations", "attribute_weight"
+    ),
+    "eigenvector_centrality_numpy": Function(
+        "centrality.eigenvector_centrality_numpy", "iterations", "attribute_weight"
+    ),
+    "harmonic_centrality": Function("centrality.harmonic_centrality", "all_pairs", "distance"),
+    "hits": Function(
+        "centrality.hits",
+        "iterations",
+        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+    ),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
@@ -74,7 +100,7 @@ FUNCTIONS: dict[str, Function] = {
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
     "ancestors": Function("dag.ancestors", "linear"),
-    "dag_longest_path": Function("dag.dag_longest_path", "linear", "no_order"),
+    "dag_longest_path": Function("dag.dag_longest_path", "linear"),
     "dag_longest_path_length": Function("dag.dag_longest_path_length", "linear"),
     "descendants": Function("dag.descendants", "linear"),
     "has_cycle": Function("dag.has_cycle", "linear"),
@@ -85,46 +111,121 @@ FUNCTIONS: dict[str, Function] = {
     "topological_generations": Function("dag.topological_generations", "linear"),
     "topological_sort": Function("dag.topological_sort", "linear"),
     "transitive_closure": Function("dag.transitive_closure", "products"),
-    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
+    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
+    # --- flow -----------------------------------------------------------------------------------
+    "eppstein_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "hopcroft_karp_matching": Function(
+        "flow.hopcroft_karp_matching",
+        "linear",
+        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow": Function(
+        "flow.maximum_flow",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
+        "there are several maximum flows, it may be another than that of NetworkX.",
+    ),
+    "maximum_flow_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut": Function(
+        "flow.minimum_cut",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    "minimum_cut_value": Function(
+        "flow.maximum_flow_value",
+        "products",
+        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    # --- matrices -------------------------------------------------------------------------------
+    "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
+    "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
+    "directed_combinatorial_laplacian_matrix": Function(
+        "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
+    ),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
+    "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
+    "laplacian_spectrum": Function("matrices.laplacian_spectrum", "all_pairs"),
+    "modularity_matrix": Function("matrices.modularity_matrix", "linear"),
+    "modularity_spectrum": Function("matrices.modularity_spectrum", "all_pairs"),
+    "normalized_laplacian_matrix": Function("matrices.normalized_laplacian_matrix", "linear"),
+    "normalized_laplacian_spectrum": Function(
+        "matrices.normalized_laplacian_spectrum", "all_pairs"
+    ),
     # --- paths ----------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
-        "paths.all_pairs_all_shortest_paths", "all_pairs", "attribute_weight"
+        "paths.all_pairs_all_shortest_paths",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path": Function(
-        "paths.all_pairs_bellman_ford_path", "all_pairs", "attribute_weight"
+        "paths.all_pairs_bellman_ford_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path_length": Function(
-        "paths.all_pairs_bellman_ford_path_length", "all_pairs", "attribute_weight"
+        "paths.all_pairs_bellman_ford_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
-    "all_pairs_dijkstra": Function("paths.all_pairs_dijkstra", "all_pairs", "attribute_weight"),
+    "all_pairs_dijkstra": Function(
+        "paths.all_pairs_dijkstra", "all_pairs", note="A weight function is called for every edge."
+    ),
     "all_pairs_dijkstra_path": Function(
-        "paths.all_pairs_dijkstra_path", "all_pairs", "attribute_weight"
+        "paths.all_pairs_dijkstra_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_dijkstra_path_length": Function(
-        "paths.all_pairs_dijkstra_path_length", "all_pairs", "attribute_weight"
+        "paths.all_pairs_dijkstra_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
-    "all_shortest_paths": Function("paths.all_shortest_paths", "linear", "attribute_weight"),
+    "all_shortest_paths": Function(
+        "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+    ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
     ),
-    "bellman_ford_path": Function("paths.bellman_ford_path", "linear", "attribute_weight"),
+    "bellman_ford_path": Function(
+        "paths.bellman_ford_path", "linear", note="A weight function is called for every edge."
+    ),
     "bellman_ford_path_length": Function(
-        "paths.bellman_ford_path_length", "linear", "attribute_weight"
+        "paths.bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "bellman_ford_predecessor_and_distance": Function(
-        "paths.bellman_ford_predecessor_and_distance", "linear", "attribute_weight"
+        "paths.bellman_ford_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "bidirectional_dijkstra": Function(
-        "paths.bidirectional_dijkstra", "linear", "attribute_weight"
+        "paths.bidirectional_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
-    "dijkstra_path": Function("paths.dijkstra_path", "linear", "attribute_weight"),
-    "dijkstra_path_length": Function("paths.dijkstra_path_length", "linear", "attribute_weight"),
+    "dijkstra_path": Function(
+        "paths.dijkstra_path", "linear", note="A weight function is called for every edge."
+    ),
+    "dijkstra_path_length": Function(
+        "paths.dijkstra_path_length", "linear", note="A weight function is called for every edge."
+    ),
     "dijkstra_predecessor_and_distance": Function(
-        "paths.dijkstra_predecessor_and_distance", "linear", "attribute_weight"
+        "paths.dijkstra_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
     "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
@@ -132,40 +233,64 @@ FUNCTIONS: dict[str, Function] = {
     "floyd_warshall_predecessor_and_distance": Function(
         "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
     ),
-    "goldberg_radzik": Function("paths.goldberg_radzik", "linear", "attribute_weight"),
+    "goldberg_radzik": Function(
+        "paths.goldberg_radzik", "linear", note="A weight function is called for every edge."
+    ),
     "has_path": Function("paths.has_path", "linear"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
-    "multi_source_dijkstra": Function("paths.multi_source_dijkstra", "linear", "attribute_weight"),
+    "multi_source_dijkstra": Function(
+        "paths.multi_source_dijkstra", "linear", note="A weight function is called for every edge."
+    ),
     "multi_source_dijkstra_path": Function(
-        "paths.multi_source_dijkstra_path", "linear", "attribute_weight"
+        "paths.multi_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "multi_source_dijkstra_path_length": Function(
-        "paths.multi_source_dijkstra_path_length", "linear", "attribute_weight"
+        "paths.multi_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
     "predecessor": Function("paths.predecessor", "linear"),
-    "shortest_path": Function("paths.shortest_path", "linear", "attribute_weight"),
-    "shortest_path_length": Function("paths.shortest_path_length", "linear", "attribute_weight"),
+    "shortest_path": Function(
+        "paths.shortest_path", "linear", note="A weight function is called for every edge."
+    ),
+    "shortest_path_length": Function(
+        "paths.shortest_path_length", "linear", note="A weight function is called for every edge."
+    ),
     "single_source_all_shortest_paths": Function(
-        "paths.single_source_all_shortest_paths", "linear", "attribute_weight"
+        "paths.single_source_all_shortest_paths",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford": Function(
-        "paths.single_source_bellman_ford", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path": Function(
-        "paths.single_source_bellman_ford_path", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path_length": Function(
-        "paths.single_source_bellman_ford_path_length", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra": Function(
-        "paths.single_source_dijkstra", "linear", "attribute_weight"
+        "paths.single_source_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "single_source_dijkstra_path": Function(
-        "paths.single_source_dijkstra_path", "linear", "attribute_weight"
+        "paths.single_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra_path_length": Function(
-        "paths.single_source_dijkstra_path_length", "linear", "attribute_weight"
+        "paths.single_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
@@ -176,11 +301,11 @@ FUNCTIONS: dict[str, Function] = {
         "paths.single_target_shortest_path_length", "linear"
     ),
     # --- traversal ------------------------------------------------------------------------------
-    "bfs_edges": Function("traversal.bfs_edges", "linear", "sort_neighbors"),
+    "bfs_edges": Function("traversal.bfs_edges", "linear"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),
-    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear", "sort_neighbors"),
-    "bfs_successors": Function("traversal.bfs_successors", "linear", "sort_neighbors"),
-    "bfs_tree": Function("traversal.bfs_tree", "linear", "sort_neighbors"),
+    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
+    "bfs_successors": Function("traversal.bfs_successors", "linear"),
+    "bfs_tree": Function("traversal.bfs_tree", "linear"),
     "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
     "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
     "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
@@ -188,7 +313,23 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
     "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
     "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
-    "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "neighbors"),
+    # --- trees ----------------------------------------------------------------------------------
+    "is_arborescence": Function("trees.is_arborescence", "linear"),
+    "is_branching": Function("trees.is_branching", "linear"),
+    "is_forest": Function("trees.is_forest", "linear"),
+    "is_tree": Function("trees.is_tree", "linear"),
+    "maximum_spanning_edges": Function(
+        "trees.maximum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
+    "minimum_spanning_edges": Function(
+        "trees.minimum_spanning_edges",
+        "linear",
+        note="The edges come in order of weight, for each `algorithm`.",
+    ),
+    "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
     # --- assortativity ----------------------------------------------------------------------------
     "attribute_assortativity_coefficient": Function(
         "assortativity.attribute_assortativity_coefficient", "linear"
@@ -276,7 +417,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.greedy_color",
         "linear",
         "greedy_color",
-        "Only the strategies largest_first and random_sequential are answered, without `interchange`.",
+        "Only largest_first and random_sequential, without `interchange`.",
     ),
     "is_dominating_set": Function("structure.is_dominating_set", "linear"),
     "local_efficiency": Function("structure.local_efficiency", "products"),
@@ -301,7 +442,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.voterank",
         "products",
         "simple",
-        "Of several nodes with the same number of votes, the first is chosen; in NetworkX the rounding of the sums may decide.",
+        "If votes are equal up to rounding, the first node is chosen.",
     ),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""

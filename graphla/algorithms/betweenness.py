@@ -108,14 +108,18 @@ def betweenness(
     if pairs < 2 or not chosen.size:
         return b
     halves = 1 if normalized or _is_directed(A, directed) else 2
-    whole = 1 / (pairs - 1) if normalized else pairs / halves
+
+    def factor(count: int) -> float:
+        """Return the factor for a sum over the paths from `count` sources."""
+        return 1 / (count * (pairs - 1)) if normalized else pairs / (count * halves)
+
     if endpoints or not is_sample:
-        return _scale(b, whole / (chosen.size if is_sample else pairs))
+        return _scale(b, factor(chosen.size if is_sample else pairs))
     # A path does not count for the vertex where it starts. So a vertex that is a source receives
     # contributions from one fewer source than the other vertices do, and is scaled separately.
-    scaled = _scale(b, whole / chosen.size)
+    scaled = _scale(b, factor(chosen.size))
     at = Vector.from_coo(chosen, True, bool, size=n)
-    scaled(at.S) << _scale(b, whole / (chosen.size - 1) if chosen.size > 1 else math.nan)
+    scaled(at.S) << _scale(b, factor(chosen.size - 1) if chosen.size > 1 else math.nan)
     return scaled
 
 
@@ -189,9 +193,9 @@ def edge_betweenness(
         B = binary.plus(B | B.T).new()
     if n < 2 or not chosen.size:
         return B
-    halves = 1 if normalized or is_directed else 2
-    whole = 1 / (n - 1) if normalized else n / halves
-    return B.apply(binary.times, right=whole / chosen.size).new()
+    halves, count = 1 if normalized or is_directed else 2, chosen.size
+    factor = 1 / (count * (n - 1)) if normalized else n / (count * halves)
+    return B.apply(binary.times, right=factor).new()
 
 
 def sum_dependencies(
@@ -201,31 +205,46 @@ def sum_dependencies(
     is_weighted: bool = False,
     of_edges: bool = False,
     reach: bool = False,
+    targets: np.ndarray | None = None,
 ) -> DependencySums:
     """Sum the dependencies of each vertex on the given sources.
 
     If `of_edges` is true, also sum the dependencies of each edge. The dependency of a vertex or an
     edge on a source is the sum, over all targets, of the fraction of shortest paths from the source
-    to the target that pass through the vertex or the edge.
+    to the target that pass through the vertex or the edge. The targets are all vertices, or those
+    in the array `targets`.
     """
-    define = partial(definition, A, sources, is_weighted=is_weighted, of_edges=of_edges)
+    define = partial(
+        definition, A, sources, is_weighted=is_weighted, of_edges=of_edges, targets=targets
+    )
+    if targets is not None:
+        return define()
     if is_weighted and not validation.is_floating(A) and not _is_exact(A):
         return define()
     return accelerated(Dependencies(A, sources, is_weighted, of_edges, reach), define)
 
 
 def definition(
-    A: Matrix, sources: np.ndarray, *, is_weighted: bool = False, of_edges: bool = False
+    A: Matrix,
+    sources: np.ndarray,
+    *,
+    is_weighted: bool = False,
+    of_edges: bool = False,
+    targets: np.ndarray | None = None,
 ) -> DependencySums:
     """Compute the sums of the dependencies by matrix products.
 
     If edges have weights, the sources are processed one after another, otherwise in batches.
     """
-    if sources.size == 1 and not is_weighted and not of_edges:
+    if sources.size == 1 and not is_weighted and not of_edges and targets is None:
         return define_from_one(A, int(sources[0]))
     n = A.nrows
     totals, reached = power_iteration.full(0.0, n), power_iteration.full(0, n, int)
     edges, counts = None, np.zeros(sources.size, np.int64)
+    # ends(v) = 1 if v is a target, else 0
+    ends = None if targets is None else power_iteration.full(0.0, n)
+    if ends is not None and targets is not None:
+        ends[targets] << 1.0
     if of_edges:
         # E(i, j) = 0 for each entry A(i, j)
         edges = A.apply(unary.one).new(FP64).apply(binary.times, right=0.0).new()
@@ -234,9 +253,9 @@ def definition(
         if not some.size:
             break
         if is_weighted:
-            paths, shares, carried = _count_along_weights(A, int(some[0]), edges)
+            paths, shares, carried = _count_along_weights(A, int(some[0]), edges, ends)
         else:
-            paths, shares, carried = _count_by_level(A, some, edges)
+            paths, shares, carried = _count_by_level(A, some, edges, ends)
         own = Matrix.from_coo(np.arange(some.size), some, True, nrows=some.size, ncols=n)
         # δ(s, v) = paths(s, v) · shares(s, v), except where v = s
         each = binary.times(paths & shares).new(mask=~own.S)
@@ -283,7 +302,7 @@ def define_from_one(A: Matrix, source: int) -> DependencySums:
 
 
 def _count_by_level(
-    A: Matrix, sources: np.ndarray, edges: Matrix | None
+    A: Matrix, sources: np.ndarray, edges: Matrix | None, ends: Vector | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return path counts, dependencies per path, and edge dependencies, for several sources.
 
@@ -306,8 +325,10 @@ def _count_by_level(
         # P = P + F
         P(binary.plus) << following
         frontier = following
-    # For each entry of P, shares = 0 and one = 1 / P.
+    # For each entry of P, shares = 0 and one = 1 / P, or one = 0 if the vertex is not a target.
     shares, one = P.apply(binary.times, right=0.0).new(), P.apply(unary.minv).new()
+    if ends is not None:
+        one = binary.times(one & ends).new()
     carried = None
     for nearer, farther in zip(levels[-2::-1], levels[:0:-1], strict=True):
         # W⟨levels[d]⟩ = 1 / P + shares
@@ -323,7 +344,7 @@ def _count_by_level(
 
 
 def _count_along_weights(
-    A: Matrix, source: int, edges: Matrix | None
+    A: Matrix, source: int, edges: Matrix | None, ends: Vector | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:
     """Return path counts, dependencies per path, and edge dependencies, for a single source.
 
@@ -342,6 +363,8 @@ def _count_along_weights(
         sigma(binary.plus) << term
     # share = Tc + T²c + ..., where c(v) = 1 / σ(v), and σ(v) is the number of shortest paths to v
     one = sigma.apply(unary.minv).new()
+    if ends is not None:
+        one = binary.times(one & ends).new()  # c(v) = 0 if v is not a target
     share, term = sigma.apply(binary.times, right=0.0).new(), one
     while term.nvals:
         term = plus_second["FP64"](T @ term).new()

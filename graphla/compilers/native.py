@@ -7,6 +7,7 @@ with three arguments takes 0.1 us instead of 0.6.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,20 @@ def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
 def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
     """Atomically set the bits of `value` in array[index], and return the previous value."""
     return array.dtype(array, types.uint64, array.dtype), _update("or")
+
+
+@intrinsic
+def watch(context: Any, array: Any, index: Any) -> Any:
+    """Let other threads run, and return array[index]: for loops that wait for another thread."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if os.name == "posix":
+            kind = ir.FunctionType(ir.IntType(32), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        place = _place(context, builder, signature, arguments)
+        return builder.load_atomic(place, "seq_cst", as_dtype(array.dtype).itemsize)
+
+    return array.dtype(array, types.uint64), generate
 
 
 @intrinsic

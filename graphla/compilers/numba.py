@@ -49,6 +49,7 @@ _absent: set[tuple] = set()
 _lock = RLock()
 _dtype = attrgetter("dtype")
 LOOPS = Path(__file__).parent.parent / "backends" / "cpu" / "loops"
+_LOOPS_MODULE = "graphla.backends.cpu.loops."
 _NATIVE = Path(__file__).parent / "native.py"
 
 
@@ -361,16 +362,16 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
     """Return the operators' text, the loop's text, and the lines that compile `function`."""
     loop = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
     lines = loop.splitlines()
-    endings = []
+    endings: list[str] = []
     tuples: dict[str, list[str]] = {}
     entry: Any = None
     for node in ast.parse(loop).body:
-        if (
-            isinstance(node, ast.ImportFrom)
-            and node.module == "graphla.backends.cpu.loops.placeholder_ops"
-        ):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(_LOOPS_MODULE):
             end = node.end_lineno or node.lineno
             lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+            other = (node.module or "").removeprefix(_LOOPS_MODULE)
+            if other != "placeholder_ops":
+                lines[node.lineno - 1] = _definitions(other, [each.name for each in node.names])
         elif isinstance(node, ast.ClassDef):
             tuples[node.name] = [_name(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
         elif isinstance(node, ast.FunctionDef) and node.name != function:
@@ -382,6 +383,18 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
     endings.append(f"{function} = compiled({_signature(flat, list(_flat(arguments)))})({function})")
     write, *operators = spec
     return "\n".join((numba_ops.head, write(*operators), *lines, "", *endings, ""))
+
+
+def _definitions(file: str, names: list[str]) -> str:
+    """Return the text of the named functions and constants of another file of loops."""
+    text = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
+    found = []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            found += [ast.unparse(node), f"{node.name} = merged({node.name})"]
+        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in names:
+            found.append(ast.unparse(node))
+    return "\n".join(found)
 
 
 def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[str], list[str]]:

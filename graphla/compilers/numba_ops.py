@@ -25,7 +25,7 @@ import numpy as np
 from numba import from_dtype, njit, types
 
 from graphla.compilers.native import compare_and_swap, exchange, fetch_add
-from graphla.compilers.native import fetch_or, local_array, prefetch_element
+from graphla.compilers.native import fetch_or, local_array, prefetch_element, watch
 from graphla.compilers.numba import compiled
 
 
@@ -46,13 +46,23 @@ def nothing() -> str:
     return ""
 
 
+def sharing(is_shared: bool) -> str:
+    """Return the constant that says whether several threads run the loop on the same arrays."""
+    return f"IS_SHARED = {is_shared}"
+
+
+def counting(has_support: bool) -> str:
+    """Return the constant that says whether the loop counts the triangles of each edge."""
+    return f"HAS_SUPPORT = {has_support}"
+
+
 def search(least: bool, is_shared: bool = False) -> str:
     """Return the source of the constants of a breadth-first search.
 
     If `least` is True, each vertex must get the smallest of its possible parents. If `is_shared` is
     True, several threads run the loop on the same arrays.
     """
-    return f"LEAST = {least}\nIS_SHARED = {is_shared}"
+    return _join(f"LEAST = {least}", sharing(is_shared))
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"], u_is_full: bool) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from graphla.expression import Operand
+from graphla.io.adjacency_dicts import are_range
 from semirings.exceptions import DimensionMismatch, IndexOutOfBound, InvalidValue
 
 _AT: ContextVar[Labels | None] = ContextVar("labels", default=None)
@@ -68,17 +69,17 @@ class Labels:
         self._numbers = None
         if names is None:
             return
+        # If the labels are just the vertex numbers, a range replaces them to save memory.
+        if are_range(self.names):
+            self.names = range(n)
+            return
         numbers = number_labels(self.names)
         if len(numbers) < n:
             twice = next(x for k, x in enumerate(self.names) if numbers[x] != k)
             raise InvalidValue(f"labels has {twice!r} twice, but each vertex has its own")
         if None in numbers:
             raise InvalidValue("labels has None, which is no label")
-        # If the labels are just the vertex numbers, a range replaces them to save memory.
-        if all(type(x) is int and x == k for k, x in enumerate(self.names)):
-            self.names = range(n)
-        else:
-            self._numbers = numbers
+        self._numbers = numbers
 
     @classmethod
     def of_distinct(cls, names: Sequence[Any], numbers: Mapping[Any, int] | None) -> Labels:
@@ -248,7 +249,13 @@ def to_list(items: Iterable[Any]) -> list[Any]:
 
 def number_labels(names: Sequence[Any]) -> dict[Any, int]:
     """Return a dict that maps each label to the position at which it occurs first."""
-    numbers: dict[Any, int] = {}
+    try:
+        numbers = dict(zip(names, range(len(names)), strict=True))
+        if len(numbers) == len(names):
+            return numbers
+    except TypeError:
+        pass  # the loop below finds the label that is not hashable
+    numbers = {}
     for k, label in enumerate(names):
         try:
             numbers.setdefault(label, k)

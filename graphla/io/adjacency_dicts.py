@@ -8,15 +8,24 @@ in which these dictionaries list the entries.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, islice, pairwise
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+
+PART = 1 << 12
+"""Number of values that are converted at once."""
+
+SLOTS = 4
+"""Least number of slots of a hash table for each key."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+"""An odd number; multiplying by it spreads the low bits of a key to the high bits."""
 
 EXACT = 1 << 53
 """Every integer up to this one is exactly representable as a float."""
@@ -100,11 +109,11 @@ class AdjacencyDicts:
             An array of BOOL, INT64 or FP64, or a list if a value is no such number.
         """
         if self.directed or self.multigraph:
-            return as_numbers(_picked(self.data, name, default))
+            return _numbers(self.data, name, default)
         # Both entries of an edge share one dict. Read it only for the entry above the diagonal.
         upper = self.columns >= self.rows
-        values = _picked(lambda: compress(self.data(), upper), name, default)
-        return self._mirrored(as_numbers(values), upper)
+        values = _numbers(lambda: compress(self.data(), upper), name, default)
+        return self._mirrored(values, upper)
 
     @cached_property
     def upper_of(self) -> np.ndarray:
@@ -190,15 +199,51 @@ def read_adjacency(G: Any) -> AdjacencyDicts:
     n, rows = len(nodes), adjacency.values()
     indptr = np.zeros(n + 1, np.int64)
     np.cumsum(np.fromiter(map(len, rows), np.int64, n), out=indptr[1:])
-    targets: Iterator[Any] = chain.from_iterable(rows)
-    numbers = None
-    if not are_range(nodes):
-        numbers = dict(zip(nodes, range(n), strict=True))
-        targets = map(numbers.__getitem__, targets)
-    columns = np.fromiter(targets, np.int32, int(indptr[-1]))
+    numbers = None if are_range(nodes) else dict(zip(nodes, range(n), strict=True))
+    columns = _columns(nodes, numbers, rows, int(indptr[-1]))
     kept = range(n) if numbers is None else tuple(nodes)
     directed, multigraph = G.is_directed(), G.is_multigraph()
     return AdjacencyDicts(kept, numbers, indptr, columns, directed, multigraph, adjacency)
+
+
+def _columns(
+    nodes: list[Any], numbers: dict[Any, int] | None, rows: Iterable[Any], m: int
+) -> np.ndarray:
+    """Return the number of the neighbor in each of the m entries in dict order."""
+    if numbers is None:
+        return np.fromiter(chain.from_iterable(rows), np.int32, m)
+    # Looking up a node reads its object and an entry of `numbers`, which are in distant places of
+    # memory. The address of its object is in the adjacency dict. Most dicts hold the same object
+    # for a node; for the others, look the node up.
+    key: Any = int if set(map(type, nodes)) == {int} else id
+    try:
+        keys = np.fromiter(map(key, nodes), np.int64, len(nodes))
+        columns = _places(keys, np.fromiter(map(key, chain.from_iterable(rows)), np.int64, m))
+    except OverflowError:
+        columns = np.full(m, -1, np.int32)
+    unknown = columns < 0
+    if unknown.any():
+        others = compress(chain.from_iterable(rows), unknown)
+        columns[unknown] = np.fromiter(map(numbers.__getitem__, others), np.int32)
+    return columns
+
+
+def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return the position of each wanted integer in `keys`, or -1 if it is not there."""
+    if not keys.size:
+        return np.full(wanted.size, -1, np.int32)
+    # A hash table finds most keys. The others share the slot of another key.
+    shift = np.uint64(64 - (SLOTS * keys.size).bit_length())
+    slots, wanted_slots = ((x.view(np.uint64) * _MIX) >> shift for x in (keys, wanted))
+    table = np.zeros(1 << (64 - int(shift)), np.int32)
+    table[slots.view(np.int64)] = np.arange(keys.size, dtype=np.int32)
+    found = table[wanted_slots.view(np.int64)]
+    (missed,) = (keys[found] != wanted).nonzero()
+    if missed.size:
+        order = np.argsort(keys)
+        at = order[np.searchsorted(keys, wanted[missed], sorter=order).clip(max=keys.size - 1)]
+        found[missed] = np.where(keys[at] == wanted[missed], at, -1)
+    return found
 
 
 def are_range(nodes: Sequence[Any]) -> bool:
@@ -253,12 +298,20 @@ def _is_real(kind: type) -> bool:
     return issubclass(kind, (int, float))
 
 
-def _plain_dicts(G: Any) -> Mapping[Any, Any]:
-    """Return the adjacency of G as a dict of dicts."""
+def has_plain_dicts(G: Any) -> bool:
+    """Return whether G is of one of NetworkX's own classes and holds its edges itself.
+
+    A view is of such a class, too, but reads the edges of another graph.
+    """
     import networkx as nx
 
     own = type(G) in (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-    if own and type(G._adj) is dict:
+    return own and type(G._adj) is dict
+
+
+def _plain_dicts(G: Any) -> Mapping[Any, Any]:
+    """Return the adjacency of G as a dict of dicts."""
+    if has_plain_dicts(G):
         return G._adj
     if G.is_multigraph():
         adjacency = {
@@ -285,13 +338,70 @@ def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
                 )
 
 
-def _picked(data: Any, name: Hashable, default: Any) -> list[Any]:
+def _numbers(data: Callable[[], Iterator[Any]], name: Hashable, default: Any) -> Any:
+    """Return an attribute of all dicts as an array if it is a number, otherwise as a list."""
     try:
-        return list(map(itemgetter(name), data()))
+        return _converted(map(itemgetter(name), data()))
     except KeyError:
-        return [each.get(name, default) for each in data()]
+        return _converted(each.get(name, default) for each in data())
+
+
+def _converted(values: Iterator[Any]) -> Any:
+    """Return the values as an array if they are numbers, otherwise as a list.
+
+    The values of a part are in the cache of the processor when their types have been read.
+    """
+    parts: list[Any] = []
+    while part := list(islice(values, PART)):
+        parts.append(as_numbers(part))
+    kinds = {part.dtype if isinstance(part, np.ndarray) else None for part in parts}
+    if None not in kinds and len(kinds) <= 1:
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return as_numbers(
+        [x for part in parts for x in (part if type(part) is list else part.tolist())]
+    )
 
 
 def _are_equal(values: np.ndarray) -> bool:
     bits = values.view(f"u{values.itemsize}")
     return bool((bits == bits[0]).all())
+
+
+def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
+    """Build the adjacency dictionaries of a NetworkX graph that has nodes and no edges.
+
+    Args:
+        H: the NetworkX graph, whose nodes are those of the entries.
+        entries: the pairs of adjacent nodes.
+        data: the attribute dict of each entry, or in a multigraph the dict of its parallel edges;
+            in an undirected graph only of the entries with row <= column. Both entries of an
+            undirected edge get the same dict.
+    """
+    nodes = entries.nodes
+    if not entries.directed:
+        source = np.cumsum(entries.columns >= entries.rows, dtype=np.int32) - 1
+        shared: list[int] = source[entries.upper_of].tolist()
+        data = [data[k] for k in shared]
+    columns = entries.columns.tolist()
+    _fill(H._adj, nodes, entries.indptr, _named(entries, columns), data)
+    if entries.directed:
+        n, m = len(nodes), entries.columns.size
+        places = np.arange(m, dtype=np.int32)
+        rows = csr_array((places, entries.columns, entries.indptr.astype(np.int32)), shape=(n, n))
+        columnwise = rows.tocsc()
+        sources = _named(entries, columnwise.indices.tolist())
+        _fill(H._pred, nodes, columnwise.indptr, sources, [data[k] for k in columnwise.data])
+
+
+def _named(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:
+    if entries.numbers is None:
+        return numbers
+    return list(map(entries.nodes.__getitem__, numbers))
+
+
+def _fill(
+    adjacency: dict[Any, Any], nodes: Sequence[Any], indptr: np.ndarray, ends: Any, data: Any
+) -> None:
+    bounds = pairwise(indptr.tolist())
+    for node, (i, j) in zip(nodes, bounds, strict=True):
+        adjacency[node] = dict(zip(ends[i:j], data[i:j], strict=True))

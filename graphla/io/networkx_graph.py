@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from graphla.io.entries import assemble, by_rows, has_symmetry
+from graphla.io.adjacency_dicts import (
+    AdjacencyDicts,
+    are_range,
+    fill_adjacency,
+    has_plain_dicts,
+    read_adjacency,
+)
+from graphla.io.entries import assemble, by_rows, has_symmetry, held_once
 from graphla.operations.values import array_of, exact_array, has_integers
 from graphla.sparse import Matrix
 from graphla.sparse.readable_matrix import ReadableMatrix
@@ -59,6 +66,10 @@ def from_networkx(
         raise InvalidValue(
             f'multigraph_weight is {multigraph_weight!r}, but must be "sum", "min" or "max"'
         )
+    if nodelist is None and has_plain_dicts(G) and not G.is_multigraph():
+        A = _read_dicts(G, dtype, weight, name)
+        if A is not None:
+            return A
     nodes = list(G) if nodelist is None else list(nodelist)
     number = {node: k for k, node in enumerate(nodes)}
     if len(number) < len(nodes):
@@ -80,6 +91,25 @@ def from_networkx(
         dup_op=dup_op if G.is_multigraph() else None,
         name=name,
     )
+
+
+def _read_dicts(G: Any, dtype: Any, weight: str | None, name: Any) -> Matrix | None:
+    """Return the adjacency matrix, or None if a weight is not a number of the dtype."""
+    entries = read_adjacency(G)
+    if weight not in (None, "weight"):
+        _refuse_unknown(G, weight)
+    values: Any = np.broadcast_to(np.int64(1), entries.columns.shape)
+    if weight is not None:
+        values = entries.attribute(weight, 1)
+    if not isinstance(values, np.ndarray):
+        return None
+    values = _numbers(values, None if dtype is None else lookup_dtype(dtype).np_type)
+    if values is None:
+        return None
+    columns, values = entries.sort(entries.columns), held_once(entries.sort(values))
+    n, symmetric = len(entries.nodes), not entries.directed
+    options: dict[str, Any] = {"symmetric": symmetric, "copy": False, "name": name}
+    return Matrix.from_csr(entries.indptr, columns, values, nrows=n, ncols=n, **options)
 
 
 def _refuse_unknown(G: Any, weight: str) -> None:
@@ -166,13 +196,15 @@ def to_networkx(
     A = by_rows(m)
     if not directed and not has_symmetry(A, "symmetric"):
         raise InvalidValue("directed is False, but m is not symmetric")
-    ends = [A.numbers(slice(0, A.columns.size)).tolist(), A.columns.tolist()]
-    if nodelist is not None:
-        ends = [[nodes[k] for k in end] for end in ends]
     G = nx.DiGraph() if directed else nx.Graph()
     G.add_nodes_from(nodes)
+    names = range(m.nrows) if are_range(nodes) else tuple(nodes)
+    numbers = None if isinstance(names, range) else dict(zip(names, range(m.nrows), strict=True))
+    indptr = A.indptr.astype(np.int64)
+    entries = AdjacencyDicts(names, numbers, indptr, A.columns, directed, False, {})
+    values = A.values if directed else A.values[A.columns >= entries.rows]
     if edge_attribute is None:
-        G.add_edges_from(zip(*ends, strict=True))
+        fill_adjacency(G, entries, [{} for _ in range(values.size)])
     else:
-        G.add_weighted_edges_from(zip(*ends, A.values.tolist(), strict=True), weight=edge_attribute)
+        fill_adjacency(G, entries, [{edge_attribute: value} for value in values.tolist()])
     return G

@@ -2,35 +2,371 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import networkx as nx
+import numpy as np
+
 from graphla import algorithms
+from graphla.algorithms.betweenness import sum_dependencies
 from graphla.graph import Graph
-from graphla.networkx.graphs import per_node, weighted
+from graphla.graph.cached_properties import extent
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    edge_ends,
+    edge_values,
+    edges_of,
+    find,
+    number,
+    per_edge,
+    per_node,
+    weighted,
+)
+from graphla.sparse import Matrix, Vector
+from semirings import monoid
+
+ABSENT = "Source {} is not in G"
+
+Values = Mapping[Any, float] | None
+
+
+# --- degrees --------------------------------------------------------------------------------------
+
+
+def degree_centrality(G: Graph) -> dict[Any, float]:
+    """Answer `networkx.degree_centrality`."""
+    return _share(G, lambda: _degrees(G, out=True) + _degrees(G, out=False, loops=True))
+
+
+def in_degree_centrality(G: Graph) -> dict[Any, float]:
+    """Answer `networkx.in_degree_centrality`."""
+    return _share(G, lambda: _degrees(G, out=False))
+
+
+def out_degree_centrality(G: Graph) -> dict[Any, float]:
+    """Answer `networkx.out_degree_centrality`."""
+    return _share(G, lambda: _degrees(G, out=True))
+
+
+def _share(G: Graph, degrees: Callable[[], np.ndarray]) -> dict[Any, float]:
+    """Return the degrees divided by n - 1."""
+    if len(G) <= 1:
+        return dict.fromkeys(G.labels, 1)
+    return per_node(G, degrees() * (1.0 / (len(G) - 1.0)))
+
+
+def _degrees(G: Graph, *, out: bool, loops: bool = False) -> np.ndarray:
+    """Return the number of edges out of or into each node, with parallel edges.
+
+    With `loops`, count only self-loops if the graph is undirected, because each counts twice.
+    """
+    A = weighted(G, None, parallel="sum").matrix
+    if loops and not G.directed:
+        return A.diag().to("cpu").to_dense(0)
+    sums = A.reduce_rowwise(monoid.plus) if out else A.reduce_columnwise(monoid.plus)
+    return sums.new().to("cpu").to_dense(0)
+
+
+# --- iterations -----------------------------------------------------------------------------------
 
 
 def pagerank(
     G: Graph,
     alpha: float = 0.85,
-    personalization: Mapping[Any, float] | None = None,
+    personalization: Values = None,
     max_iter: int = 100,
     tol: float = 1.0e-6,
-    nstart: Mapping[Any, float] | None = None,
+    nstart: Values = None,
     weight: str | None = "weight",
-    dangling: Mapping[Any, float] | None = None,
+    dangling: Values = None,
 ) -> dict[Any, float]:
     """Answer `networkx.pagerank`."""
     if len(G) == 0:
         return {}
+    if max_iter < 1:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    if personalization is not None:
+        personalization = _by_number(G, personalization)
+        if sum(personalization.values()) == 0:
+            raise ZeroDivisionError
     ranks = algorithms.pagerank(
-        weighted(G, weight, parallel="sum"),
+        weighted(G, weight, parallel="sum").matrix,
         alpha,
         personalization,
         max_iter,
         tol,
-        nstart,
+        None if nstart is None else _by_number(G, nstart),
         weight is not None or G.is_multigraph(),
-        dangling,
+        None if dangling is None else _by_number(G, dangling),
     )
     return per_node(G, ranks)
+
+
+def hits(
+    G: Graph,
+    max_iter: int = 100,
+    tol: float = 1.0e-8,
+    nstart: Values = None,
+    normalized: bool = True,
+) -> tuple[dict[Any, float], dict[Any, float]]:
+    """Answer `networkx.hits`."""
+    if len(G) == 0:
+        return {}, {}
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    A = weighted(G, "weight", parallel="sum").matrix
+    if len(G) < 2 or not A.nvals:
+        raise NotImplementedError("graphla needs two nodes and an edge")
+    start = None if nstart is None else _start(G, nstart)
+    found = algorithms.hits(A, max_iter, tol, start, normalized)
+    return per_node(G, found.hubs), per_node(G, found.authorities)
+
+
+def katz_centrality(
+    G: Graph,
+    alpha: float = 0.1,
+    beta: Any = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1.0e-6,
+    nstart: Values = None,
+    normalized: bool = True,
+    weight: str | None = None,
+) -> dict[Any, float]:
+    """Answer `networkx.katz_centrality`."""
+    if len(G) == 0:
+        return {}
+    try:
+        beta = float(beta)
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(G.labels):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        beta = _by_number(G, beta)
+    if max_iter < 1:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    start = None if nstart is None else _start(G, nstart)
+    A = weighted(G, weight).matrix
+    options = max_iter, tol, start, normalized, weight is not None
+    return per_node(G, algorithms.katz(A, alpha, beta, *options))
+
+
+def eigenvector_centrality(
+    G: Graph,
+    max_iter: int = 100,
+    tol: float = 1.0e-6,
+    nstart: Values = None,
+    weight: str | None = None,
+) -> dict[Any, float]:
+    """Answer `networkx.eigenvector_centrality`."""
+    _refuse_null_graph(G)
+    start = None
+    if nstart is not None:
+        if all(value == 0 for value in nstart.values()):
+            raise nx.NetworkXError("initial vector cannot have all zero values")
+        total = sum(nstart.values())
+        start = {v: value / total for v, value in _start(G, nstart).items()}
+    if max_iter < 1:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    A = weighted(G, weight or None).matrix
+    return per_node(G, algorithms.eigenvector(A, max_iter, tol, start, bool(weight)))
+
+
+def eigenvector_centrality_numpy(
+    G: Graph, weight: str | None = None, max_iter: int = 50, tol: float = 0
+) -> dict[Any, float]:
+    """Answer `networkx.eigenvector_centrality_numpy`."""
+    from scipy.sparse import linalg
+
+    _refuse_null_graph(G)
+    A = weighted(G, weight, parallel="sum", dtype="FP64").matrix
+    is_connected = algorithms.is_strongly_connected if G.directed else algorithms.is_connected
+    if not is_connected(A):
+        raise nx.AmbiguousSolution(
+            "the method does not give consistent results for disconnected graphs"
+        )
+    sparse: Any = linalg
+    M = nx_array(A.T.new())
+    _, vectors = sparse.eigs(M, k=1, which="LR", maxiter=max_iter, tol=tol)
+    largest = vectors.ravel().real
+    length = np.sign(largest.sum()) * np.linalg.norm(largest)
+    return per_node(G, largest / length)
+
+
+def nx_array(A: Matrix) -> Any:
+    """Return the entries of A as an array of SciPy."""
+    from graphla.io import to_scipy_sparse
+
+    return to_scipy_sparse(A.to("cpu"))
+
+
+def _refuse_null_graph(G: Graph) -> None:
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("the null graph has no eigenvector")
+
+
+def _by_number(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
+    """Return {number of a node: value} without the keys that are not nodes."""
+    numbers = ((find(G, node), value) for node, value in values.items())
+    return {k: value for k, value in numbers if k is not None}
+
+
+def _start(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
+    """Return initial values by number; refuse them unless each node has one."""
+    found = _by_number(G, values)
+    if len(found) != len(G) or len(values) != len(G):
+        raise NotImplementedError("nstart must have a value for each node, and for no other key")
+    return found
+
+
+# --- distances ------------------------------------------------------------------------------------
+
+
+def closeness_centrality(
+    G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True
+) -> Any:
+    """Answer `networkx.closeness_centrality`."""
+    chosen = None if u is None else number(G, u, ABSENT)
+    A = weighted(G, distance).matrix
+    found = algorithms.closeness(A, chosen, distance is not None, wf_improved)
+    return per_node(G, found) if isinstance(found, Vector) else found
+
+
+def harmonic_centrality(
+    G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
+) -> dict[Any, float]:
+    """Answer `networkx.harmonic_centrality`."""
+    A = weighted(G, distance).matrix
+    _refuse_negative(A, distance)
+    chosen, starts = (None if each is None else bunch(G, each) for each in (nbunch, sources))
+    found = algorithms.harmonic(A, chosen, distance is not None, starts)
+    return per_node(G, found)
+
+
+def bunch(G: Graph, nodes: Any) -> list[int]:
+    """Return the number of a single node, or of those objects of an iterable that are nodes."""
+    try:
+        single = find(G, nodes)
+    except TypeError:  # not hashable
+        single = None
+    if single is not None:
+        return [single]
+    if not isinstance(nodes, Iterable):
+        raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.")
+    try:
+        numbers = [find(G, node) for node in nodes]
+    except TypeError as error:
+        raise nx.NetworkXError("a node in the sequence nbunch is not hashable") from error
+    return sorted({k for k in numbers if k is not None})
+
+
+# --- betweenness ----------------------------------------------------------------------------------
+
+
+def betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: str | None = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Any, float]:
+    """Answer `networkx.betweenness_centrality`."""
+    A = weighted(G, weight).matrix
+    options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
+
+    def compute(sources: list[int] | None) -> Any:
+        return algorithms.betweenness(A, sources=sources, endpoints=endpoints, **options)
+
+    return per_node(G, _from_sample(G, A, weight, None if k == len(G) else k, seed, compute))
+
+
+def edge_betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: str | None = None,
+    seed: Any = None,
+) -> dict[Any, float]:
+    """Answer `networkx.edge_betweenness_centrality`."""
+    A = weighted(G, weight).matrix
+    options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
+
+    def compute(sources: list[int] | None) -> Any:
+        return algorithms.edge_betweenness(A, sources=sources, **options)
+
+    return _edge_values(G, _from_sample(G, A, weight, k, seed, compute), weight)
+
+
+def betweenness_centrality_subset(
+    G: Graph,
+    sources: Any,
+    targets: Any,
+    normalized: bool = False,
+    weight: str | None = None,
+) -> dict[Any, float]:
+    """Answer `networkx.betweenness_centrality_subset`."""
+    if isinstance(sources, Iterator) or isinstance(targets, Iterator):
+        raise NotImplementedError("graphla does not accept iterators as sources and targets")
+    A = weighted(G, weight).matrix
+    _refuse_lengths(A, weight)
+    starts = np.array([number(G, s, ABSENT) for s in sources], np.int64)
+    if np.unique(starts).size < starts.size:
+        raise NotImplementedError("graphla does not count a source twice")
+    ends = {k for t in targets if (k := find(G, t)) is not None}
+    is_weighted, listed = weight is not None, np.array(sorted(ends), np.int64)
+    sums = sum_dependencies(A, starts, is_weighted=is_weighted, targets=listed)
+    others = len(G) - 1
+    if others < 2:
+        scale = 1.0
+    elif normalized:
+        scale = 1 / (others * (others - 1))
+    else:
+        scale = 1.0 if G.directed else 0.5
+    return per_node(G, sums.totals.to("cpu").to_dense(0.0) * scale)
+
+
+def _from_sample(
+    G: Graph, A: Matrix, weight: str | None, k: int | None, seed: Any, compute: Callable[..., Any]
+) -> Any:
+    """Return compute(sources) for k nodes that `seed` samples as NetworkX does.
+
+    If the call is refused, `seed` is in the same state as before.
+    """
+    _refuse_lengths(A, weight)
+    if k is None:
+        return compute(None)
+    if not 1 <= k <= len(G):
+        raise NotImplementedError(f"k is {k}, but graphla samples from 1 to {len(G)} nodes")
+    state = seed.getstate()
+    try:
+        return compute(seed.sample(range(len(G)), k))
+    except Exception:
+        seed.setstate(state)
+        raise
+
+
+def _refuse_negative(A: Matrix, weight: str | None) -> None:
+    if weight is not None and A.nvals and not extent(A)[0] >= 0:
+        raise NotImplementedError("graphla needs lengths of at least 0")
+
+
+def _refuse_lengths(A: Matrix, weight: str | None) -> None:
+    if weight is not None and A.nvals and not extent(A)[0] > 0:
+        raise NotImplementedError("graphla needs lengths above 0")
+
+
+def _edge_values(G: Graph, B: Matrix, weight: str | None) -> dict[Any, float]:
+    """Return {edge: value}; parallel edges of the least length share the value of their nodes."""
+    if not (isinstance(G, NetworkXGraph) and G.is_multigraph()):
+        return per_edge(G, B)
+    rows, columns = edge_ends(G)
+    values = edge_values(G, B)
+    lengths = np.ones(rows.size) if weight is None else np.asarray(G.attribute(weight), float)
+    starts = np.flatnonzero(np.r_[True, (np.diff(rows) != 0) | (np.diff(columns) != 0)])
+    if rows.size:
+        sizes = np.diff(np.r_[starts, rows.size])
+        is_least = lengths == np.repeat(np.minimum.reduceat(lengths, starts), sizes)
+        shares = np.repeat(np.add.reduceat(is_least.astype(float), starts), sizes)
+        values = np.where(is_least, values / shares, 0.0)
+    kept = slice(None) if G.directed else rows <= columns
+    return dict(zip(edges_of(G, keys=True), values[kept].tolist(), strict=True))

@@ -82,12 +82,8 @@ def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
 def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iterator[set[Any]]:
     """Answer `networkx.kosaraju_strongly_connected_components`."""
     if source is not None:
-        # NetworkX then lists only the components that reach the source.
-        reach = Neighbors(G, reverse=True).search([present(G, source)])
-        kept = set(reach.nodes)
-        yield from (part for part in _strong_sets(G) if not kept.isdisjoint(part))
-        return
-    yield from _strong_sets(G)
+        raise NotImplementedError("graphla finds the strong components of the whole graph only")
+    return strongly_connected_components(G)
 
 
 def number_strongly_connected_components(G: Graph) -> int:

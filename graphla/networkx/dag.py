@@ -115,6 +115,20 @@ def is_aperiodic(G: Graph) -> bool:
     return int(np.gcd.reduce(levels[rows] - levels[columns] + 1, initial=0)) == 1
 
 
+def _check_order(G: Graph, order: Any) -> None:
+    """Refuse a given order that is not topological; the result does not depend on a correct one."""
+    if order is None:
+        return
+    if not isinstance(order, list | tuple) or set(order) != set(G.labels):
+        raise NotImplementedError("topo_order is not a list of all nodes")
+    place = np.empty(len(G), np.int64)
+    place[[present(G, node) for node in order]] = np.arange(len(G))
+    indptr, columns = neighbor_lists(G)
+    rows = np.repeat(np.arange(len(G)), np.diff(indptr))
+    if len(order) != len(G) or (place[rows] >= place[columns]).any():
+        raise NotImplementedError("topo_order is not a topological order")
+
+
 def _remove(G: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices in topological order as far as there is one, and their generations."""
     return remove_generations(*neighbor_lists(G))
@@ -154,6 +168,7 @@ def transitive_closure_dag(G: Graph, topo_order: Any = None) -> NetworkXGraph:
     """Answer `networkx.transitive_closure_dag`."""
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
+    _check_order(G, topo_order)
     return _with_edges(G, algorithms.transitive_closure(structure(G).matrix))
 
 
@@ -188,6 +203,8 @@ def dag_longest_path(
     G: Graph, weight: Any = "weight", default_weight: Any = 1, topo_order: Any = None
 ) -> list[Any]:
     """Answer `networkx.dag_longest_path`."""
+    if topo_order is not None:
+        raise NotImplementedError("graphla does not break ties by a given order")
     order, lengths, parents = _longest(G, weight, default_weight)
     if not order.size:
         return []
@@ -208,9 +225,8 @@ def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarra
     order, _ = _remove(G)
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)
-    if G.is_multigraph() and weight is not None:
-        raise NotImplementedError("graphla does not use the greatest weight of parallel edges")
-    neighbors = Neighbors(G, weight, default=default, negative=True)
+    # NetworkX adds the default for each edge if `weight` is None, which is no key of the data.
+    neighbors = Neighbors(G, weight, default=default, parallel="max", bellman_ford=True)
     lengths, parents = find_longest_in_order(
         neighbors.indptr, neighbors.columns, neighbors.values, order
     )

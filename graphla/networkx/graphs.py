@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from itertools import compress, pairwise
+from itertools import compress, pairwise, repeat
 from typing import Any
 
 import networkx as nx
@@ -12,7 +12,7 @@ import numpy as np
 from graphla.formats import Csr
 from graphla.graph import Graph
 from graphla.graph.labels import Labels
-from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, read_adjacency
+from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, fill_adjacency, read_adjacency
 from graphla.io.entries import by_rows, held_once
 from graphla.sparse import Matrix, Vector
 from graphla.stores import MatrixStore
@@ -124,13 +124,13 @@ class NetworkXGraph(Graph):
         return A if self._device is None else A.to(self._device)
 
     def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
-        """Return one value for each entry of a multigraph: the least of its edges, or their sum."""
+        """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
         counts = self._entries.counts
         if not values.size:
             return values
         starts = np.cumsum(counts) - counts
-        if parallel == "min":
-            return np.minimum.reduceat(values, starts)
+        if parallel != "sum":
+            return {"min": np.minimum, "max": np.maximum}[parallel].reduceat(values, starts)
         sums = np.add.reduceat(values, starts)
         if (
             values.dtype.kind == "i"
@@ -150,7 +150,7 @@ def weighted(
             "weight" if that is None).
         weight: the name of the attribute; None makes each value 1.
         default: the value of an edge that lacks the attribute.
-        parallel: how to combine the values of parallel edges: "min" or "sum".
+        parallel: how to combine the values of parallel edges: "min", "max" or "sum".
         dtype: the dtype of the values; None means INT64 for integers and FP64 for floats.
 
     Returns:
@@ -161,7 +161,7 @@ def weighted(
     """
     if not isinstance(G, NetworkXGraph):
         return _weighted_by_user(G, weight, default, dtype)
-    if weight is None and (parallel == "min" or not G.is_multigraph()):
+    if weight is None and (parallel != "sum" or not G.is_multigraph()):
         return G if dtype is None else G._like(G._matrix.dup(dtype), G.directed)
     key = weight, repr(default), parallel, dtype
     if key not in G._weighted:
@@ -270,36 +270,22 @@ def to_networkx(G: Graph) -> Any:
         if G._nodes is not None
         else ((node, {}) for node in nodes)
     )
-    _fill_adjacency(G, H, nodes)
+    fill_adjacency(H, G._entries, _new_edge_dicts(G))
     return H
 
 
-def _fill_adjacency(G: NetworkXGraph, H: Any, nodes: list[Any]) -> None:
-    """Build the adjacency dictionaries of H, in which both entries of an edge share one dict."""
-    entries = G._entries
-    data = [dict(each) for each in edge_dicts(G)]
+def _new_edge_dicts(G: NetworkXGraph) -> list[Any]:
+    """Return what `fill_adjacency` needs: new dicts with the edge attributes of G."""
+    entries, data = G._entries, edge_dicts(G)
+    kept: Any = slice(None) if G.directed else entries.columns >= entries.rows
+    if G._keys is None:
+        return list(map(dict, data if G.directed else compress(data, kept)))
+    keys, counts = G._keys, entries.counts[kept]
     if not G.directed:
-        data = _shared(G, data)
-    if G._keys is not None:
-        bounds = [0, *np.cumsum(entries.counts).tolist()]
-        pairs = list(zip(G._keys, data, strict=True))
-        data = [dict(pairs[i:j]) for i, j in pairwise(bounds)]
-        if not G.directed:
-            data = _shared_pairs(G, data)
-    columns = entries.columns.tolist()
-    targets = columns if G._labels.are_numbers else [nodes[k] for k in columns]
-    bounds = entries.indptr.tolist()
-    rows = {
-        node: dict(zip(targets[i:j], data[i:j], strict=True))
-        for node, (i, j) in zip(nodes, pairwise(bounds), strict=True)
-    }
-    H._adj.update(rows)
-    if G.directed:
-        predecessors: dict[Any, dict[Any, Any]] = {node: {} for node in nodes}
-        for u, row in rows.items():
-            for v, each in row.items():
-                predecessors[v][u] = each
-        H._pred.update(predecessors)
+        all_kept = np.repeat(kept, entries.counts)
+        keys, data = compress(keys, all_kept), compress(data, all_kept)
+    pairs = list(zip(keys, map(dict, data), strict=True))
+    return [dict(pairs[i:j]) for i, j in pairwise([0, *np.cumsum(counts).tolist()])]
 
 
 def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
@@ -314,19 +300,31 @@ def edge_dicts(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
     if G._data is not None:
         return G._data
     if not G._attributes:
-        return [{}] * G._edge_count()
+        return repeat({}, G._edge_count())
     columns = [each if isinstance(each, list) else each.tolist() for each in G._attributes.values()]
     names = list(G._attributes)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
 
 
-def _shared(G: NetworkXGraph, data: list[Any]) -> list[Any]:
-    """Return the dicts of all entries if G is not a multigraph: entry (j, i) has that of (i, j)."""
-    return data if G._keys is not None else _shared_pairs(G, data)
+def entry_data(G: Graph) -> Iterable[Any]:
+    """Return G[u][v] for each entry (u, v) in dict order: in a multigraph, a dict of dicts.
 
+    Args:
+        G: the graph.
 
-def _shared_pairs(G: NetworkXGraph, data: list[Any]) -> list[Any]:
-    return [data[k] for k in G._entries.upper_of.tolist()]
+    Returns:
+        The dicts, which must not be changed.
+
+    Raises:
+        NotImplementedError: the graph does not hold all attributes of its edges.
+    """
+    if not isinstance(G, NetworkXGraph) or G._data is None:
+        raise NotImplementedError("the graph does not hold all attributes of its edges")
+    if G._keys is None:
+        return G._data
+    ends = np.cumsum(G._entries.counts).tolist()
+    pairs = list(zip(G._keys, G._data, strict=True))
+    return [dict(pairs[i:j]) for i, j in pairwise([0, *ends])]
 
 
 # --- arguments ------------------------------------------------------------------------------------
@@ -510,18 +508,75 @@ def edges_of(G: Graph, *, keys: bool = False) -> list[tuple[Any, ...]]:
     Returns:
         A list of (u, v) or (u, v, key); a multigraph lists each parallel edge.
     """
+    rows, columns = edge_ends(G)
+    kept = np.ones(columns.size, bool) if G.directed else rows <= columns
+    ends = [nodes_of(G, each[kept]) for each in (rows, columns)]
+    if keys and isinstance(G, NetworkXGraph) and G._keys is not None:
+        return list(zip(*ends, compress(G._keys, kept), strict=True))
+    return list(zip(*ends, strict=True))
+
+
+def edge_ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the nodes of each element of edge data, in dict order.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        (rows, columns), two arrays. An undirected edge appears in both directions, and a parallel
+        edge as often as the graph has it.
+    """
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))
-    kept = np.ones(columns.size, bool) if G.directed else rows <= columns
-    if isinstance(G, NetworkXGraph) and G._keys is not None:
-        counts = G._entries.counts
-        rows, columns, kept = (np.repeat(each, counts) for each in (rows, columns, kept))
-        ends = [nodes_of(G, each[kept]) for each in (rows, columns)]
-        if keys:
-            chosen = kept.nonzero()[0].tolist()
-            return list(zip(*ends, [G._keys[k] for k in chosen], strict=True))
-        return list(zip(*ends, strict=True))
-    return list(zip(nodes_of(G, rows[kept]), nodes_of(G, columns[kept]), strict=True))
+    if isinstance(G, NetworkXGraph) and G._entries.counts is not None:
+        return np.repeat(rows, G._entries.counts), np.repeat(columns, G._entries.counts)
+    return rows, columns
+
+
+def edge_values(G: Graph, matrix: Matrix) -> np.ndarray:
+    """Return the value of a Matrix for each element of edge data, in dict order.
+
+    Args:
+        G: the graph.
+        matrix: a Matrix with an entry for each pair of adjacent nodes.
+
+    Returns:
+        An array.
+    """
+    rows, columns = edge_ends(G)
+    csr, n = by_rows(matrix), len(G)
+    keys = np.repeat(np.arange(n), np.diff(csr.indptr)) * n + csr.columns
+    return np.asarray(csr.values)[np.searchsorted(keys, rows.astype(np.int64) * n + columns)]
+
+
+def per_edge(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
+    """Return {(u, v): value} with Python scalars for a graph without parallel edges.
+
+    Args:
+        G: the graph.
+        matrix: a Matrix with an entry for each pair of adjacent nodes.
+
+    Returns:
+        A dict in the order of NetworkX's edges.
+    """
+    rows, columns = edge_ends(G)
+    values = edge_values(G, matrix)
+    kept = slice(None) if G.directed else rows <= columns
+    return dict(zip(edges_of(G), values[kept].tolist(), strict=True))
+
+
+def with_attributes(G: Graph) -> NetworkXGraph:
+    """Return a Graph of the user in the form of a converted graph.
+
+    Args:
+        G: the graph.
+
+    Returns:
+        G itself if it is a converted graph.
+    """
+    if isinstance(G, NetworkXGraph):
+        return G
+    return new_graph(G, weight=None if G._matrix.dtype == "BOOL" else G.weight_name or "weight")
 
 
 def subgraph(
@@ -539,8 +594,7 @@ def subgraph(
     Returns:
         A graph with the same order of nodes and edges.
     """
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=None if G._matrix.dtype == "BOOL" else G.weight_name or "weight")
+    G = with_attributes(G)
     entries = G._entries
     nodes = np.ones(len(G), bool) if nodes is None else nodes
     inside = nodes[entries.rows] & nodes[entries.columns]

@@ -162,7 +162,9 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
         raise nx.NetworkXError("Graph is not connected.")
     if method == "unweighted":
         weight = None
-    neighbors = Neighbors(G, weight)  # refuses negative weights
+    neighbors = Neighbors(G, weight)
+    if neighbors.is_negative:
+        raise NotImplementedError("a weight is negative")
     return algorithms.average_path_length(neighbors.matrix, weight is not None)
 
 
@@ -177,7 +179,7 @@ def single_source_all_shortest_paths(
     G: Graph, source: Any, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
     """Answer `networkx.single_source_all_shortest_paths`."""
-    neighbors = None if weight is None else Neighbors(G, weight, negative=method != "dijkstra")
+    neighbors = None if weight is None else Neighbors(G, weight, bellman_ford=method != "dijkstra")
     return _each_target(G, source, weight, method, neighbors)
 
 
@@ -185,7 +187,7 @@ def all_pairs_all_shortest_paths(
     G: Graph, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
     """Answer `networkx.all_pairs_all_shortest_paths`."""
-    neighbors = Neighbors(G, weight, negative=method != "dijkstra")
+    neighbors = Neighbors(G, weight, bellman_ford=method != "dijkstra")
 
     def paths() -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
         for node in G.labels:
@@ -214,19 +216,19 @@ def _all_parents(
     if weight is not None:
         _check_method(method)
     start = number(G, source, "Source {} not in G")
-    neighbors = neighbors or Neighbors(G, weight, negative=method != "dijkstra")
+    neighbors = neighbors or Neighbors(G, weight, bellman_ford=method != "dijkstra")
     return neighbors.tight_parents(_search(neighbors, start))
 
 
 def _tree(G: Graph, source: Any, weight: Any, method: str, *, reverse: bool = False) -> Tree:
     start = number(G, source, "Source {} is not in G")
-    return _search(Neighbors(G, weight, reverse=reverse, negative=method != "dijkstra"), start)
+    return _search(Neighbors(G, weight, reverse=reverse, bellman_ford=method != "dijkstra"), start)
 
 
 def _all_trees(
     G: Graph, weight: Any, method: str, read: Callable[[Tree], Any]
 ) -> Iterator[tuple[Any, Any]]:
-    return _each_source(Neighbors(G, weight, negative=method != "dijkstra"), read)
+    return _each_source(Neighbors(G, weight, bellman_ford=method != "dijkstra"), read)
 
 
 def _each_source(
@@ -245,7 +247,7 @@ def _search(
     neighbors: Neighbors, start: int, cutoff: float | None = None, target: int | None = None
 ) -> Tree:
     """Search from one vertex, by the algorithm of Bellman and Ford if a weight is negative."""
-    if not neighbors.is_negative:
+    if not (neighbors.is_negative and neighbors.bellman_ford):
         return neighbors.search([start], cutoff, target)
     try:
         distances, parents = algorithms.bellman_ford(neighbors.matrix, start, parents=True)
@@ -292,7 +294,7 @@ def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: Any = "weig
     start = number(G, source, "Node {} not found in graph")
     if source == target:
         return 0
-    tree, end = _search_for(G, [start], target, weight)
+    tree, end = _search_for(Neighbors(G, weight), [start], target)
     if end is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return _length(tree, end)
@@ -351,7 +353,7 @@ def multi_source_dijkstra(
     starts = _sources(G, sources)
     if target in sources:
         return 0, [target]
-    tree, end = _search_for(G, starts, target, weight, cutoff)
+    tree, end = _search_for(Neighbors(G, weight), starts, target, cutoff)
     if end is None:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     return _length(tree, end), tree.path(end)
@@ -375,7 +377,10 @@ def bidirectional_dijkstra(
     number(G, target, "Target {} is not in G")
     if source == target:
         return 0, [source]
-    tree, end = _search_for(G, [start], target, weight)
+    neighbors = Neighbors(G, weight)
+    if neighbors.is_negative:
+        raise NotImplementedError("a weight is negative")
+    tree, end = _search_for(neighbors, [start], target)
     if end is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return _length(tree, end), tree.path(end)
@@ -413,11 +418,11 @@ def _multi_source(G: Graph, sources: Any, cutoff: float | None, weight: Any) -> 
 
 
 def _search_for(
-    G: Graph, starts: list[int], target: Any, weight: Any, cutoff: float | None = None
+    neighbors: Neighbors, starts: list[int], target: Any, cutoff: float | None = None
 ) -> tuple[Tree, int | None]:
     """Return the tree of a search for a target, and the target's number if it is reached."""
-    end = find(G, target)
-    tree = Neighbors(G, weight).search(starts, cutoff, end)
+    end = find(neighbors.G, target)
+    tree = neighbors.search(starts, cutoff, end)
     return tree, end if end is not None and _reaches(tree, end) else None
 
 
@@ -474,7 +479,7 @@ def bellman_ford_predecessor_and_distance(
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """Answer `networkx.bellman_ford_predecessor_and_distance`."""
     start = number(G, source, "Node {} is not found in the graph")
-    neighbors = Neighbors(G, weight, negative=True)
+    neighbors = Neighbors(G, weight, bellman_ford=True)
     tree = _search(neighbors, start)
     if len(G) == 1:
         return {source: []}, {source: 0}
@@ -494,19 +499,19 @@ def all_pairs_bellman_ford_path_length(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     """Answer `networkx.all_pairs_bellman_ford_path_length`."""
-    return _each_source(Neighbors(G, weight, negative=True), Tree.distances)
+    return _each_source(Neighbors(G, weight, bellman_ford=True), Tree.distances)
 
 
 def all_pairs_bellman_ford_path(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     """Answer `networkx.all_pairs_bellman_ford_path`."""
-    return _each_source(Neighbors(G, weight, negative=True), Tree.paths)
+    return _each_source(Neighbors(G, weight, bellman_ford=True), Tree.paths)
 
 
 def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]:
     """Answer `networkx.johnson`."""
-    neighbors = Neighbors(G, weight, negative=True)
+    neighbors = Neighbors(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     return dict(_each_source(neighbors, Tree.paths))
@@ -514,14 +519,14 @@ def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]
 
 def negative_edge_cycle(G: Graph, weight: Any = "weight", heuristic: bool = True) -> bool:
     """Answer `networkx.negative_edge_cycle`."""
-    neighbors = Neighbors(G, weight, negative=True)
+    neighbors = Neighbors(G, weight, bellman_ford=True)
     return neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None
 
 
 def find_negative_cycle(G: Graph, source: Any, weight: Any = "weight") -> list[Any]:
     """Answer `networkx.find_negative_cycle`."""
     start = number(G, source, "Source {} not in G")
-    neighbors = Neighbors(G, weight, negative=True)
+    neighbors = Neighbors(G, weight, bellman_ford=True)
     cycle = algorithms.negative_cycle(neighbors.matrix, start) if neighbors.is_negative else None
     if cycle is None:
         raise nx.NetworkXError("No negative cycles detected.")
@@ -530,7 +535,7 @@ def find_negative_cycle(G: Graph, source: Any, weight: Any = "weight") -> list[A
 
 def _bellman_ford(G: Graph, source: Any, weight: Any) -> Tree:
     start = number(G, source, "Source {} not in G")
-    return _search(Neighbors(G, weight, negative=True), start)
+    return _search(Neighbors(G, weight, bellman_ford=True), start)
 
 
 # --- dense --------------------------------------------------------------------------------------
@@ -545,7 +550,7 @@ def floyd_warshall_predecessor_and_distance(
     G: Graph, weight: Any = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
     """Answer `networkx.floyd_warshall_predecessor_and_distance`."""
-    neighbors = Neighbors(G, weight, negative=True)
+    neighbors = Neighbors(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise NotImplementedError("the graph has a negative cycle")
     nodes = list(G.labels)

@@ -43,6 +43,21 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
     return None
 
 
+def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse a callable `distance`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if callable(argument(args, kwargs, 2, "distance")):
+        return "the distance is a function, but graphla reads the name of an edge attribute"
+    return None
+
+
 def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Refuse `sort_neighbors`, which is a function.
 
@@ -55,36 +70,6 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
         return "sort_neighbors is a function, but graphla keeps the order of the graph"
-    return None
-
-
-def neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `neighbors`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if argument(args, kwargs, 2, "neighbors") is not None:
-        return "neighbors is a function, but graphla reads the neighbors from the graph"
-    return None
-
-
-def no_order(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `topo_order`, and a callable among the arguments.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if kwargs.get("topo_order") is not None or any(isinstance(each, list) for each in args[1:]):
-        return "topo_order is given, but graphla computes its own topological order"
     return None
 
 

@@ -15,13 +15,6 @@ from graphla.networkx.searches import Neighbors, Tree, depth_first, present
 from graphla.sparse import Matrix
 
 
-def generic_bfs_edges(
-    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
-) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.generic_bfs_edges`."""
-    return bfs_edges(G, source, depth_limit=depth_limit)
-
-
 def bfs_edges(
     G: Graph,
     source: Any,
@@ -31,7 +24,7 @@ def bfs_edges(
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.bfs_edges`."""
     # NetworkX reports a missing source when the first edge is read.
-    tree = _search(G, source, reverse, depth_limit)
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
 
 
@@ -39,7 +32,7 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.bfs_predecessors`."""
-    for parent, child in bfs_edges(G, source, depth_limit=depth_limit):
+    for parent, child in bfs_edges(G, source, False, depth_limit, sort_neighbors):
         yield child, parent
 
 
@@ -47,7 +40,7 @@ def bfs_successors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
     """Answer `networkx.bfs_successors`."""
-    tree = _search(G, source, False, depth_limit)
+    tree = _search(G, source, False, depth_limit, sort_neighbors)
     parents, children = tree.edges()
     if not parents.size:
         yield source, []
@@ -68,7 +61,7 @@ def bfs_tree(
     """Answer `networkx.bfs_tree`."""
     if find(G, source) is None:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    tree = _search(G, source, reverse, depth_limit)
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     return _as_graph(G, tree.order, tree.parents)
 
 
@@ -100,9 +93,14 @@ def _source(G: Graph, node: Any) -> int:
     return k
 
 
-def _search(G: Graph, source: Any, reverse: bool, depth_limit: int | None) -> Tree:
+def _search(
+    G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
+) -> Tree:
     start = present(G, source)
-    return Neighbors(G, reverse=reverse).search([start], cutoff=depth_limit)
+    neighbors = Neighbors(G, reverse=reverse)
+    if sort_neighbors is not None:
+        neighbors.sort(sort_neighbors, start)
+    return neighbors.search([start], cutoff=depth_limit)
 
 
 def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph:

@@ -312,8 +312,8 @@ def _algorithms() -> list[Mutant]:
             "cores",
             "the k-core excludes vertices with core number k",
             "swapped comparison",
-            'v = numbers.select(">=", k).new()',
-            'v = numbers.select(">", k).new()',
+            'return _edges_among(A, numbers.select(">=", k).new())',
+            'return _edges_among(A, numbers.select(">", k).new())',
         ),
         one(
             "components",

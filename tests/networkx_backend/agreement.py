@@ -23,7 +23,8 @@ def call(name: str, *args: Any, backend: str | None = None, **kwargs: Any) -> An
     """
     function = backends._registered_algorithms[name]
     try:
-        return listed(function(*args, backend=backend, **kwargs))
+        with nx.config(warnings_to_ignore={"cache"}):
+            return listed(function(*args, backend=backend, **kwargs))
     except Exception as error:
         return error
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import graphla.networkx
 from graphla.networkx import graphs
-from tests.networkx_backend.agreement import assert_agree
+from networkx_backend.agreement import assert_agree
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 backend = graphla.networkx.backend

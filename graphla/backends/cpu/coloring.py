@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.compilers.threads import abandonable, apart
+from graphla.compilers.threads import abandonable, apart, run
 from graphla.formats import Array, Csr
 
 
@@ -17,13 +18,21 @@ def color(a: Csr, numbers: Array) -> Array | None:
 
     Each vertex gets the smallest color that no neighbor with a larger number has.
     """
-    if not compiles(a.nvals, size=a.nrows):
+    n, threads = a.nrows, compiles(a.nvals, size=a.nrows)
+    if not threads:
         return None
-    order = abandonable(lambda: np.argsort(-numbers), a.nrows).astype(np.int32)
-    colors = np.full(a.nrows, -1, np.int32)
-    marks = np.zeros(int(np.diff(a.indptr).max(initial=0)) + 2, np.int32)
-    stop = np.zeros(1, np.int64)
-    arrays = (a.indptr, a.indices, order, colors, marks, stop)
-    loop = load("coloring.color", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays), stop, 1, a.nvals)
-    return colors
+    threads = threads_worth(n + a.nvals, threads)
+    order = abandonable(lambda: np.argsort(-numbers), n).astype(np.int32)
+    states = np.zeros(n, np.int32)
+    if threads > 1:
+        states = np.empty(n, np.uint64)
+        states[order] = np.arange(n, dtype=np.uint64) << np.uint64(32)
+    width = int(np.diff(a.indptr).max(initial=0)) + 4
+    marks = np.zeros(threads * width, np.int32)
+    cursor, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    arrays = (a.indptr, a.indices, order, states, cursor, marks, stop)
+    loop = load("coloring.color", (numba_ops.sharing, threads > 1), arrays)
+    parts = [(thread,) for thread in range(threads)]
+    call = lambda thread: loop(*arrays, width, thread)  # noqa: E731
+    apart(lambda: run(call, parts, threads, stop), stop, threads, a.nvals)
+    return states.astype(np.uint32).view(np.int32) - np.int32(1)

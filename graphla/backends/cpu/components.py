@@ -5,34 +5,62 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.loops.components import (
+    FIND_LARGEST,
+    FLATTEN,
+    HOOK,
+    JOIN_REST,
+    JOIN_SECOND,
+    LABEL,
+    NONE,
+    Rows,
+)
+from graphla.backends.cpu.operands import Parts, even_parts, row_parts, threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart
+from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
 
 @try_loops
 def components(out: Csr, into: Csr | None) -> Array:
     """Return the smallest vertex of the weak component of each vertex, as int64[n]."""
-    if compiles(out.nvals, size=out.nrows):
-        return _components_numba(out, into)
+    threads = compiles(out.nvals, size=out.nrows)
+    if threads:
+        return _components_numba(out, into, threads_worth(out.nrows + out.nvals, threads))
     return label_by_search(out, "weak")
 
 
-def _components_numba(out: Csr, into: Csr | None) -> Array:
+def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     n = out.nrows
     if not n:
         return np.empty(0, np.int64)
-    parent, tally = np.arange(n, dtype=np.int32), np.zeros(n, np.int32)
+    parent, tally = np.empty(n, np.int32), np.zeros(n, np.int32)
     labels = np.empty(n, np.int64)
     other = out if into is None else into
-    rows = (out.indptr, out.indices, other.indptr, other.indices)
-    stop = np.zeros(1, np.int64)
-    arrays = (*rows, parent, tally, labels, stop)
-    flags = (int(other is not out), int(into is not None))
-    loop = load("components.label", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays, *flags), stop, 1, n + out.nvals)
-    return labels
+    pair = out.indptr, out.indices, other.indptr, other.indices
+    rows = Rows(*pair, int(other is not out))
+    stop, skips = np.zeros(1, np.int64), into is not None
+    arrays = parent, tally, labels, stop
+    loop = load("components.label", (numba_ops.sharing, threads > 1), (rows, *arrays))
+    even, by_entries = even_parts(n, n + out.nvals, threads), row_parts(out.indptr, threads)
+
+    def run_step(step: int, parts: Parts, whole: int = NONE) -> list[int]:
+        call = lambda *part: loop(*rows, *arrays, step, whole, *part)  # noqa: E731
+        return run(call, parts, threads, stop)
+
+    def run_all() -> Array:
+        run_step(HOOK, even)
+        run_step(JOIN_SECOND, even)
+        whole = NONE
+        if skips:
+            run_step(FLATTEN, even)
+            (whole,) = run_step(FIND_LARGEST, [(0, n)])
+        run_step(JOIN_REST, by_entries, whole)
+        run_step(LABEL, even)
+        return labels
+
+    return apart(run_all, stop, threads, n + out.nvals)
 
 
 def label_by_search(a: Csr, connection: str) -> Array:

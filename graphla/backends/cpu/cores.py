@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
+from graphla.backends.cpu.loops.cores import IS_OVER, Rows, Work
+from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
-from graphla.compilers.threads import apart
+from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
 
@@ -15,19 +17,22 @@ from graphla.formats import Array, Csr
 def cores(out: Csr, into: Csr | None) -> Array | None:
     """Return the core number of each vertex as int64[n], or None if no compiled loop runs."""
     n = out.nrows
-    if not compiles(out.nvals, size=n):
+    threads = compiles(out.nvals, size=n)
+    if not threads:
         return None
+    threads = threads_worth(n + out.nvals, threads)
     degrees = np.diff(out.indptr).astype(np.int32, copy=False)
     if into is not None:
         degrees += np.diff(into.indptr).astype(np.int32, copy=False)
-    left, queue, stop = (
-        np.arange(n, dtype=np.int32),
-        np.empty(n + 1, np.int32),
-        np.zeros(1, np.int64),
-    )
+    left = np.empty(2 * n if threads > 1 else n, np.int32)
+    left[:n] = np.arange(n, dtype=np.int32)
+    state, stop = np.zeros(IS_OVER + 1, np.int64), np.zeros(1, np.int64)
     other = out if into is None else into
-    rows = (out.indptr, out.indices, other.indptr, other.indices)
-    arrays = (*rows, degrees, left, queue, stop)
-    loop = load("cores.peel", (numba_ops.nothing,), arrays)
-    apart(lambda: loop(*arrays, int(into is not None)), stop, 1, n + out.nvals)
+    pair = out.indptr, out.indices, other.indptr, other.indices
+    rows = Rows(*pair, int(into is not None))
+    work = Work(degrees, left, np.empty(n + 1, np.int32), state, stop)
+    loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
+    call = lambda thread: loop(*rows, *work, thread)  # noqa: E731
+    parts = [(thread,) for thread in range(threads)]
+    apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
     return degrees.astype(np.int64)

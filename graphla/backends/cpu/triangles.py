@@ -6,7 +6,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.triangles import UNFIT, WORDS
-from graphla.backends.cpu.operands import row_parts
+from graphla.backends.cpu.operands import Parts, row_parts
 from graphla.compilers import numba_ops, scratch
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
@@ -39,9 +39,7 @@ def count_triangles(a: Csr) -> int | None:
 def _count(a: Csr, threads: int, stop: Array) -> int:
     parts = row_parts(a.indptr, threads)
     if a.nvals <= SPARSE * a.nrows:
-        given = a.indptr, a.indices, stop
-        loop = load("triangles.count_in_short_rows", (numba_ops.nothing,), given)
-        found = run(lambda *part: loop(*given, SHORT, *part), parts, threads, stop)
+        found = count_in_short_rows(a, None, parts, threads, stop)
         if UNFIT not in found:
             return sum(found)
     ranks = np.empty(a.nrows, np.int32)
@@ -66,3 +64,18 @@ def _count(a: Csr, threads: int, stop: Array) -> int:
         return found
 
     return sum(run(count, parts, threads, stop))
+
+
+def count_in_short_rows(
+    a: Csr, support: Array | None, parts: Parts, threads: int, stop: Array
+) -> list[int]:
+    """Return the number of triangles of each part of the rows, or UNFIT if one of its rows is long.
+
+    If `support` is given, also count the triangles of each edge there, at its entry below the
+    diagonal; the parts must then not run at the same time.
+    """
+    counts = np.empty(1, np.int32) if support is None else support
+    given = a.indptr, a.indices, counts, stop
+    spec = numba_ops.counting, support is not None
+    loop = load("triangles.count_in_short_rows", spec, given)
+    return run(lambda *part: loop(*given, SHORT, *part), parts, threads, stop)

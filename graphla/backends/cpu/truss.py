@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
-from graphla.backends.cpu.loops.truss import ASYMMETRIC, STOPPED, UNFIT, Rows
+from graphla.backends.cpu.loops.truss import ASYMMETRIC, STOPPED, Rows
+from graphla.backends.cpu.operands import even_parts
 from graphla.backends.cpu.select import keep
-from graphla.backends.cpu.triangles import SHORT, SPARSE
+from graphla.backends.cpu.triangles import SPARSE, UNFIT, count_in_short_rows
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart
@@ -39,9 +40,10 @@ def _find_trusses(a: Csr, k: int | None, stop: Array) -> Array:
     if k is None or k < 3 or a.nvals > SPARSE * a.nrows:
         return _decompose(a, k, stop)
     flags = np.zeros(a.nvals, np.bool_)
-    arrays = a.indptr, a.indices, np.zeros(a.nvals, np.int32), flags
-    if _call("find_supported", stop, *arrays, integers=(SHORT, k - 2)) == UNFIT:
+    support = np.zeros(a.nvals, np.int32)
+    if UNFIT in count_in_short_rows(a, support, even_parts(a.nrows, a.nvals, 1), 1, stop):
         return _decompose(a, k, stop)
+    _call("flag_supported", stop, a.indptr, a.indices, support, flags, integers=(k - 2,))
     found = np.zeros(a.nvals, np.int32)
     if flags.any():
         found[flags] = _decompose(keep(a, flags), k, stop)

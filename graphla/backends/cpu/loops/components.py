@@ -1,18 +1,41 @@
 """Find weak components by union-find.
 
 parent(v) is a vertex in the component of v, and parent(v) <= v. So the root of a tree is its
-smallest vertex. The first pass joins the trees at both ends of the first SAMPLED edges of each row.
-Then usually most vertices are in one large tree. The second pass processes all edges, but skips the
+smallest vertex. First, each vertex is attached to the first vertex of its row, if that is smaller,
+and then the trees at the ends of the second edge of each row are joined. Then usually most vertices
+are in one large tree. Last, the trees at the ends of all other edges are joined, except for the
 rows of the vertices in this tree: an edge from such a row to a vertex outside the tree is also in
 the row of that vertex.
+
+Several threads may join trees at the same time. They use an atomic operation to attach a root, and
+none to move a vertex that is not a root: two threads that move the same vertex away from the same
+parent both go on to join that parent, so that no edge is lost (L. Dhulipala, C. Hong and J. Shun,
+*ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms*, 2020).
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-SAMPLED = 2  # number of entries of each row that the first pass uses
+from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
+
+ONE, TWO = np.uint64(1), np.uint64(2)
 SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
-BATCH = 1023
-FINISHED, STOPPED = range(2)
+BATCH = np.uint64(1023)
+STOPPED = -2
+NONE = -1
+HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
+"""The steps, in this order. All threads must have finished a step before the next one begins."""
+
+
+class Rows(NamedTuple):
+    """A matrix in CSR, and its transpose or the same matrix."""
+
+    indptr: Any
+    indices: Any
+    other_indptr: Any
+    other_indices: Any
+    both: Any  # whether the columns are read in addition to the rows, to find the rest of the edges
 
 
 def join(kept_parent, u, v):
@@ -26,62 +49,79 @@ def join(kept_parent, u, v):
         if above < other:
             u, v = v, u
             above, other = other, above
-        kept_parent[np.uint64(u)] = other
-        if above == u:
+        if above != u:
+            kept_parent[np.uint64(u)] = other
+            u = above
+        elif not IS_SHARED:
+            kept_parent[np.uint64(u)] = other
             break
-        u = above
+        elif compare_and_swap(kept_parent, np.uint64(u), above, other):
+            break
         above = kept_parent[np.uint64(u)]
 
 
-def label(
-    a_indptr,
-    a_indices,
-    b_indptr,
-    b_indices,
-    kept_parent,
-    kept_tally,
-    out_labels,
-    kept_stop,
-    both,
-    skips,
-):
-    """Label each vertex with the smallest vertex of its component.
+def find_largest(parent, kept_tally):
+    """Return the root of the tree that is the largest in a sample of vertices."""
+    n = parent.size
+    whole, most = NONE, 0
+    for k in range(SAMPLES):
+        root = np.uint64(parent[np.uint64((k * 0x9E3779B1) % n)])
+        kept_tally[root] += 1
+        if kept_tally[root] > most:
+            whole, most = np.int64(root), kept_tally[root]
+    return whole
 
-    The first pass joins the trees at both ends of the first SAMPLED edges of each row. The second
-    pass does the same for all edges. If `both` is set, the second pass reads the columns of the
-    matrix in addition to the rows. If `skips` is set, it skips the vertices in the tree that is the
-    largest in a sample.
+
+def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whole, start, stop):
+    """Run a step for the vertices start..stop - 1.
+
+    The last step labels each vertex with the smallest vertex of its component. JOIN_REST skips the
+    vertices in the tree with root `whole`.
     """
-    n = a_indptr.size - 1
-    for place in range(SAMPLED):
-        for v in range(n):
-            if v & BATCH == 0 and kept_stop[0]:
+    indptr, indices, other_indptr, other_indices, both = rows
+    if kept_stop[0]:
+        return STOPPED
+    if step == FIND_LARGEST:
+        return find_largest(kept_parent, kept_tally)
+    first, last = np.uint64(start), np.uint64(stop)
+    if step == HOOK:
+        for v in range(first, last):
+            p, root = np.uint64(indptr[v]), np.int32(v)
+            if p < np.uint64(indptr[v + ONE]) and indices[p] < root:
+                root = indices[p]
+                if np.uint64(root) >= first:
+                    root = kept_parent[np.uint64(root)]
+            kept_parent[v] = root
+    elif step == JOIN_SECOND:
+        for v in range(first, last):
+            if (v - first) & BATCH == 0 and kept_stop[0]:
                 return STOPPED
-            p = np.uint64(a_indptr[v]) + np.uint64(place)
-            if p < np.uint64(a_indptr[v + 1]):
-                join(kept_parent, np.int32(v), a_indices[p])
-    # A parent has a smaller number than its child, so the loop has already found the root of the
-    # parent.
-    for v in range(n):
-        kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
-    whole, most = np.int32(-1), 0
-    if skips:
-        for k in range(SAMPLES):
-            v = kept_parent[np.uint64((k * 0x9E3779B1) % n)]
-            kept_tally[np.uint64(v)] += 1
-            if kept_tally[np.uint64(v)] > most:
-                whole, most = v, kept_tally[np.uint64(v)]
-    for v in range(n):
-        if v & BATCH == 0 and kept_stop[0]:
-            return STOPPED
-        if kept_parent[v] == whole:
-            continue
-        for p in range(np.uint64(a_indptr[v]), np.uint64(a_indptr[v + 1])):
-            join(kept_parent, np.int32(v), a_indices[p])
-        if both:
-            for p in range(np.uint64(b_indptr[v]), np.uint64(b_indptr[v + 1])):
-                join(kept_parent, np.int32(v), b_indices[p])
-    for v in range(n):
-        kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
-        out_labels[v] = kept_parent[v]
-    return FINISHED
+            p = np.uint64(indptr[v]) + ONE
+            if p < np.uint64(indptr[v + ONE]):
+                join(kept_parent, np.int32(v), indices[p])
+    elif step == JOIN_REST:
+        for v in range(first, last):
+            if (v - first) & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            if kept_parent[v] == whole:
+                continue
+            p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+            if p < end and np.uint64(indices[p]) > v:  # then HOOK did not use the first edge
+                join(kept_parent, np.int32(v), indices[p])
+            for q in range(p + TWO, end):
+                join(kept_parent, np.int32(v), indices[q])
+            if both:
+                for q in range(np.uint64(other_indptr[v]), np.uint64(other_indptr[v + ONE])):
+                    join(kept_parent, np.int32(v), other_indices[q])
+    else:
+        for v in range(first, last):
+            root = kept_parent[np.uint64(kept_parent[v])]
+            if IS_SHARED:
+                above = kept_parent[np.uint64(root)]
+                while above != root:
+                    root = above
+                    above = kept_parent[np.uint64(root)]
+            kept_parent[v] = root
+            if step == LABEL:
+                out_labels[v] = root
+    return NONE

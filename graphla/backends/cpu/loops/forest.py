@@ -1,20 +1,29 @@
 """A spanning forest of minimum weight by Borůvka's algorithm.
 
-In each round, the lightest edge that leaves each tree is selected. The edges are the entries of an
-upper triangular matrix; among edges of equal weight, the first entry is selected. The first two
-rounds read the matrix. The second round also writes the row and the position of each remaining edge
-to `kept_rows` and `kept_places`. Later rounds read these lists only, because usually few edges
-remain after the first round. parent(v) is at most v, and repeated steps to the parent lead to the
-root of v's tree.
+In each round, the first edge that leaves each tree is selected, and the trees at its ends are
+joined. The edges are the entries of an upper triangular matrix, in order of weight; among edges of
+equal weight, the first entry comes first. This order is strict, so the selected edges form no
+cycle.
+
+A word denotes an edge: the upper half is the row, and the lower half is the number of the entry
+within the row. So words are in the order of the entries. `words` lists the edges that may still
+leave a tree. Each thread writes its own part of this list.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-BATCH = 1023
-FINISHED, STOPPED = range(2)
+from graphla.backends.cpu.loops.components import join
+from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
+
+BATCH = np.uint64(1023)
 ONE = np.uint64(1)
+HALF = np.uint64(32)
+LOWER = np.int64(0xFFFFFFFF)
+STOPPED, NONE = -2, -1
+SCAN_ROWS, SCAN_WORDS, SELECT, FLATTEN = range(4)
+ALL, LIGHT, HEAVY = range(3)
 
 
 class Rows(NamedTuple):
@@ -23,82 +32,142 @@ class Rows(NamedTuple):
     indptr: Any
     indices: Any
     values: Any
+    step: Any  # 0 if all values are equal and stored once, otherwise 1
+
+
+class Trees(NamedTuple):
+    """The trees. Between the rounds, the parent of each vertex is the root of its tree."""
+
+    parents: Any
+    best: Any  # for each root, the word of the first edge that leaves its tree, or NONE
+    # For each root, the weight of best(root). While several threads run, it may be the weight of an
+    # edge that was in best(root) earlier in this round, but never a weight that comes first.
+    weights: Any
+    bounds: Any  # the weight that comes last of all weights, and the last of the light weights
+
+
+def comes_before(w, x, greatest):
+    """Return whether weight w comes before weight x."""
+    return w > x if greatest else w < x
+
+
+def place_of(a: Rows, word):
+    """Return the position of an edge in the matrix."""
+    return np.uint64(a.indptr[np.uint64(word) >> HALF]) + np.uint64(word & LOWER)
+
+
+def offer(a: Rows, trees: Trees, tree, word, w, greatest):
+    """Make the edge the best of the tree, unless the present best comes before it."""
+    best, weights = trees.best, trees.weights
+    t = np.uint64(tree)
+    bound = weights[t]
+    if comes_before(bound, w, greatest):
+        return
+    held = best[t]
+    if held >= 0 and bound == w and held < word:
+        return
+    if not IS_SHARED:
+        best[t], weights[t] = word, w
+        return
+    while True:
+        if held >= 0:
+            x = a.values[place_of(a, held) * np.uint64(a.step)]
+            if comes_before(x, w, greatest) or (x == w and held < word):
+                return
+        if compare_and_swap(best, t, held, word):
+            weights[t] = w
+            return
+        held = best[t]
+
+
+def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, start, stop):
+    """Offer the edges in rows start..stop - 1 to the trees at their ends, and return their number.
+
+    `which` is ALL, LIGHT or HEAVY. If `lists` is set, list the edges that leave a tree.
+    """
+    indptr, indices, values, step = a
+    parents, most = trees.parents, trees.bounds[1]
+    first = kept = np.uint64(indptr[np.uint64(start)])
+    for i in range(np.uint64(start), np.uint64(stop)):
+        if (i - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        u = parents[i]
+        begin = np.uint64(indptr[i])
+        for p in range(begin, np.uint64(indptr[i + ONE])):
+            w = values[p * np.uint64(step)]
+            if which != ALL and comes_before(most, w, greatest) != (which == HEAVY):
+                continue
+            v = parents[np.uint64(indices[p])]
+            if u == v:
+                continue
+            word = np.int64((i << HALF) | (p - begin))
+            if lists:
+                words[kept] = word
+            kept += ONE
+            offer(a, trees, u, word, w, greatest)
+            offer(a, trees, v, word, w, greatest)
+    return np.int64(kept - first)
+
+
+def scan_words(a: Rows, trees: Trees, words, stop_flag, greatest, start, stop):
+    """Offer the edges in words[start:stop] to the trees at their ends, and return their number.
+
+    Edges that leave no tree are removed from the list; the others move to the front.
+    """
+    parents = trees.parents
+    kept = np.uint64(start)
+    for e in range(np.uint64(start), np.uint64(stop)):
+        if (e - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        word = words[e]
+        p = place_of(a, word)
+        u = parents[np.uint64(word) >> HALF]
+        v = parents[np.uint64(a.indices[p])]
+        if u == v:
+            continue
+        words[kept] = word
+        kept += ONE
+        w = a.values[p * np.uint64(a.step)]
+        offer(a, trees, u, word, w, greatest)
+        offer(a, trees, v, word, w, greatest)
+    return np.int64(kept) - start
 
 
 def grow(
     a: Rows,
+    kept_trees: Trees,
+    kept_words,
     out_flags,
-    kept_rows,
-    kept_places,
-    kept_best,
-    kept_weights,
-    kept_from,
-    kept_parent,
-    kept_stop,
-    step,
+    stop_flag,
     greatest,
+    action,
+    which,
+    lists,
+    start,
+    stop,
 ):
-    """Set the flag of each entry that is an edge of the forest."""
-    a_indptr, a_indices, a_values = a
-    n = a_indptr.size - 1
-    turn, left = 0, 1
-    while left:
-        kept_best[:] = -1
-        kept = np.uint64(0)
-        if turn < 2:
-            for i in range(n):
-                if i & BATCH == 0 and kept_stop[0]:
-                    return STOPPED
-                root = kept_parent[i]
-                for p in range(np.uint64(a_indptr[i]), np.uint64(a_indptr[i + 1])):
-                    u, v = root, kept_parent[np.uint64(a_indices[p])]
-                    if u == v:
-                        continue
-                    if turn:
-                        kept_rows[kept], kept_places[kept] = i, p
-                    kept += ONE
-                    w = a_values[p * np.uint64(step)]
-                    for _ in range(2):
-                        t = np.uint64(u)
-                        best = kept_weights[t]
-                        if kept_best[t] < 0 or (w > best if greatest else w < best):
-                            kept_best[t], kept_weights[t], kept_from[t] = p, w, i
-                        u = v
-        else:
-            for e in range(left):
-                if e & BATCH == 0 and kept_stop[0]:
-                    return STOPPED
-                i, p = kept_rows[e], kept_places[e]
-                u = kept_parent[np.uint64(i)]
-                v = kept_parent[np.uint64(a_indices[np.uint64(p)])]
-                if u == v:
-                    continue
-                kept_rows[kept], kept_places[kept] = i, p
-                kept += ONE
-                w = a_values[np.uint64(p * step)]
-                for _ in range(2):
-                    t = np.uint64(u)
-                    best = kept_weights[t]
-                    if kept_best[t] < 0 or (w > best if greatest else w < best):
-                        kept_best[t], kept_weights[t], kept_from[t] = p, w, i
-                    u = v
-        turn, left = turn + 1, np.int64(kept)
-        for r in range(n):
-            if r & BATCH == 0 and kept_stop[0]:
-                return STOPPED
-            p = kept_best[r]
-            if p < 0:
-                continue
-            u, v = kept_from[r], a_indices[np.uint64(p)]
-            while kept_parent[np.uint64(u)] != u:
-                u = kept_parent[np.uint64(u)]
-            while kept_parent[np.uint64(v)] != v:
-                v = kept_parent[np.uint64(v)]
-            if u != v:
-                out_flags[np.uint64(p)] = True
-                kept_parent[np.uint64(max(u, v))] = min(u, v)
-        # A parent has a smaller number than its child, so the loop has already found the root of
-        # the parent.
-        for v in range(n):
-            kept_parent[v] = kept_parent[np.uint64(kept_parent[v])]
-    return FINISHED
+    """Run a step of a round on a part of the rows, of the words, or of the vertices.
+
+    All parts of a step must be finished before the next step begins. SELECT sets the flags of the
+    selected edges in `out_flags`, and FLATTEN prepares the trees for the next round.
+    """
+    if action == SCAN_ROWS:
+        return scan_rows(a, kept_trees, kept_words, stop_flag, greatest, which, lists, start, stop)
+    if action == SCAN_WORDS:
+        return scan_words(a, kept_trees, kept_words, stop_flag, greatest, start, stop)
+    parents, best = kept_trees.parents, kept_trees.best
+    for v in range(np.uint64(start), np.uint64(stop)):
+        if (v - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
+            return STOPPED
+        if action == FLATTEN:
+            root = parents[v]
+            while parents[np.uint64(root)] != root:
+                root = parents[np.uint64(root)]
+            parents[v] = root
+            best[v] = NONE
+            kept_trees.weights[v] = kept_trees.bounds[0]
+        elif best[v] >= 0:
+            p = place_of(a, best[v])
+            out_flags[p] = True
+            join(parents, np.int32(best[v] >> np.int64(HALF)), a.indices[p])
+    return 0

@@ -1,10 +1,46 @@
-"""Maximal matching: the heaviest edges are selected first."""
+"""Maximal matching, heaviest edges first, by proposals.
+
+Each vertex proposes to the neighbor on its best edge. A vertex keeps the best proposal that it gets
+as its suitor. A vertex whose proposal is refused or replaced proposes to the neighbor on its next
+best edge. In the end, each vertex is the suitor of its own suitor, and the matching is that of the
+greedy loop over all edges from the best to the worst, whatever the order of the proposals (F. Manne
+and M. Halappanavar, *New Effective Multithreaded Matching Algorithms*, 2014).
+
+Edges are compared by weight, then by their hash, and then by their ends.
+"""
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
-FREE, NONE = -1, -2
+from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
+
+NONE = -1
 BATCH = 1023
 FINISHED, STOPPED = range(2)
+ONE = np.uint64(1)
+
+
+class Links(NamedTuple):
+    """A matrix in CSR, and a random word for each vertex."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    words: Any
+    step: Any  # 0 if all values are equal and stored once, otherwise 1
+
+
+class Suitors(NamedTuple):
+    """The proposals."""
+
+    suitors: Any  # the vertex whose proposal each vertex keeps, or NONE
+    places: Any  # the position in the matrix of the last proposal of each vertex, if `step` is 1
+    # The hash of the edge between each vertex and its suitor or, if `step` is 1, its weight. If
+    # there is no suitor, it is 0 or the lowest weight. While several threads run, it may be that of
+    # an earlier suitor.
+    hashes: Any
+    weights: Any
 
 
 def mix(x):
@@ -14,59 +50,87 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-def best_neighbor(indptr, indices, values, words, out_mates, step, v):
-    """Return the free neighbor on the best edge of v, or NONE if no neighbor is free.
+def is_better(value, number, u, v, other_value, other_number, other_u, other_v):
+    """Return whether the edge {u, v} comes before another edge; `number` is its hash."""
+    if value != other_value:
+        return value > other_value
+    if number != other_number:
+        return number > other_number
+    low, other_low = min(u, v), min(other_u, other_v)
+    return low < other_low or (low == other_low and max(u, v) < max(other_u, other_v))
 
-    The best edge is the edge with the largest weight. Among edges of equal weight, it is the edge
-    with the largest hash. Among edges of equal hash, it is the edge to the neighbor with the
-    smallest number. The hash of an edge is computed from both of its ends, so it is the same seen
-    from either end.
+
+def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
+    """Return the suitor of v if the edge {u, v} is better than its edge to v, otherwise u.
+
+    The result is NONE if v has no suitor.
     """
-    best, value, number = NONE, values[0], np.uint64(0)
-    for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
-        j = np.int64(indices[p])
-        if out_mates[j] != FREE or j == v:
-            continue
+    while True:
+        x = np.int64(kept.suitors[np.uint64(v)])
+        if x == NONE:
+            return x
+        place = np.uint64(kept.places[np.uint64(x) * np.uint64(links.step)])
+        other = links.values[place * np.uint64(links.step)]
+        drawn = mix(links.words[np.uint64(v)] + links.words[np.uint64(x)])
+        if is_better(value, number, u, v, other, drawn, x, v):
+            return x
+        # Another thread may have replaced x, which then changed its place before it was read here.
+        if not IS_SHARED or kept.suitors[np.uint64(v)] == x:
+            return np.int64(u)
+
+
+def propose(links: Links, kept: Suitors, u):
+    """Propose to the best neighbor of u that prefers u to its suitor.
+
+    Return the vertex that must propose next: the suitor that u replaced, u again if another thread
+    was faster, or NONE.
+    """
+    indptr, indices, values, words, step = links
+    best, value, number, replaced, place = NONE, values[0], np.uint64(0), NONE, np.uint64(0)
+    for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+        v = np.int64(indices[p])
         other = values[p * np.uint64(step)]
-        if best != NONE and other < value:
+        if v == np.int64(u) or (best != NONE and other < value):
             continue
-        drawn = mix(words[v] + words[j])
-        if best == NONE or other > value or drawn > number or (drawn == number and j < best):
-            best, value, number = j, other, drawn
-    return best
+        drawn = mix(words[u] + words[np.uint64(v)])
+        if best != NONE and not is_better(other, drawn, u, v, value, number, u, best):
+            continue
+        if step:
+            if other < kept.weights[np.uint64(v)]:
+                continue
+        elif drawn < kept.hashes[np.uint64(v)]:
+            continue
+        held = suitor_to_replace(links, kept, other, drawn, np.int64(u), v)
+        if held != np.int64(u):
+            best, value, number, replaced, place = v, other, drawn, held, p
+    if best == NONE:
+        return np.int64(NONE)
+    if step:
+        kept.places[u] = np.int64(place)
+    v = np.uint64(best)
+    if IS_SHARED:
+        if not compare_and_swap(kept.suitors, v, np.int32(replaced), np.int32(u)):
+            return np.int64(u)
+    else:
+        kept.suitors[v] = np.int32(u)
+    if step:
+        kept.weights[v] = value
+    else:
+        kept.hashes[v] = number
+    return np.int64(replaced)
 
 
-def match(indptr, indices, values, words, out_mates, kept_wanted, kept_path, kept_stop, step):
-    """Match edges that are the best at both ends; follow paths of better and better edges.
+def match(links: Links, kept_suitors: Suitors, stop_flag, start, stop):
+    """Let the vertices start..stop - 1 propose, and all vertices that they replace.
 
-    `mates` is initially FREE. At the end it holds the mate of each vertex, or NONE if no neighbor
-    is free. `wanted` holds, for each vertex on the path, its best neighbor, which is the next
-    vertex of the path.
+    At first no vertex has a suitor.
     """
     turns = 0
-    for start in range(out_mates.size):
-        if out_mates[start] != FREE:
-            continue
-        depth = 1
-        kept_path[0] = start
-        kept_wanted[start] = best_neighbor(indptr, indices, values, words, out_mates, step, start)
-        while depth:
-            if turns & BATCH == 0 and kept_stop[0]:
+    for first in range(np.uint64(start), np.uint64(stop)):
+        u = np.int64(first)
+        while u != NONE:
+            if turns & BATCH == 0 and stop_flag[0]:
                 return STOPPED
             turns += 1
-            v = np.int64(kept_path[depth - 1])
-            u = np.int64(kept_wanted[v])
-            if u == NONE:
-                out_mates[v] = NONE
-                depth -= 1
-            elif out_mates[u] != FREE:
-                kept_wanted[v] = best_neighbor(indptr, indices, values, words, out_mates, step, v)
-            elif depth > 1 and np.int64(kept_path[depth - 2]) == u:
-                out_mates[v] = u
-                out_mates[u] = v
-                depth -= 2
-            else:
-                kept_wanted[u] = best_neighbor(indptr, indices, values, words, out_mates, step, u)
-                kept_path[depth] = u
-                depth += 1
+            u = propose(links, kept_suitors, np.uint64(u))
     return FINISHED

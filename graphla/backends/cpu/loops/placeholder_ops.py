@@ -25,6 +25,8 @@ LEAST = False
 
 IS_SHARED = False
 """Whether several threads run the loop on the same arrays."""
+HAS_SUPPORT = False
+"""Whether the loop counts the triangles of each edge, and not only all triangles."""
 HAS_PARENTS = False
 """Whether the loop writes parents."""
 INFINITE = np.inf
@@ -151,6 +153,11 @@ def fetch_or(array, index, value):
     old = array[index]
     array[index] = old | value
     return old
+
+
+def watch(array, index):
+    """Let other threads run, and return array[index]: for loops that wait for another thread."""
+    return array[index]
 
 
 def view(address, size, dtype):

@@ -14,7 +14,7 @@ first rows of L, and the array of bitmaps has WORDS words for each of these rows
 
 import numpy as np
 
-from graphla.backends.cpu.loops.placeholder_ops import local_array
+from graphla.backends.cpu.loops.placeholder_ops import HAS_SUPPORT, local_array
 
 ONE = np.uint64(1)
 BATCH = np.uint64(1023)
@@ -32,11 +32,12 @@ ODD_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 ONES = np.uint64(0x0101010101010101)  # one in each byte
 
 
-def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
+def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, stop):
     """Return the number of triangles whose vertex with the highest number is in start..stop.
 
     The loop merges the rows of the matrix, and does not need L. If a row has more than `most`
-    entries, return UNFIT.
+    entries, return UNFIT. If HAS_SUPPORT is set, count the triangles of each edge in
+    `kept_support`, at its entry below the diagonal.
     """
     total = 0
     for u in range(np.uint64(start), np.uint64(stop)):
@@ -45,7 +46,7 @@ def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
         if np.int64(end - begin) > most:
             return UNFIT
-        for p in range(begin, end):
+        for p in range(begin + ONE, end):  # row u has no column before the first one
             v = np.uint64(indices[p])
             if v >= u:
                 break
@@ -57,6 +58,10 @@ def count_in_short_rows(indptr, indices, stop_flag, most, start, stop):
                 while indices[at] < w:  # ends at v, which row u contains, because v > w
                     at += ONE
                 total += indices[at] == w
+                if HAS_SUPPORT and indices[at] == w:
+                    kept_support[p] += 1
+                    kept_support[q] += 1
+                    kept_support[at] += 1
     return total
 
 

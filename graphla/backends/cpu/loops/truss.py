@@ -12,7 +12,7 @@ import numpy as np
 
 ONE = np.uint64(1)
 BATCH = np.uint64(1023)
-FINISHED, STOPPED, ASYMMETRIC, UNFIT = 0, -1, -2, -3
+FINISHED, STOPPED, ASYMMETRIC = 0, -1, -2
 
 
 class Rows(NamedTuple):
@@ -112,37 +112,16 @@ def first_from(indices, begin, end, column):
     return begin
 
 
-def find_supported(indptr, indices, kept_support, out_flags, stop_flag, most, needed):
+def flag_supported(indptr, indices, support, out_flags, stop_flag, needed):
     """Flag the entries of the edges that are in at least `needed` triangles.
 
-    The loop merges the rows of the matrix. If a row has more than `most` entries, return UNFIT.
-    `kept_support` counts triangles only at the entries below the diagonal.
+    The number of triangles of an edge is given at its entry below the diagonal.
     """
     for row in range(indptr.size - 1):
-        u = np.uint64(row)
-        if u & BATCH == 0 and stop_flag[0]:
+        if np.uint64(row) & BATCH == 0 and stop_flag[0]:
             return STOPPED
-        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
-        if np.int64(end - begin) > most:
-            return UNFIT
-        for p in range(begin, end):
-            v = np.uint64(indices[p])
-            if v >= u:
-                break
-            at = begin
-            for q in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                w = indices[q]
-                if np.uint64(w) >= v:
-                    break
-                while indices[at] < w:  # ends at v, which row u contains, because v > w
-                    at += ONE
-                if indices[at] == w:
-                    kept_support[p] += 1
-                    kept_support[q] += 1
-                    kept_support[at] += 1
-    for row in range(indptr.size - 1):
         for p in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
-            if kept_support[p] >= needed:
+            if support[p] >= needed:
                 v = np.uint64(indices[p])
                 end = np.uint64(indptr[v + ONE])
                 mirror = first_from(indices, np.uint64(indptr[v]), end, row)

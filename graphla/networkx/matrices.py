@@ -1,0 +1,199 @@
+"""Matrices of a graph, and their eigenvalues, for NetworkX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.graph import Graph
+from graphla.io import to_scipy_sparse
+from graphla.networkx.graphs import edge_ends, find, number, weighted, with_attributes
+from graphla.sparse import Matrix
+
+MISSING = "Node {} in nodelist is not in G"
+
+
+# --- matrices -------------------------------------------------------------------------------------
+
+
+def adjacency_matrix(
+    G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight"
+) -> Any:
+    """Answer `networkx.adjacency_matrix`."""
+    A = to_scipy_sparse(_adjacency(G, nodelist, weight))
+    return A if dtype is None else A.astype(dtype)
+
+
+def laplacian_matrix(G: Graph, nodelist: Any = None, weight: str | None = "weight") -> Any:
+    """Answer `networkx.laplacian_matrix`."""
+    return to_scipy_sparse(algorithms.laplacian_matrix(_adjacency(G, nodelist, weight)))
+
+
+def normalized_laplacian_matrix(
+    G: Graph, nodelist: Any = None, weight: str | None = "weight"
+) -> Any:
+    """Answer `networkx.normalized_laplacian_matrix`."""
+    return to_scipy_sparse(algorithms.normalized_laplacian_matrix(_adjacency(G, nodelist, weight)))
+
+
+def directed_laplacian_matrix(
+    G: Graph,
+    nodelist: Any = None,
+    weight: str | None = "weight",
+    walk_type: str | None = None,
+    alpha: float = 0.95,
+) -> np.ndarray:
+    """Answer `networkx.directed_laplacian_matrix`."""
+    A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
+    return algorithms.directed_laplacian_matrix(A, True, walk_type, alpha).to_dense(0.0)
+
+
+def directed_combinatorial_laplacian_matrix(
+    G: Graph,
+    nodelist: Any = None,
+    weight: str | None = "weight",
+    walk_type: str | None = None,
+    alpha: float = 0.95,
+) -> np.ndarray:
+    """Answer `networkx.directed_combinatorial_laplacian_matrix`."""
+    A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
+    return algorithms.directed_combinatorial_laplacian_matrix(A, True, walk_type, alpha).to_dense(
+        0.0
+    )
+
+
+def modularity_matrix(G: Graph, nodelist: Any = None, weight: str | None = None) -> np.ndarray:
+    """Answer `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
+    return algorithms.modularity_matrix(_adjacency(G, nodelist, weight), True).to_dense()
+
+
+def incidence_matrix(
+    G: Graph,
+    nodelist: Any = None,
+    edgelist: Any = None,
+    oriented: bool = False,
+    weight: str | None = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    """Answer `networkx.incidence_matrix`."""
+    from scipy.sparse import coo_array
+
+    weights: Any = 1.0
+    if edgelist is None:
+        rows, columns = edge_ends(G)
+        kept = np.ones(rows.size, bool) if G.directed else rows <= columns
+        rows, columns = rows[kept], columns[kept]
+        if weight is not None:
+            values = with_attributes(G).attribute(weight)
+            if not isinstance(values, np.ndarray):
+                raise NotImplementedError(f"the edge attribute {weight!r} has no numbers")
+            weights = values[kept]
+    elif weight is not None:
+        raise NotImplementedError("graphla does not look up the weights of a list of edges")
+    else:
+        # The column of a self-loop is empty, whether or not its node exists.
+        ends = [
+            (0, 0) if edge[0] == edge[1] else (_end(G, edge[0]), _end(G, edge[1]))
+            for edge in edgelist
+        ]
+        rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
+    count, places = rows.size, np.arange(rows.size)
+    if nodelist is not None:
+        position = np.full(len(G), -1, np.int64)
+        listed = [number(G, node) for node in nodelist]
+        position[listed] = np.arange(len(listed))
+        inside = (position[rows] >= 0) & (position[columns] >= 0) | (rows == columns)
+        if not inside.all():
+            raise nx.NetworkXError("an end of an edge is not in nodelist")
+        rows, columns, n = position[rows], position[columns], len(listed)
+    else:
+        n = len(G)
+    weights = np.broadcast_to(weights, rows.shape)
+    kept = rows != columns
+    rows, columns, weights, places = (x[kept] for x in (rows, columns, weights, places))
+    values = np.concatenate([-weights if oriented else weights, weights])
+    indices = np.concatenate([rows, columns]), np.concatenate([places, places])
+    wanted = np.float64 if dtype is None else dtype
+    return coo_array((values.astype(wanted), indices), shape=(n, count)).tocsc()
+
+
+def _end(G: Graph, node: Any) -> int:
+    k = find(G, node)
+    if k is None:
+        raise nx.NetworkXError(f"the node {node} of an edge is not in nodelist")
+    return k
+
+
+# --- eigenvalues ----------------------------------------------------------------------------------
+
+
+def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
+    """Answer `networkx.adjacency_spectrum`."""
+    from scipy.linalg import eigvals
+
+    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0)))
+
+
+def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
+    """Answer `networkx.laplacian_spectrum`."""
+    from scipy.linalg import eigvalsh
+
+    return eigvalsh(laplacian_matrix(G, weight=weight).toarray())
+
+
+def normalized_laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
+    """Answer `networkx.normalized_laplacian_spectrum`."""
+    from scipy.linalg import eigvalsh
+
+    return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray())
+
+
+def modularity_spectrum(G: Graph) -> np.ndarray:
+    """Answer `networkx.modularity_spectrum`."""
+    from scipy.linalg import eigvals
+
+    return np.asarray(eigvals(modularity_matrix(G)))
+
+
+# --- arguments ------------------------------------------------------------------------------------
+
+
+def _adjacency(G: Graph, nodelist: Any, weight: str | None, dtype: Any = None) -> Matrix:
+    """Return the weights between some nodes, on the CPU; parallel edges are added."""
+    if len(G) == 0:
+        raise nx.NetworkXError("the graph has no nodes")
+    A = weighted(G, weight, parallel="sum", dtype=dtype).matrix.to("cpu")
+    if not A.nvals and dtype is None:
+        A = Matrix("FP64", A.nrows, A.ncols)
+    if nodelist is None:
+        return A
+    if len(nodelist) == 0:
+        raise nx.NetworkXError("nodelist has no nodes")
+    listed = [find(G, node) for node in nodelist]
+    if None in listed:
+        raise nx.NetworkXError(MISSING.format(nodelist[listed.index(None)]))
+    if len(set(listed)) < len(listed):
+        raise nx.NetworkXError("nodelist contains a node twice")
+    return A[listed, listed].new()
+
+
+def _walk(
+    G: Graph, nodelist: Any, weight: str | None, walk_type: str | None, alpha: float
+) -> tuple[Matrix, float]:
+    """Return the weights between some nodes, and alpha or, if the walk ignores it, 0.5."""
+    if walk_type not in (None, "random", "lazy", "pagerank"):
+        raise nx.NetworkXError("walk_type must be random, lazy, or pagerank")
+    if not 0 < alpha < 1:
+        if walk_type == "pagerank":
+            raise nx.NetworkXError("alpha must be between 0 and 1")
+        if walk_type is None:
+            raise NotImplementedError("graphla needs an alpha above 0 and below 1")
+        alpha = 0.5
+    A = _adjacency(G, nodelist, weight, "FP64")
+    if A.nrows < 3 or A.nrows < len(G):
+        raise NotImplementedError("graphla answers for all nodes of a graph with at least three")
+    return A, alpha

@@ -1,0 +1,221 @@
+"""Spanning trees, and tests for trees, for NetworkX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.graph import Graph
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    edge_ends,
+    nodes_of,
+    structure,
+    subgraph,
+    with_attributes,
+)
+from graphla.sparse import Matrix
+from semirings import binary
+
+ALGORITHMS = ("kruskal", "prim", "boruvka", "borůvka")
+
+
+class NotANumber(ValueError):
+    """Raised if the weight of an edge is NaN."""
+
+
+def minimum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: str = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Answer `networkx.minimum_spanning_edges`."""
+    return _edges(with_attributes(G), algorithm, weight, keys, data, ignore_nan, maximum=False)
+
+
+def maximum_spanning_edges(
+    G: Graph,
+    algorithm: str = "kruskal",
+    weight: str = "weight",
+    keys: bool = True,
+    data: bool = True,
+    ignore_nan: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Answer `networkx.maximum_spanning_edges`."""
+    return _edges(with_attributes(G), algorithm, weight, keys, data, ignore_nan, maximum=True)
+
+
+def minimum_spanning_tree(
+    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Graph:
+    """Answer `networkx.minimum_spanning_tree`."""
+    return _tree(with_attributes(G), weight, algorithm, ignore_nan, maximum=False)
+
+
+def maximum_spanning_tree(
+    G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
+) -> Graph:
+    """Answer `networkx.maximum_spanning_tree`."""
+    return _tree(with_attributes(G), weight, algorithm, ignore_nan, maximum=True)
+
+
+def is_tree(G: Graph) -> bool:
+    """Answer `networkx.is_tree`."""
+    return _count_edges(G) == len(G) - 1 and _count_components(G) == 1
+
+
+def is_forest(G: Graph) -> bool:
+    """Answer `networkx.is_forest`."""
+    return _count_edges(G) == len(G) - _count_components(G)
+
+
+def is_arborescence(G: Graph) -> bool:
+    """Answer `networkx.is_arborescence`."""
+    return is_tree(G) and _greatest_in_degree(G) <= 1
+
+
+def is_branching(G: Graph) -> bool:
+    """Answer `networkx.is_branching`."""
+    return is_forest(G) and _greatest_in_degree(G) <= 1
+
+
+def _count_edges(G: Graph) -> int:
+    """Return the number of edges, with parallel edges."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    rows, columns = edge_ends(G)
+    return int(rows.size if G.directed else (rows <= columns).sum())
+
+
+def _count_components(G: Graph) -> int:
+    return algorithms.component_count(structure(G).matrix)
+
+
+def _greatest_in_degree(G: Graph) -> int:
+    """Return the largest in-degree, with parallel edges."""
+    _, columns = edge_ends(G)
+    return int(np.bincount(columns, minlength=1).max())
+
+
+def _edges(
+    G: NetworkXGraph,
+    algorithm: str,
+    weight: str,
+    keys: bool,
+    data: bool,
+    ignore_nan: bool,
+    *,
+    maximum: bool,
+) -> Iterator[tuple[Any, ...]]:
+    """Return the edges of a spanning forest in order of weight."""
+    try:
+        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+    except NotANumber as error:
+        if algorithm != "kruskal":
+            raise NotImplementedError(f"graphla does not know when {algorithm} meets NaN") from None
+        return _failing(ValueError(str(error)))
+    rows, columns = edge_ends(G)
+    parts = [nodes_of(G, rows[places]), nodes_of(G, columns[places])]
+    listed = places.tolist()
+    if keys and G._keys is not None:
+        parts.append([G._keys[k] for k in listed])
+    if data:
+        parts.append(_dicts(G, listed))
+    return zip(*parts, strict=True)
+
+
+def _failing(error: Exception) -> Iterator[Any]:
+    """Return an iterator that raises an exception when its first item is read."""
+    raise error
+    yield
+
+
+def _dicts(G: NetworkXGraph, places: list[int]) -> list[dict[Any, Any]]:
+    """Return the attribute dicts of some edges."""
+    if G._data is not None:
+        return [G._data[k] for k in places]
+    columns = {
+        name: [x.item() if isinstance(x := values[k], np.generic) else x for k in places]
+        for name, values in G._attributes.items()
+    }
+    return [{name: column[k] for name, column in columns.items()} for k in range(len(places))]
+
+
+def _tree(
+    G: NetworkXGraph, weight: str, algorithm: str, ignore_nan: bool, *, maximum: bool
+) -> Graph:
+    """Return the graph with the edges of a spanning forest alone."""
+    if G.directed:
+        raise nx.NetworkXNotImplemented("not implemented for directed type")
+    is_chosen = np.zeros(edge_ends(G)[0].size, bool)
+    try:
+        is_chosen[_chosen(G, algorithm, weight, ignore_nan, maximum=maximum)] = True
+    except NotANumber as error:
+        raise ValueError(str(error)) from error
+    return subgraph(G, edges=is_chosen[_upper_places(G)])
+
+
+def _upper_places(G: NetworkXGraph) -> np.ndarray:
+    """For each element of edge data, return the place of the edge with row <= column."""
+    entries = G._entries
+    if entries.counts is None:
+        return entries.upper_of
+    starts = np.cumsum(entries.counts) - entries.counts
+    within = np.arange(len(G._keys)) - np.repeat(starts, entries.counts)
+    return np.repeat(starts[entries.upper_of], entries.counts) + within
+
+
+def _chosen(
+    G: NetworkXGraph, algorithm: str, weight: str, ignore_nan: bool, *, maximum: bool
+) -> np.ndarray:
+    """Return the places of the edges of a spanning forest in edge data, in order of weight.
+
+    Among edges of equal weight, Kruskal's algorithm takes the first in NetworkX's order. For
+    another algorithm, a graph with several such forests is refused.
+    """
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
+    is_boruvka = algorithm.startswith("bor")
+    if is_boruvka and G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
+    rows, columns = edge_ends(G)
+    values = G.attribute(weight, 1)
+    if not isinstance(values, np.ndarray):
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+    places = np.flatnonzero(rows <= columns)
+    values = values[places].astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        if not ignore_nan:
+            wrong = places[np.isnan(values)][:1]
+            u, v = (nodes_of(G, ends[wrong])[0] for ends in (rows, columns))
+            raise NotANumber(f"the weight of the edge {(u, v)} is NaN")
+        places, values = places[~np.isnan(values)], values[~np.isnan(values)]
+    if is_boruvka and values.dtype.kind == "f" and np.isinf(values).any():
+        raise NotImplementedError(f"graphla would take infinite edges, unlike {algorithm}")
+    order = np.argsort(-values if maximum else values, kind="stable")
+    found = _kruskal(G, places[order])
+    if algorithm != "kruskal":
+        backward = np.lexsort((-np.arange(values.size), -values if maximum else values))
+        if not np.array_equal(np.sort(found), np.sort(_kruskal(G, places[backward]))):
+            raise NotImplementedError(
+                f"the graph has several such trees, and graphla finds that of kruskal, "
+                f"not of {algorithm}"
+            )
+    return found
+
+
+def _kruskal(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
+    """Return those edges that form no cycle with earlier ones."""
+    rows, columns = (ends[places] for ends in edge_ends(G))
+    ranks, n = np.arange(places.size), len(G)
+    U = Matrix.from_coo(rows, columns, ranks, "INT64", nrows=n, ncols=n, dup_op="min")
+    F = algorithms.spanning_forest(binary.any(U | U.T).new())
+    _, _, chosen = F.to("cpu").to_coo()
+    return places[np.unique(chosen)]

@@ -1,0 +1,68 @@
+"""Test that flows, cuts and bipartite matchings agree with those of NetworkX, or are as good."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.algorithms import flow
+
+from tests.networkx_backend.agreement import assert_agree, call
+from tests.networkx_backend.weighted_graphs import KINDS, weighted_graphs
+
+capacities = st.integers(-1, 9) | st.sampled_from([0.5, 2.25, math.inf])
+networks = weighted_graphs(KINDS[:3], weights=capacities, least=2, name="capacity")
+functions = st.sampled_from(
+    [None, flow.edmonds_karp, flow.preflow_push, flow.dinitz, flow.boykov_kolmogorov]
+)
+
+
+@given(networks, functions, st.data())
+def test_maximum_flows_and_minimum_cuts_agree(G: Any, function: Any, data: st.DataObject) -> None:
+    node = st.sampled_from([*G, "absent"])
+    ends = data.draw(node), data.draw(node)
+    for name in ("maximum_flow_value", "minimum_cut_value", "minimum_cut"):
+        assert_agree(name, G, *ends, flow_func=function)
+    expected, found = (call("maximum_flow", G, *ends, backend=b) for b in ("networkx", "graphla"))
+    if isinstance(expected, Exception):
+        assert type(found) is type(expected)
+        return
+    value, flows = found
+    assert value == expected[0]
+    assert [(u, list(row)) for u, row in flows.items()] == [(u, list(G[u])) for u in G]
+    for u in G:
+        assert all(0 <= f <= max(G[u][v].get("capacity", math.inf), 0) for v, f in flows[u].items())
+        excess = sum(flows[v].get(u, 0) for v in G) - sum(flows[u].values())
+        assert excess == {ends[0]: -value, ends[1]: value}.get(u, 0)
+
+
+def test_flows_accept_no_unknown_arguments() -> None:
+    G = nx.path_graph(3)
+    for options in ({"flow_func": 3}, {"cutoff": 3}):
+        assert isinstance(assert_agree("maximum_flow", G, 0, 2, **options), nx.NetworkXError)
+    found = call("maximum_flow", G, 0, 2, flow_func=lambda *_: None, backend="graphla")
+    assert isinstance(found, NotImplementedError)
+    options = {"flow_func": flow.edmonds_karp, "cutoff": 3}
+    assert isinstance(call("maximum_flow", G, 0, 2, backend="graphla", **options), Exception)
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(0, 99), st.booleans())
+def test_maximum_matchings_are_as_large_as_those_of_networkx(
+    n: int, m: int, seed: int, has_top: bool
+) -> None:
+    G = nx.bipartite.random_graph(n, m, 0.5, seed=seed)
+    top = {v for v, side in G.nodes(data="bipartite") if side == 0} if has_top else None
+    for name in ("hopcroft_karp_matching", "eppstein_matching"):
+        expected, found = (call(name, G, top, backend=b) for b in ("networkx", "graphla"))
+        if isinstance(expected, Exception):
+            assert type(found) is type(expected)
+            continue
+        assert len(found) == len(expected)
+        assert all(found[v] == u and G.has_edge(u, v) for u, v in found.items())
+
+
+def test_a_graph_that_is_not_bipartite_has_no_sides() -> None:
+    assert isinstance(assert_agree("hopcroft_karp_matching", nx.cycle_graph(3)), nx.NetworkXError)
