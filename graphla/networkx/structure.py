@@ -167,7 +167,8 @@ def rich_club_coefficient(
     found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
     if not normalized:
         return found
-    R = to_networkx(G if isinstance(G, NetworkXGraph) else new_graph(G))
+    # The random choices depend on the order of the neighbors, which a copy changes.
+    R = to_networkx(G if isinstance(G, NetworkXGraph) else new_graph(G)).copy()
     swaps = Q * R.number_of_edges()
     nx.double_edge_swap(R, swaps, max_tries=swaps * 10, seed=seed, backend="networkx")
     random = algorithms.rich_club(Graph.from_networkx(R, weight=None).matrix).tolist()
