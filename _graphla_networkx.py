@@ -64,7 +64,58 @@ FUNCTIONS: dict[str, Function] = {
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
     # --- clustering -----------------------------------------------------------------------------
+    "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
+    "clustering": Function("clustering.clustering", "products", "attribute_weight"),
+    "generalized_degree": Function("clustering.generalized_degree", "products"),
+    "square_clustering": Function("clustering.square_clustering", "products"),
+    "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
+    # --- communities ----------------------------------------------------------------------------
+    "asyn_lpa_communities": Function(
+        "communities.asyn_lpa_communities",
+        "iterations",
+        "attribute_weight",
+        "Ties are broken by a random order, so a seed gives other communities than in NetworkX.",
+    ),
+    "fast_label_propagation_communities": Function(
+        "communities.fast_label_propagation_communities",
+        "iterations",
+        "attribute_weight",
+        "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "inter_community_edges": Function("communities.inter_community_edges", "linear"),
+    "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
+    "intra_community_edges": Function("communities.intra_community_edges", "linear"),
+    "is_partition": Function("communities.is_partition", "local"),
+    "label_propagation_communities": Function(
+        "communities.label_propagation_communities", "iterations"
+    ),
+    "leiden_communities": Function(
+        "communities.leiden_communities",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "leiden_partitions": Function(
+        "communities.leiden_partitions",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "louvain_communities": Function(
+        "communities.louvain_communities",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "louvain_partitions": Function(
+        "communities.louvain_partitions",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "modularity": Function("communities.modularity", "linear", "attribute_weight"),
+    "partition_quality": Function("communities.partition_quality", "linear"),
     # --- components -----------------------------------------------------------------------------
     "articulation_points": Function("components.articulation_points", "linear"),
     "attracting_components": Function("components.attracting_components", "linear"),
@@ -95,6 +146,30 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- conversions ----------------------------------------------------------------------------
+    "from_numpy_array": Function("conversions.from_numpy_array", "build"),
+    "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
+    "from_pandas_edgelist": Function(
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+    ),
+    "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
+    "is_empty": Function("conversions.is_empty", "local"),
+    "is_isolate": Function("conversions.is_isolate", "local"),
+    "isolates": Function("conversions.isolates", "local"),
+    "number_of_isolates": Function("conversions.number_of_isolates", "local"),
+    "number_of_selfloops": Function("conversions.number_of_selfloops", "local"),
+    "to_numpy_array": Function("conversions.to_numpy_array", "local"),
+    "to_pandas_adjacency": Function("conversions.to_pandas_adjacency", "local"),
+    "to_pandas_edgelist": Function("conversions.to_pandas_edgelist", "local"),
+    "to_scipy_sparse_array": Function("conversions.to_scipy_sparse_array", "local"),
+    # --- cores ----------------------------------------------------------------------------------
+    "core_number": Function("cores.core_number", "linear"),
+    "k_core": Function("cores.k_core", "linear"),
+    "k_corona": Function("cores.k_corona", "linear"),
+    "k_crust": Function("cores.k_crust", "linear"),
+    "k_shell": Function("cores.k_shell", "linear"),
+    "k_truss": Function("cores.k_truss", "products"),
+    "onion_layers": Function("cores.onion_layers", "linear"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
@@ -145,6 +220,16 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
+    # --- link prediction ------------------------------------------------------------------------
+    "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
+    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
+    "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
+    "ra_index_soundarajan_hopcroft": Function(
+        "links.ra_index_soundarajan_hopcroft", "products", "pairs"
+    ),
+    "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
+    "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
     # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
@@ -318,17 +403,9 @@ FUNCTIONS: dict[str, Function] = {
     "is_branching": Function("trees.is_branching", "linear"),
     "is_forest": Function("trees.is_forest", "linear"),
     "is_tree": Function("trees.is_tree", "linear"),
-    "maximum_spanning_edges": Function(
-        "trees.maximum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
-    "minimum_spanning_edges": Function(
-        "trees.minimum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
     "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
     # --- assortativity ----------------------------------------------------------------------------
     "attribute_assortativity_coefficient": Function(
@@ -373,7 +450,7 @@ FUNCTIONS: dict[str, Function] = {
     "color": Function("bipartite.color", "linear"),
     "density": Function("bipartite.density", "linear"),
     "generic_weighted_projected_graph": Function(
-        "bipartite.generic_weighted_projected_graph", "products", "weight_function"
+        "bipartite.generic_weighted_projected_graph", "products"
     ),
     "is_bipartite": Function("bipartite.is_bipartite", "linear"),
     "is_bipartite_node_set": Function("bipartite.is_bipartite_node_set", "linear"),
@@ -392,14 +469,14 @@ FUNCTIONS: dict[str, Function] = {
     ),
     # --- distances --------------------------------------------------------------------------------
     "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
-    "center": Function("distances.center", "all_pairs", "attribute_weight"),
-    "diameter": Function("distances.diameter", "all_pairs", "attribute_weight"),
-    "eccentricity": Function("distances.eccentricity", "all_pairs", "attribute_weight"),
+    "center": Function("distances.center", "all_pairs"),
+    "diameter": Function("distances.diameter", "all_pairs"),
+    "eccentricity": Function("distances.eccentricity", "all_pairs"),
     "gutman_index": Function("distances.gutman_index", "all_pairs", "attribute_weight"),
-    "harmonic_diameter": Function("distances.harmonic_diameter", "all_pairs", "attribute_weight"),
+    "harmonic_diameter": Function("distances.harmonic_diameter", "all_pairs"),
     "hyper_wiener_index": Function("distances.hyper_wiener_index", "all_pairs", "attribute_weight"),
-    "periphery": Function("distances.periphery", "all_pairs", "attribute_weight"),
-    "radius": Function("distances.radius", "all_pairs", "attribute_weight"),
+    "periphery": Function("distances.periphery", "all_pairs"),
+    "radius": Function("distances.radius", "all_pairs"),
     "schultz_index": Function("distances.schultz_index", "all_pairs", "attribute_weight"),
     "wiener_index": Function("distances.wiener_index", "all_pairs", "attribute_weight"),
     # --- structure --------------------------------------------------------------------------------
@@ -441,7 +518,7 @@ FUNCTIONS: dict[str, Function] = {
     "voterank": Function(
         "structure.voterank",
         "products",
-        "simple",
+        "",
         "If votes are equal up to rounding, the first node is chosen.",
     ),
 }

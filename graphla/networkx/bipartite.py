@@ -15,6 +15,7 @@ from graphla.algorithms.projection import join_by_neighbors
 from graphla.algorithms.square_clustering import count_squares
 from graphla.graph import Graph
 from graphla.graph.labels import Labels
+from graphla.io.adjacency_dicts import as_numbers
 from graphla.io.entries import by_rows
 from graphla.networkx.graphs import (
     NetworkXGraph,
@@ -22,8 +23,9 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     structure,
+    to_networkx,
 )
-from graphla.networkx.selections import degrees, entries, mark, refuse_loops
+from graphla.networkx.selections import degrees, entries, mark, present, refuse_loops
 from graphla.sparse import Matrix
 from graphla.traversal import many
 from semirings.semiring import plus_pair
@@ -177,7 +179,7 @@ def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[An
     if mode not in ("dot", "min", "max"):
         raise nx.NetworkXError("Mode for bipartite clustering must be: dot, min or max")
     listed = list(G.labels) if nodes is None else list(nodes)
-    chosen = np.array([_present(G, node) for node in listed], np.int64)
+    chosen = np.array([present(G, node) for node in listed], np.int64)
     P = by_rows(join_by_neighbors(A, np.unique(chosen), "common"))
     rows, degree = np.repeat(np.arange(len(G)), np.diff(P.indptr)), degrees(G)
     d, e = degree[rows], degree[P.columns]
@@ -216,7 +218,7 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
     """Answer `networkx.bipartite.node_redundancy`."""
     refuse_loops(G, "node_redundancy")
     listed = list(G.labels) if nodes is None else list(nodes)
-    chosen = np.array([_present(G, node) for node in listed], np.int64)
+    chosen = np.array([present(G, node) for node in listed], np.int64)
     degree = degrees(G)
     if (degree[chosen] < 2).any():
         raise nx.NetworkXError(
@@ -228,14 +230,6 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
     pairs = plus_pair["INT64"](N @ Q).new(mask=N.S).reduce_rowwise().new().to_dense(0)
     values = pairs[chosen] / (degree[chosen] * (degree[chosen] - 1))
     return dict(zip(listed, values.tolist(), strict=True))
-
-
-def _present(G: Graph, node: Any) -> int:
-    """Return the number of a node; raise the KeyError of a dict if the graph lacks it."""
-    k = find(G, node)
-    if k is None:
-        raise KeyError(node)
-    return k
 
 
 # --- projections --------------------------------------------------------------------------------
@@ -273,7 +267,18 @@ def generic_weighted_projected_graph(
     B: Graph, nodes: Any, weight_function: Any = None
 ) -> NetworkXGraph:
     """Answer `networkx.bipartite.generic_weighted_projected_graph`."""
-    return _project(B, nodes, "common")
+    if weight_function is None:
+        return _project(B, nodes, "common")
+    made = _project(B, nodes, None)
+    H = to_networkx(B if isinstance(B, NetworkXGraph) else new_graph(B))
+    listed, rows = list(made.labels), by_rows(made.matrix)
+    u, v = np.repeat(np.arange(len(listed)), np.diff(rows.indptr)), rows.columns
+    if not B.directed:
+        # Both entries of an edge have the weight that NetworkX computes last.
+        u, v = np.maximum(u, v), np.minimum(u, v)
+    pairs = zip(nodes_of(made, u), nodes_of(made, v), strict=True)
+    weights = as_numbers([weight_function(H, *pair) for pair in pairs])
+    return new_graph(made, attributes={"weight": weights}, nodes=made._nodes, graph=made.graph)
 
 
 def _project(
@@ -281,7 +286,7 @@ def _project(
 ) -> NetworkXGraph:
     """Return the projection onto the given nodes with their attributes."""
     listed = list(dict.fromkeys(nodes))
-    chosen = np.array([_present(B, node) for node in listed], np.int64)
+    chosen = np.array([present(B, node) for node in listed], np.int64)
     P = join_by_neighbors(structure(B).matrix, np.unique(chosen), measure)
     inside: Matrix = P[:, chosen].new()  # pyright: ignore[reportAssignmentType]
     if inside.nvals < P.nvals:

@@ -12,6 +12,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.networkx.graphs import nodes_of, structure, weighted
+from graphla.networkx.searches import Neighbors
 from graphla.networkx.selections import bunch, degrees, entries, is_node
 from graphla.sparse import Matrix
 from graphla.traversal import many
@@ -108,13 +109,22 @@ def _extreme(G: Graph, weight: Any, measure: Callable[..., Any], extreme: Any) -
     if not len(G):
         return extreme(())  # raises NetworkX's ValueError
     A, is_weighted = _lengths(G, weight)
-    if not _is_connected(G):
+    joined = algorithms.is_strongly_connected(A) if callable(weight) else _is_connected(G)
+    if not joined:
         raise nx.NetworkXError(_infinite(G))
     return measure(A, weight=is_weighted)
 
 
 def _lengths(G: Graph, weight: Any) -> tuple[Matrix, bool]:
-    """Return the matrix of lengths, and whether the graph has weights."""
+    """Return the matrix of lengths, and whether the graph has weights.
+
+    If the weight is a function, the matrix lacks the edges that it hides, and may be unsymmetric.
+    """
+    if callable(weight):
+        edges = Neighbors(G, weight)
+        rows, n = np.repeat(np.arange(len(G)), np.diff(edges.indptr)), len(G)
+        A = Matrix.from_coo(rows, edges.columns, edges.values, nrows=n, ncols=n)
+        return A.to(G.device), True
     return weighted(G, weight).matrix, weight is not None
 
 

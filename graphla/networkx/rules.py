@@ -6,6 +6,7 @@ as a sentence, or None. It must be fast and must not consume an iterator or a ra
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -70,6 +71,21 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
         return "sort_neighbors is a function, but graphla keeps the order of the graph"
+    return None
+
+
+def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if isinstance(argument(args, kwargs, 1, "ebunch"), Iterator):
+        return "ebunch is an iterator, but graphla needs a collection of pairs"
     return None
 
 
@@ -144,21 +160,6 @@ def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     attributes = getattr(_graph(args, kwargs, "B"), "_node", {})
     if any(map(attributes.get, argument(args, kwargs, 1, "nodes", ()))):
         return "a node has attributes, and NetworkX does not pass them to a backend"
-    return None
-
-
-def weight_function(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `weight_function`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if argument(args, kwargs, 2, "weight_function") is not None:
-        return "weight_function is a function, but graphla counts common neighbors"
     return None
 
 

@@ -60,6 +60,25 @@ def is_node(G: Graph, node: Any) -> bool:
     return find(G, node) is not None
 
 
+def present(G: Graph, node: Any) -> int:
+    """Return the number of a node.
+
+    Args:
+        G: the graph.
+        node: the node.
+
+    Returns:
+        An int from 0 to n - 1.
+
+    Raises:
+        KeyError: the graph lacks the node, as when a dict is indexed with it.
+    """
+    k = find(G, node)
+    if k is None:
+        raise KeyError(node)
+    return k
+
+
 def mark(G: Graph, nodes: Any) -> np.ndarray:
     """Return an array of booleans that is true at the given nodes.
 

@@ -23,7 +23,15 @@ from graphla.networkx.graphs import (
     to_networkx,
     weighted,
 )
-from graphla.networkx.selections import bunch, degrees, entries, is_node, mark, refuse_loops
+from graphla.networkx.selections import (
+    bunch,
+    degrees,
+    entries,
+    is_node,
+    mark,
+    present,
+    refuse_loops,
+)
 from graphla.sparse import Matrix, Vector
 
 # --- efficiency ---------------------------------------------------------------------------------
@@ -133,9 +141,7 @@ def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
 def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
     """Return the values of the given nodes; raise the KeyError of a dict for any other object."""
     listed = list(nodes)
-    chosen = [find(G, node) for node in listed]
-    if None in chosen:
-        raise KeyError(listed[chosen.index(None)])
+    chosen = [present(G, node) for node in listed]
     return dict(zip(listed, values[chosen].tolist(), strict=True))
 
 
@@ -179,8 +185,9 @@ def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
     """Answer `networkx.voterank`."""
     if number_of_nodes is not None and number_of_nodes <= 0:
         return []
-    A = structure(G).matrix
-    return nodes_of(G, algorithms.voterank(A, number_of_nodes, directed=G.directed))
+    A, is_weighted = weighted(G, None, parallel="sum").matrix, G.is_multigraph()
+    found = algorithms.voterank(A, number_of_nodes, is_weighted, directed=G.directed)
+    return nodes_of(G, found)
 
 
 def s_metric(G: Graph) -> float:

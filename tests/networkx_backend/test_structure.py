@@ -157,9 +157,14 @@ def test_projections_agree(drawn: Any) -> None:
     assert_agree("weighted_projected_graph", G, top, ratio=True)
     assert_agree("overlap_weighted_projected_graph", G, top, jaccard=False)
 
+    def joined(H: Any, u: Any, v: Any) -> Any:
+        return f"{u}-{v}" if H.degree(u) > 1 else H.size("weight")
+
+    assert_agree("generic_weighted_projected_graph", G, top, joined)
+
 
 def test_a_projection_keeps_the_attributes_of_nodes_and_of_the_graph() -> None:
-    G = nx.Graph([("a", 1), ("b", 1)], name="letters")
+    G: Any = nx.Graph([("a", 1), ("b", 1)], name="letters")
     nx.set_node_attributes(G, {"a": 5, "b": 7, 1: 9}, "size")
     H = assert_agree("projected_graph", G, ["b", "a"])
     assert list(nx.projected_graph(G, ["b", "a"], backend="graphla")) == ["b", "a"]
@@ -192,6 +197,16 @@ def test_eccentricities_and_sums_of_distances_agree(
     if not G.is_directed() and not G.is_multigraph():
         for name in ("hyper_wiener_index", "schultz_index", "gutman_index"):
             assert_agree(name, G, weight=weight)
+
+
+@few
+@given(weighted_graphs(SIMPLE, positive))
+def test_eccentricities_by_a_weight_function_agree(G: Any) -> None:
+    def length(u: Any, v: Any, data: Any) -> Any:
+        return None if u == v else data.get("weight", 2) + (str(u) < str(v))
+
+    for name in ("eccentricity", "harmonic_diameter", *DISTANCES[:4]):
+        assert_agree(name, G, weight=length)
 
 
 @pytest.mark.parametrize("name", DISTANCES)
@@ -267,7 +282,7 @@ def test_structural_holes_agree(G: Any, weight: Any, data: st.DataObject) -> Non
 
 
 @few
-@given(weighted_graphs(SIMPLE), st.none() | st.integers(-1, 9))
+@given(weighted_graphs(KINDS), st.none() | st.integers(-1, 9))
 def test_voterank_agrees(G: Any, count: Any) -> None:
     assert_agree("voterank", G, count)
 
