@@ -170,6 +170,8 @@ FUNCTIONS: dict[str, Function] = {
     "k_shell": Function("cores.k_shell", "linear"),
     "k_truss": Function("cores.k_truss", "products"),
     "onion_layers": Function("cores.onion_layers", "linear"),
+    # --- cycles ---------------------------------------------------------------------------------
+    "find_cycle": Function("cycles.find_cycle", "linear"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
@@ -280,6 +282,12 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
     "all_shortest_paths": Function(
         "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+    ),
+    "astar_path": Function(
+        "paths.astar_path", "local", note="A weight function is called for every edge."
+    ),
+    "astar_path_length": Function(
+        "paths.astar_path_length", "local", note="A weight function is called for every edge."
     ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from graphla import algorithms
+from graphla.algorithms.astar import search_for
 from graphla.graph import Graph
 from graphla.networkx.graphs import find, nodes_of, number, numbers, weighted
 from graphla.networkx.searches import Neighbors, Tree, all_paths
@@ -424,6 +427,69 @@ def _search_for(
     end = find(neighbors.G, target)
     tree = neighbors.search(starts, cutoff, end)
     return tree, end if end is not None and _reaches(tree, end) else None
+
+
+# --- A* -----------------------------------------------------------------------------------------
+
+
+def astar_path(
+    G: Graph,
+    source: Any,
+    target: Any,
+    heuristic: Any = None,
+    weight: Any = "weight",
+    *,
+    cutoff: float | None = None,
+) -> list[Any]:
+    """Answer `networkx.astar_path`."""
+    return nodes_of(G, _search_by_estimates(G, source, target, heuristic, weight, cutoff)[0])
+
+
+def astar_path_length(
+    G: Graph,
+    source: Any,
+    target: Any,
+    heuristic: Any = None,
+    weight: Any = "weight",
+    *,
+    cutoff: float | None = None,
+) -> Any:
+    """Answer `networkx.astar_path_length`."""
+    if find(G, source) is None or find(G, target) is None:
+        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    path, neighbors = _search_by_estimates(G, source, target, heuristic, weight, cutoff)
+    return sum(neighbors.step(u, v) for u, v in pairwise(path))
+
+
+def _search_by_estimates(
+    G: Graph, source: Any, target: Any, heuristic: Any, weight: Any, cutoff: float | None
+) -> tuple[list[int], Neighbors]:
+    """Return the path that A* finds, and the neighbors of the search."""
+    start = number(G, source, "Source {} is not in G")
+    end = number(G, target, "Target {} is not in G")
+    neighbors = Neighbors(G, weight)
+    if neighbors.is_negative:
+        raise NotImplementedError("a weight is negative")
+    values = neighbors.values
+    if values is None:
+        values = np.ones(neighbors.columns.size, np.int64)
+    labels = G.labels
+
+    def estimate(v: int, _: int) -> Any:
+        return heuristic(labels[v], target)
+
+    path = search_for(
+        neighbors.indptr,
+        neighbors.columns,
+        values,
+        None if heuristic is None else estimate,
+        start,
+        end,
+        cutoff or math.inf,
+    )
+    if path is None:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return path, neighbors
 
 
 # --- negative weights ---------------------------------------------------------------------------

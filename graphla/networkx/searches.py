@@ -186,6 +186,12 @@ class Neighbors:
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
+    def step(self, u: int, v: int) -> Any:
+        """Return the length of the edge between two vertices as a Python number."""
+        first, last = self.indptr[u : u + 2]
+        place = first + np.flatnonzero(self.columns[first:last] == v)[0]
+        return 1 if self.values is None else self.values[place].item()
+
     def sort(self, sort_neighbors: Callable[[Any], Any], start: int) -> None:
         """Sort the neighbors of each vertex that a search from `start` reaches by a function.
 

@@ -106,6 +106,17 @@ def test_dijkstra_agrees(drawn: Any, cutoff: Any) -> None:
 
 
 @few
+@given(rooted, st.lists(st.sampled_from([0, 0.5, 1, 3, 20]), min_size=8, max_size=8), cutoffs)
+def test_a_star_agrees_with_any_estimates(drawn: Any, estimates: Any, cutoff: Any) -> None:
+    G, source, target = drawn
+    rest = dict(zip(G, estimates, strict=False))
+    for heuristic in (None, lambda u, _: rest[u]):
+        for name in ("astar_path", "astar_path_length"):
+            assert_agree(name, G, source, target, heuristic, cutoff=cutoff)
+            assert_agree(name, G, source, target, heuristic, None, cutoff=cutoff)
+
+
+@few
 @given(negative)
 def test_lengths_with_negative_weights_agree(drawn: Any) -> None:
     G, source, target = drawn

@@ -97,6 +97,63 @@ def depth_first(
     return count
 
 
+def find_cycle(
+    a_indptr,
+    a_indices,
+    a_edges,
+    a_roots,
+    kept_colors,
+    kept_next,
+    kept_path,
+    kept_entries,
+    kept_stop,
+):
+    """Search depth-first from each root until an entry leads back to a vertex on the path.
+
+    a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
+    same number. The search does not go back along the edge by which it came. All colors are 0 at
+    first. They become 1 on the path, and 2 when the search leaves a vertex. kept_entries[v] is the
+    entry that led to v. Return the number of vertices on `kept_path`, whose last vertex has the
+    entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    """
+    turns = 0
+    for root in a_roots:
+        if kept_colors[root]:
+            continue
+        kept_colors[root] = 1
+        kept_next[root] = a_indptr[root]
+        kept_path[0] = root
+        depth = 1
+        while depth:
+            if turns & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            turns += 1
+            v = kept_path[depth - 1]
+            came = a_edges[kept_entries[v]] if depth > 1 else -1
+            p, end, child = kept_next[v], a_indptr[v + 1], -1
+            while p < end:
+                w = a_indices[p]
+                if kept_colors[w] == 0:
+                    child = w
+                    kept_entries[w] = p
+                elif kept_colors[w] == 1 and a_edges[p] != came:
+                    kept_next[0] = p
+                    return depth
+                p += 1
+                if child >= 0:
+                    break
+            kept_next[v] = p
+            if child < 0:
+                kept_colors[v] = 2
+                depth -= 1
+                continue
+            kept_colors[child] = 1
+            kept_next[child] = a_indptr[child]
+            kept_path[depth] = child
+            depth += 1
+    return 0
+
+
 def goes_before(kept_keys, kept_heap, i, j):
     """Return whether element i of the heap goes before element j."""
     if kept_keys[i] != kept_keys[j]:
