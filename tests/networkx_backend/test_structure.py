@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.networkx_backend.agreement import assert_agree, call
+import graphla as gl
+from tests.networkx_backend.agreement import assert_agree, call, difference
 from tests.networkx_backend.drawn import (
     DIRECTED,
     KINDS,
@@ -321,3 +322,20 @@ def test_a_refusal_leaves_the_seed_in_its_state() -> None:
     with pytest.raises(nx.NetworkXUnfeasible):
         nx.maximal_independent_set(nx.path_graph(3), [0, 1], seed, backend="graphla")
     assert seed.getstate() == state
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("average_neighbor_degree", "degree_assortativity_coefficient", "degree_mixing_dict"),
+        *("is_bipartite", "latapy_clustering", "robins_alexander_clustering", "sets", "color"),
+        *("complement", "constraint", "effective_size", "global_efficiency", "local_efficiency"),
+        *("maximal_matching", "greedy_color", "rich_club_coefficient", "voterank", "s_metric"),
+        *DISTANCES,
+    ],
+)
+def test_a_graph_of_graphla_needs_no_conversion(name: str) -> None:
+    G = gl.Graph.from_edges([("a", 1), (1, "b"), ("b", 2), (2, "c"), ("b", 3)])
+    options: dict[str, Any] = {"Q": 1, "seed": 1} if name == "rich_club_coefficient" else {}
+    expected = call(name, G.to_networkx(), backend="networkx", **options)
+    assert difference(expected, call(name, G, backend="graphla", **options)) is None
