@@ -18,7 +18,7 @@ class Function(NamedTuple):
         target: the implementation: "module.function" in the package `graphla.networkx`.
         cost: the class of cost, a key of `graphla.networkx.costs.LEAST_EDGES`. It decides from
             which size on a graph is converted.
-        rule: the function in `graphla.networkx.rules` that refuses arguments which graphla does
+        rule: the function in `graphla.networkx.rules` that rejects arguments which graphla does
             not support; "" if there is none.
         note: the differences from NetworkX as sentences; "" if there are none.
     """
@@ -494,7 +494,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.effective_size",
         "products",
         "attribute_weight",
-        "A directed or weighted graph is refused without `nodes`.",
+        "A directed or weighted graph is rejected without `nodes`.",
     ),
     "efficiency": Function("structure.efficiency", "linear"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),

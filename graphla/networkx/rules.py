@@ -1,4 +1,4 @@
-"""Rules that refuse arguments before NetworkX converts the graph.
+"""Rules that reject arguments before NetworkX converts the graph.
 
 A rule takes the positional and the keyword arguments of a call and returns the reason for a refusal
 as a sentence, or None. It must be fast and must not consume an iterator or a random generator.
@@ -29,7 +29,7 @@ def argument(
 
 
 def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a callable `weight`.
+    """Reject a callable `weight`.
 
     Args:
         args: the positional arguments.
@@ -45,7 +45,7 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
 
 
 def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a callable `distance`.
+    """Reject a callable `distance`.
 
     Args:
         args: the positional arguments.
@@ -60,7 +60,7 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `sort_neighbors`, which is a function.
+    """Reject `sort_neighbors`, which is a function.
 
     Args:
         args: the positional arguments.
@@ -75,7 +75,7 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
+    """Reject an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
 
     Args:
         args: the positional arguments.
@@ -90,7 +90,7 @@ def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a multigraph.
+    """Reject a multigraph.
 
     Args:
         args: the positional arguments.
@@ -105,7 +105,7 @@ def simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def simple_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a multigraph and a callable `weight`.
+    """Reject a multigraph and a callable `weight`.
 
     Args:
         args: the positional arguments.
@@ -118,7 +118,7 @@ def simple_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a directed graph.
+    """Reject a directed graph.
 
     Args:
         args: the positional arguments.
@@ -133,7 +133,7 @@ def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `multigraph`.
+    """Reject `multigraph`.
 
     Args:
         args: the positional arguments.
@@ -148,7 +148,7 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
 
 
 def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse nodes with attributes, which NetworkX does not let a backend read here.
+    """Reject nodes with attributes, which NetworkX does not let a backend read here.
 
     Args:
         args: the positional arguments.
@@ -164,7 +164,7 @@ def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `attr`, which would change the graph.
+    """Reject `attr`, which would change the graph.
 
     Args:
         args: the positional arguments.
@@ -179,7 +179,7 @@ def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a directed graph, `interchange`, and orders that choose the nodes one by one.
+    """Reject a directed graph, `interchange`, and orders that choose the nodes one by one.
 
     Args:
         args: the positional arguments.
