@@ -170,9 +170,10 @@ def test_a_projection_keeps_the_attributes_of_nodes_and_of_the_graph() -> None:
     H = assert_agree("projected_graph", G, ["b", "a"])
     assert list(nx.projected_graph(G, ["b", "a"], backend="graphla")) == ["b", "a"]
     assert H.graph == {"name": "letters"}
-    # NetworkX does not pass the attributes of nodes to a backend in this function.
-    assert isinstance(call("weighted_projected_graph", G, ["a"], backend="graphla"),
-                      NotImplementedError)  # fmt: skip
+    # NetworkX does not ask a backend to preserve the attributes of nodes in this function.
+    assert_agree("weighted_projected_graph", G, ["a", "b"])
+    nx.set_node_attributes(G, {"a": 6}, "size")
+    assert_agree("collaboration_weighted_projected_graph", G, ["b", "a"])
 
 
 # --- distances ----------------------------------------------------------------------------------
