@@ -24,6 +24,7 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     structure,
+    to_networkx,
 )
 from graphla.networkx.searches import Neighbors, present
 from graphla.sparse import Matrix
@@ -155,7 +156,7 @@ def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
 # --- closures and reductions --------------------------------------------------------------------
 
 
-def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGraph:
+def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
     """Answer `networkx.transitive_closure`."""
     if reflexive not in {None, True, False}:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
@@ -164,7 +165,7 @@ def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGrap
     return _with_edges(G, algorithms.transitive_closure(structure(G).matrix, reflexive))
 
 
-def transitive_closure_dag(G: Graph, topo_order: Any = None) -> NetworkXGraph:
+def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
     """Answer `networkx.transitive_closure_dag`."""
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
@@ -180,10 +181,17 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
     return new_graph(Graph(rest, directed=True, labels=G.labels))
 
 
-def _with_edges(G: Graph, R: Matrix) -> NetworkXGraph:
+def _with_edges(G: Graph, R: Matrix) -> Any:
     """Return G with an edge for each entry of R, with all data of its nodes and edges."""
-    if not isinstance(G, NetworkXGraph) or G.is_multigraph():
-        raise NotImplementedError("graphla copies the edge data of simple NetworkX graphs only")
+    if not isinstance(G, NetworkXGraph):
+        raise NotImplementedError("graphla copies the edge data of NetworkX graphs only")
+    if G.is_multigraph():
+        rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
+        once = (rows <= columns) | G.directed
+        rows, columns = rows[once], columns[once]
+        H = to_networkx(G)
+        H.add_edges_from(zip(nodes_of(G, rows), nodes_of(G, columns), strict=True))
+        return H
     n, old = len(G), G._entries
     both = by_rows(binary.lor(R | unary.one["BOOL"](structure(G).matrix).new()).new())
     before = old.rows * np.int64(n) + old.columns

@@ -73,10 +73,10 @@ def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]
     """Answer `networkx.bidirectional_shortest_path`."""
     i = number(G, source, "Source {} is not in G")
     j = number(G, target, "Target {} is not in G")
-    tree = Neighbors(G).search([i], target=j)
-    if not _reaches(tree, j):
+    found = Neighbors(G).find_path(i, j)
+    if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return tree.path(j)
+    return nodes_of(G, found[1])
 
 
 def predecessor(
@@ -377,16 +377,13 @@ def bidirectional_dijkstra(
 ) -> tuple[Any, list[Any]]:
     """Answer `networkx.bidirectional_dijkstra`."""
     start = number(G, source, "Source {} is not in G")
-    number(G, target, "Target {} is not in G")
+    end = number(G, target, "Target {} is not in G")
     if source == target:
         return 0, [source]
-    neighbors = Neighbors(G, weight)
-    if neighbors.is_negative:
-        raise NotImplementedError("a weight is negative")
-    tree, end = _search_for(neighbors, [start], target)
-    if end is None:
+    found = Neighbors(G, weight).find_path(start, end)
+    if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return _length(tree, end), tree.path(end)
+    return found[0], nodes_of(G, found[1])
 
 
 def all_pairs_dijkstra(
