@@ -26,7 +26,7 @@ from graphla.networkx.graphs import (
     structure,
     to_networkx,
 )
-from graphla.networkx.searches import Neighbors, present
+from graphla.networkx.searches import Neighbors, neighbors_of, present
 from graphla.sparse import Matrix
 from semirings import binary, unary
 
@@ -117,7 +117,7 @@ def is_aperiodic(G: Graph) -> bool:
 
 
 def _check_order(G: Graph, order: Any) -> None:
-    """Refuse a given order that is not topological; the result does not depend on a correct one."""
+    """Reject a given order that is not topological; the result does not depend on a correct one."""
     if order is None:
         return
     if not isinstance(order, list | tuple) or set(order) != set(G.labels):
@@ -149,7 +149,7 @@ def ancestors(G: Graph, source: Any) -> set[Any]:
 
 
 def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
-    tree = Neighbors(G, reverse=reverse).search([present(G, source)])
+    tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 
 

@@ -148,7 +148,7 @@ class Neighbors:
         if self.reverse:
             back = transposed(self.indptr, self.columns, self.values)
             self.indptr, self.columns, self.values = back
-        self._heap: tuple[np.ndarray, np.ndarray] | None = None
+        self._both_ways: Any = None
 
     @property
     def matrix(self) -> Any:
@@ -238,16 +238,8 @@ class Neighbors:
         """Search from both ends as NetworkX does, and return the length and the path, or None."""
         if self.is_negative:
             raise NotImplementedError("a weight is negative")
-        # A weight function may return different values for the two directions of an edge.
-        n, directed = self.n, self.G.directed or callable(self.weight)
-        indptr, columns, values = self.indptr, self.columns, self.values
-        if directed:
-            bounds, rows, weights = transposed(indptr, columns, values)
-            indptr = np.concatenate((indptr, indptr[-1] + bounds[1:]))
-            columns = np.concatenate((columns, rows))
-            if values is not None and weights is not None:
-                values = np.concatenate((values, weights))
-        parents, shift, work = np.full(2 * n, -1, np.int32), n * directed, n + columns.size
+        n, (indptr, columns, values, shift) = self.n, self._rows_both_ways()
+        parents, work = np.full(2 * n, -1, np.int32), n + columns.size
         if values is None:
             arrays: Any = indptr, columns, parents, np.empty(2 * n, np.int32)
             name = "serial_search.meet"
@@ -272,6 +264,22 @@ class Neighbors:
             length = (arrays[3][meeting] + arrays[3][n + meeting]).item()
         return length, path
 
+    def _rows_both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+        """Return rows of successors and, unless they are equal, of predecessors with the values.
+
+        The last element is the number of the row of predecessors of vertex 0.
+        """
+        # A weight function may return different values for the two directions of an edge.
+        if not self.G.directed and not callable(self.weight):
+            return self.indptr, self.columns, self.values, 0
+        if self._both_ways is None:
+            bounds, rows, values = transposed(self.indptr, self.columns, self.values)
+            if self.values is not None and values is not None:
+                values = np.concatenate((self.values, values))
+            indptr = np.concatenate((self.indptr, self.indptr[-1] + bounds[1:]))
+            self._both_ways = indptr, np.concatenate((self.columns, rows)), values, self.n
+        return self._both_ways
+
     def _search_levels(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
         n, count = self.n, len(sources)
         order, parents = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -292,11 +300,10 @@ class Neighbors:
         order, parents = np.empty(n, np.int32), np.full(n, -1, np.int32)
         lengths = np.zeros(n, values.dtype)
         order[:count] = parents[sources] = sources
-        if self._heap is None:
-            room = values.size + n
-            self._heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+        room = values.size + n
+        heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
         limit = np.array([cutoff])
-        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *self._heap)
+        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *heap)
         stop = -1 if target is None else target
         work = n + self.columns.size
         if self.is_negative:
@@ -351,6 +358,32 @@ class Neighbors:
         found = np.argsort(first[tree.order], kind="stable")
         nodes = nodes_of(self.G, tree.order[found])
         return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+
+
+def neighbors_of(
+    G: Graph, weight: Any = None, *, reverse: bool = False, bellman_ford: bool = False
+) -> Neighbors:
+    """Return the `Neighbors` of a graph, which are kept for later searches.
+
+    Args:
+        G: the graph.
+        weight: the edge attribute or function for lengths; None makes each length 1.
+        reverse: whether searches follow the edges of a directed graph backward.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford.
+
+    Returns:
+        The neighbors, which must not be changed.
+
+    Raises:
+        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+    """
+    if not isinstance(G, NetworkXGraph) or callable(weight):
+        return Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    key = weight, reverse, bellman_ford
+    found = G._searches.get(key)
+    if found is None:
+        found = G._searches[key] = Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    return found
 
 
 def transposed(

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import Neighbors, Tree, depth_first, present
+from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, present
 from graphla.sparse import Matrix
 
 
@@ -70,7 +70,7 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
     chosen = [sources] if find(G, sources) is not None else set(sources)
     starts = [_source(G, node) for node in chosen]
     if starts:
-        tree = Neighbors(G).search(starts)
+        tree = neighbors_of(G).search(starts)
         bounds = np.cumsum(np.bincount(tree.lengths)).tolist()
         nodes = tree.nodes
         for i, j in pairwise([0, *bounds]):
@@ -82,7 +82,7 @@ def descendants_at_distance(G: Graph, source: Any, distance: Any) -> set[Any]:
     start = _source(G, source)
     if not 0 <= distance < len(G):
         return set()
-    tree = Neighbors(G).search([start], cutoff=distance)
+    tree = neighbors_of(G).search([start], cutoff=distance)
     return set(nodes_of(G, tree.order[tree.lengths == distance]))
 
 
@@ -97,9 +97,10 @@ def _search(
     G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
 ) -> Tree:
     start = present(G, source)
+    if sort_neighbors is None:
+        return neighbors_of(G, reverse=reverse).search([start], cutoff=depth_limit)
     neighbors = Neighbors(G, reverse=reverse)
-    if sort_neighbors is not None:
-        neighbors.sort(sort_neighbors, [start])
+    neighbors.sort(sort_neighbors, [start])
     return neighbors.search([start], cutoff=depth_limit)
 
 

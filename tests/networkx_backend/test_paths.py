@@ -213,7 +213,7 @@ def test_missing_nodes_raise_the_exceptions_of_networkx() -> None:
 
 
 @pytest.mark.parametrize("weight", ["text", "nan", "huge"])
-def test_unsupported_weights_are_refused_before_a_generator_is_returned(weight: Any) -> None:
+def test_unsupported_weights_are_rejected_before_a_generator_is_returned(weight: Any) -> None:
     G = nx.path_graph(3)
     for _, _, data in G.edges(data=True):
         data.update(text="x", nan=float("nan"), huge=2**62)
