@@ -42,6 +42,7 @@ class NetworkXGraph(Graph):
         "_entries",
         "_keys",
         "_nodes",
+        "_searches",
         "_weighted",
         "graph",
     )
@@ -63,6 +64,7 @@ class NetworkXGraph(Graph):
         self._keys = entries.keys
         self._device, self._entries = device, entries
         self._weighted: dict[Any, Graph] = {}
+        self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
         pattern = entries.indptr.astype(wide), entries.sort(entries.columns)
         self._matrix = self._with_values(

@@ -64,7 +64,5 @@ def page() -> str:
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
     answered = read("answers.json").get("counts", {})
-    low = [
-        name for name, each in answered.items() if each["answered"] < ENOUGH * each["calls"]
-    ]
+    low = [name for name, each in answered.items() if each["answered"] < ENOUGH * each["calls"]]
     print(len(FUNCTIONS), "functions; less than 80 % answered:", ", ".join(sorted(low)) or "none")
