@@ -42,6 +42,7 @@ class NetworkXGraph(Graph):
         "_entries",
         "_keys",
         "_nodes",
+        "_searches",
         "_weighted",
         "graph",
         "source_nodes",
@@ -67,6 +68,7 @@ class NetworkXGraph(Graph):
         # The attribute dict of each node in the converted graph, all of which NetworkX keeps in the
         # results of some functions without asking to preserve them.
         self.source_nodes: Mapping[Any, dict[Any, Any]] | None = None
+        self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
         pattern = entries.indptr.astype(wide), entries.sort(entries.columns)
         self._matrix = self._with_values(

@@ -59,21 +59,6 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `sort_neighbors`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
-        return "sort_neighbors is a function, but graphla keeps the order of the graph"
-    return None
-
-
 def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
 
