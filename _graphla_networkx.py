@@ -453,7 +453,7 @@ FUNCTIONS: dict[str, Function] = {
     "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
     "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
     "collaboration_weighted_projected_graph": Function(
-        "bipartite.collaboration_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.collaboration_weighted_projected_graph", "products"
     ),
     "color": Function("bipartite.color", "linear"),
     "density": Function("bipartite.density", "linear"),
@@ -465,16 +465,14 @@ FUNCTIONS: dict[str, Function] = {
     "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
     "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
     "overlap_weighted_projected_graph": Function(
-        "bipartite.overlap_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.overlap_weighted_projected_graph", "products"
     ),
     "projected_graph": Function("bipartite.projected_graph", "products", "projected_graph"),
     "robins_alexander_clustering": Function(
         "bipartite.robins_alexander_clustering", "products", "undirected"
     ),
     "sets": Function("bipartite.sets", "linear"),
-    "weighted_projected_graph": Function(
-        "bipartite.weighted_projected_graph", "products", "plain_nodes"
-    ),
+    "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
     # --- distances --------------------------------------------------------------------------------
     "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
     "center": Function("distances.center", "all_pairs"),

@@ -132,22 +132,6 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
     return None
 
 
-def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject nodes with attributes, which NetworkX does not let a backend read here.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    attributes = getattr(_graph(args, kwargs, "B"), "_node", {})
-    if any(map(attributes.get, argument(args, kwargs, 1, "nodes", ()))):
-        return "a node has attributes, and NetworkX does not pass them to a backend"
-    return None
-
-
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject `attr`, which would change the graph.
 
@@ -181,5 +165,5 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return undirected(args, kwargs)
 
 
-def _graph(args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "G") -> Any:
-    return args[0] if args else kwargs[name]
+def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs["G"]
