@@ -400,12 +400,12 @@ FUNCTIONS: dict[str, Function] = {
     "bfs_successors": Function("traversal.bfs_successors", "linear"),
     "bfs_tree": Function("traversal.bfs_tree", "linear"),
     "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
-    "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
-    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
-    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear", "sort_neighbors"),
-    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
-    "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
-    "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
+    "dfs_edges": Function("traversal.dfs_edges", "linear"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
+    "dfs_successors": Function("traversal.dfs_successors", "linear"),
+    "dfs_tree": Function("traversal.dfs_tree", "linear"),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
@@ -453,7 +453,7 @@ FUNCTIONS: dict[str, Function] = {
     "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
     "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
     "collaboration_weighted_projected_graph": Function(
-        "bipartite.collaboration_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.collaboration_weighted_projected_graph", "products"
     ),
     "color": Function("bipartite.color", "linear"),
     "density": Function("bipartite.density", "linear"),
@@ -465,16 +465,14 @@ FUNCTIONS: dict[str, Function] = {
     "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
     "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
     "overlap_weighted_projected_graph": Function(
-        "bipartite.overlap_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.overlap_weighted_projected_graph", "products"
     ),
     "projected_graph": Function("bipartite.projected_graph", "products", "projected_graph"),
     "robins_alexander_clustering": Function(
         "bipartite.robins_alexander_clustering", "products", "undirected"
     ),
     "sets": Function("bipartite.sets", "linear"),
-    "weighted_projected_graph": Function(
-        "bipartite.weighted_projected_graph", "products", "plain_nodes"
-    ),
+    "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
     # --- distances --------------------------------------------------------------------------------
     "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
     "center": Function("distances.center", "all_pairs"),

@@ -33,12 +33,13 @@ class _Steps(NamedTuple):
 
 def find_cycle(G: Graph, source: Any = None, orientation: str | None = None) -> list[Any]:
     """Answer `networkx.find_cycle`."""
-    if orientation not in (None, "original", "reverse", "ignore"):
+    roots = np.fromiter(_roots(G, source), np.int32)
+    known = (None, "original", "reverse", "ignore")
+    if G.directed and roots.size and orientation not in known:
         raise nx.NetworkXError("invalid orientation argument.")
     rows, columns, keys = _edges(G)
     steps = _steps(G, rows, columns, orientation if G.directed else None)
     n = len(G)
-    roots = np.fromiter(_roots(G, source), np.int32)
     colors, path = np.zeros(n, np.int8), np.empty(n, np.int32)
     following, entries = np.empty(max(n, 1), np.int64), np.zeros(n, np.int64)
     arrays = (steps.indptr, steps.columns, steps.edges, roots, colors, following, path, entries)

@@ -59,21 +59,6 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `sort_neighbors`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
-        return "sort_neighbors is a function, but graphla keeps the order of the graph"
-    return None
-
-
 def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
 
@@ -147,22 +132,6 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
     return None
 
 
-def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject nodes with attributes, which NetworkX does not let a backend read here.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    attributes = getattr(_graph(args, kwargs, "B"), "_node", {})
-    if any(map(attributes.get, argument(args, kwargs, 1, "nodes", ()))):
-        return "a node has attributes, and NetworkX does not pass them to a backend"
-    return None
-
-
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject `attr`, which would change the graph.
 
@@ -196,5 +165,5 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return undirected(args, kwargs)
 
 
-def _graph(args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "G") -> Any:
-    return args[0] if args else kwargs[name]
+def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs["G"]

@@ -68,6 +68,8 @@ def assert_shortest(G: Any, path: Any, source: Any, target: Any, weight: Any) ->
 @given(rooted, st.sampled_from([None, "weight"]))
 def test_a_path_between_two_nodes_or_to_a_target_is_shortest(drawn: Any, weight: Any) -> None:
     G, source, target = drawn
+    if not G.is_directed():
+        assert_agree("shortest_path", G, source, target, weight)
     path = call("shortest_path", G, source, target, weight, backend="graphla")
     assert_shortest(G, path, source, target, weight)
     for start, found in call("shortest_path", G, None, target, weight, backend="graphla").items():
@@ -211,7 +213,7 @@ def test_missing_nodes_raise_the_exceptions_of_networkx() -> None:
 
 
 @pytest.mark.parametrize("weight", ["text", "nan", "huge"])
-def test_unsupported_weights_are_refused_before_a_generator_is_returned(weight: Any) -> None:
+def test_unsupported_weights_are_rejected_before_a_generator_is_returned(weight: Any) -> None:
     G = nx.path_graph(3)
     for _, _, data in G.edges(data=True):
         data.update(text="x", nan=float("nan"), huge=2**62)
@@ -234,6 +236,8 @@ def test_a_weight_may_be_a_function_that_hides_edges(drawn: Any) -> None:
         assert_agree("single_source_dijkstra", G, source, weight=weight)
         assert_agree("dijkstra_path_length", G, source, target, weight)
         assert_agree("multi_source_dijkstra", G, [source, target], weight=weight)
+        if not G.is_directed():
+            assert_agree("bidirectional_dijkstra", G, source, target, weight)
 
 
 def test_weight_functions_that_fail_are_left_to_networkx() -> None:
