@@ -145,6 +145,14 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
+    # --- layouts --------------------------------------------------------------------------------
+    "forceatlas2_layout": Function(
+        "layouts.forceatlas2_layout",
+        "all_pairs",
+        "forceatlas2_layout",
+        "Rounding differences grow from round to round, so the positions are those of NetworkX "
+        "only if the rounds are few.",
+    ),
     # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),

@@ -71,3 +71,18 @@ def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
         return "sort_neighbors is a function, but graphla keeps the order of the graph"
     return None
+
+
+def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse `store_pos_as`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if kwargs.get("store_pos_as") is not None:
+        return "store_pos_as changes the graph, but graphla works on a copy"
+    return None
