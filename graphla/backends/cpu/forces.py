@@ -41,7 +41,7 @@ def _attract(request: Forces) -> Array:
         weights = weights * np.divide(np.log1p(d), d, out=np.zeros_like(d), where=d > 0)
     differences *= weights[:, None]
     sums = [np.bincount(rows, x, len(points)) for x in differences.T]
-    return np.column_stack(sums)
+    return np.column_stack(sums).astype(float, copy=False)  # integers if there is no edge
 
 
 @try_loops
