@@ -222,6 +222,14 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
+    # --- layouts --------------------------------------------------------------------------------
+    "forceatlas2_layout": Function(
+        "layouts.forceatlas2_layout",
+        "all_pairs",
+        "forceatlas2_layout",
+        "Rounding differences grow from round to round, so the positions are those of NetworkX "
+        "only if the rounds are few.",
+    ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
