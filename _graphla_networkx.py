@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
     "betweenness_centrality_subset": Function(
-        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+        "centrality.betweenness_centrality_subset", "linear", "attribute_weight"
     ),
     "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
     "degree_centrality": Function("centrality.degree_centrality", "linear"),
