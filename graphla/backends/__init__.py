@@ -20,6 +20,7 @@ from graphla.backends.requests import (
     Dependencies,
     DependenciesResult,
     EarlyStop,
+    Forces,
     Level,
     MultiSearch,
     MultiSearchResult,
@@ -545,6 +546,11 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def forces(self, request: Forces) -> tuple[Array, Array]:
+        """Return the attraction and the repulsion of each vertex. Only the CPU backend has this
+        function."""
         ...
 
     def augment(self, residuals: Csr, source: int, target: int) -> Array | None:
