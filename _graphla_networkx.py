@@ -18,7 +18,7 @@ class Function(NamedTuple):
         target: the implementation: "module.function" in the package `graphla.networkx`.
         cost: the class of cost, a key of `graphla.networkx.costs.LEAST_EDGES`. It decides from
             which size on a graph is converted.
-        rule: the function in `graphla.networkx.rules` that refuses arguments which graphla does
+        rule: the function in `graphla.networkx.rules` that rejects arguments which graphla does
             not support; "" if there is none.
         note: the differences from NetworkX as sentences; "" if there are none.
     """
@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
     "betweenness_centrality_subset": Function(
-        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+        "centrality.betweenness_centrality_subset", "linear", "attribute_weight"
     ),
     "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
     "degree_centrality": Function("centrality.degree_centrality", "linear"),
@@ -64,7 +64,58 @@ FUNCTIONS: dict[str, Function] = {
         "The result agrees with NetworkX within the tolerance `tol`.",
     ),
     # --- clustering -----------------------------------------------------------------------------
+    "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
+    "clustering": Function("clustering.clustering", "products", "attribute_weight"),
+    "generalized_degree": Function("clustering.generalized_degree", "products"),
+    "square_clustering": Function("clustering.square_clustering", "products"),
+    "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
+    # --- communities ----------------------------------------------------------------------------
+    "asyn_lpa_communities": Function(
+        "communities.asyn_lpa_communities",
+        "iterations",
+        "attribute_weight",
+        "Ties are broken by a random order, so a seed gives other communities than in NetworkX.",
+    ),
+    "fast_label_propagation_communities": Function(
+        "communities.fast_label_propagation_communities",
+        "iterations",
+        "attribute_weight",
+        "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "inter_community_edges": Function("communities.inter_community_edges", "linear"),
+    "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
+    "intra_community_edges": Function("communities.intra_community_edges", "linear"),
+    "is_partition": Function("communities.is_partition", "local"),
+    "label_propagation_communities": Function(
+        "communities.label_propagation_communities", "iterations"
+    ),
+    "leiden_communities": Function(
+        "communities.leiden_communities",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "leiden_partitions": Function(
+        "communities.leiden_partitions",
+        "build",
+        "attribute_weight",
+        "Each community is connected. NetworkX itself does not implement this function.",
+    ),
+    "louvain_communities": Function(
+        "communities.louvain_communities",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "louvain_partitions": Function(
+        "communities.louvain_partitions",
+        "iterations",
+        "attribute_weight",
+        "A seed gives other communities than in NetworkX, of about the same modularity.",
+    ),
+    "modularity": Function("communities.modularity", "linear", "attribute_weight"),
+    "partition_quality": Function("communities.partition_quality", "linear"),
     # --- components -----------------------------------------------------------------------------
     "articulation_points": Function("components.articulation_points", "linear"),
     "attracting_components": Function("components.attracting_components", "linear"),
@@ -95,12 +146,38 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- conversions ----------------------------------------------------------------------------
+    "from_numpy_array": Function("conversions.from_numpy_array", "build"),
+    "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
+    "from_pandas_edgelist": Function(
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+    ),
+    "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
+    "is_empty": Function("conversions.is_empty", "local"),
+    "is_isolate": Function("conversions.is_isolate", "local"),
+    "isolates": Function("conversions.isolates", "local"),
+    "number_of_isolates": Function("conversions.number_of_isolates", "local"),
+    "number_of_selfloops": Function("conversions.number_of_selfloops", "local"),
+    "to_numpy_array": Function("conversions.to_numpy_array", "local"),
+    "to_pandas_adjacency": Function("conversions.to_pandas_adjacency", "local"),
+    "to_pandas_edgelist": Function("conversions.to_pandas_edgelist", "local"),
+    "to_scipy_sparse_array": Function("conversions.to_scipy_sparse_array", "local"),
+    # --- cores ----------------------------------------------------------------------------------
+    "core_number": Function("cores.core_number", "linear"),
+    "k_core": Function("cores.k_core", "linear"),
+    "k_corona": Function("cores.k_corona", "linear"),
+    "k_crust": Function("cores.k_crust", "linear"),
+    "k_shell": Function("cores.k_shell", "linear"),
+    "k_truss": Function("cores.k_truss", "products"),
+    "onion_layers": Function("cores.onion_layers", "linear"),
+    # --- cycles ---------------------------------------------------------------------------------
+    "find_cycle": Function("cycles.find_cycle", "linear"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
     "ancestors": Function("dag.ancestors", "linear"),
-    "dag_longest_path": Function("dag.dag_longest_path", "linear", "no_order"),
+    "dag_longest_path": Function("dag.dag_longest_path", "linear"),
     "dag_longest_path_length": Function("dag.dag_longest_path_length", "linear"),
     "descendants": Function("dag.descendants", "linear"),
     "has_cycle": Function("dag.has_cycle", "linear"),
@@ -111,7 +188,7 @@ FUNCTIONS: dict[str, Function] = {
     "topological_generations": Function("dag.topological_generations", "linear"),
     "topological_sort": Function("dag.topological_sort", "linear"),
     "transitive_closure": Function("dag.transitive_closure", "products"),
-    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products", "no_order"),
+    "transitive_closure_dag": Function("dag.transitive_closure_dag", "products"),
     "transitive_reduction": Function("dag.transitive_reduction", "products"),
     # --- flow -----------------------------------------------------------------------------------
     "eppstein_matching": Function(
@@ -145,6 +222,24 @@ FUNCTIONS: dict[str, Function] = {
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
     ),
+    # --- layouts --------------------------------------------------------------------------------
+    "forceatlas2_layout": Function(
+        "layouts.forceatlas2_layout",
+        "all_pairs",
+        "forceatlas2_layout",
+        "Rounding differences grow from round to round, so the positions are those of NetworkX "
+        "only if the rounds are few.",
+    ),
+    # --- link prediction ------------------------------------------------------------------------
+    "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
+    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
+    "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
+    "ra_index_soundarajan_hopcroft": Function(
+        "links.ra_index_soundarajan_hopcroft", "products", "pairs"
+    ),
+    "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
+    "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
     # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
@@ -164,42 +259,74 @@ FUNCTIONS: dict[str, Function] = {
     ),
     # --- paths ----------------------------------------------------------------------------------
     "all_pairs_all_shortest_paths": Function(
-        "paths.all_pairs_all_shortest_paths", "all_pairs", "attribute_weight"
+        "paths.all_pairs_all_shortest_paths",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path": Function(
-        "paths.all_pairs_bellman_ford_path", "all_pairs", "attribute_weight"
+        "paths.all_pairs_bellman_ford_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_bellman_ford_path_length": Function(
-        "paths.all_pairs_bellman_ford_path_length", "all_pairs", "attribute_weight"
+        "paths.all_pairs_bellman_ford_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
-    "all_pairs_dijkstra": Function("paths.all_pairs_dijkstra", "all_pairs", "attribute_weight"),
+    "all_pairs_dijkstra": Function(
+        "paths.all_pairs_dijkstra", "all_pairs", note="A weight function is called for every edge."
+    ),
     "all_pairs_dijkstra_path": Function(
-        "paths.all_pairs_dijkstra_path", "all_pairs", "attribute_weight"
+        "paths.all_pairs_dijkstra_path",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_dijkstra_path_length": Function(
-        "paths.all_pairs_dijkstra_path_length", "all_pairs", "attribute_weight"
+        "paths.all_pairs_dijkstra_path_length",
+        "all_pairs",
+        note="A weight function is called for every edge.",
     ),
     "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
-    "all_shortest_paths": Function("paths.all_shortest_paths", "linear", "attribute_weight"),
+    "all_shortest_paths": Function(
+        "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+    ),
+    "astar_path": Function(
+        "paths.astar_path", "local", note="A weight function is called for every edge."
+    ),
+    "astar_path_length": Function(
+        "paths.astar_path_length", "local", note="A weight function is called for every edge."
+    ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
     ),
-    "bellman_ford_path": Function("paths.bellman_ford_path", "linear", "attribute_weight"),
+    "bellman_ford_path": Function(
+        "paths.bellman_ford_path", "linear", note="A weight function is called for every edge."
+    ),
     "bellman_ford_path_length": Function(
-        "paths.bellman_ford_path_length", "linear", "attribute_weight"
+        "paths.bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "bellman_ford_predecessor_and_distance": Function(
-        "paths.bellman_ford_predecessor_and_distance", "linear", "attribute_weight"
+        "paths.bellman_ford_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "bidirectional_dijkstra": Function(
-        "paths.bidirectional_dijkstra", "linear", "attribute_weight"
+        "paths.bidirectional_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
-    "dijkstra_path": Function("paths.dijkstra_path", "linear", "attribute_weight"),
-    "dijkstra_path_length": Function("paths.dijkstra_path_length", "linear", "attribute_weight"),
+    "dijkstra_path": Function(
+        "paths.dijkstra_path", "linear", note="A weight function is called for every edge."
+    ),
+    "dijkstra_path_length": Function(
+        "paths.dijkstra_path_length", "linear", note="A weight function is called for every edge."
+    ),
     "dijkstra_predecessor_and_distance": Function(
-        "paths.dijkstra_predecessor_and_distance", "linear", "attribute_weight"
+        "paths.dijkstra_predecessor_and_distance",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
     "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
@@ -207,40 +334,64 @@ FUNCTIONS: dict[str, Function] = {
     "floyd_warshall_predecessor_and_distance": Function(
         "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
     ),
-    "goldberg_radzik": Function("paths.goldberg_radzik", "linear", "attribute_weight"),
+    "goldberg_radzik": Function(
+        "paths.goldberg_radzik", "linear", note="A weight function is called for every edge."
+    ),
     "has_path": Function("paths.has_path", "linear"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
-    "multi_source_dijkstra": Function("paths.multi_source_dijkstra", "linear", "attribute_weight"),
+    "multi_source_dijkstra": Function(
+        "paths.multi_source_dijkstra", "linear", note="A weight function is called for every edge."
+    ),
     "multi_source_dijkstra_path": Function(
-        "paths.multi_source_dijkstra_path", "linear", "attribute_weight"
+        "paths.multi_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "multi_source_dijkstra_path_length": Function(
-        "paths.multi_source_dijkstra_path_length", "linear", "attribute_weight"
+        "paths.multi_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
     "predecessor": Function("paths.predecessor", "linear"),
-    "shortest_path": Function("paths.shortest_path", "linear", "attribute_weight"),
-    "shortest_path_length": Function("paths.shortest_path_length", "linear", "attribute_weight"),
+    "shortest_path": Function(
+        "paths.shortest_path", "linear", note="A weight function is called for every edge."
+    ),
+    "shortest_path_length": Function(
+        "paths.shortest_path_length", "linear", note="A weight function is called for every edge."
+    ),
     "single_source_all_shortest_paths": Function(
-        "paths.single_source_all_shortest_paths", "linear", "attribute_weight"
+        "paths.single_source_all_shortest_paths",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford": Function(
-        "paths.single_source_bellman_ford", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path": Function(
-        "paths.single_source_bellman_ford_path", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_bellman_ford_path_length": Function(
-        "paths.single_source_bellman_ford_path_length", "linear", "attribute_weight"
+        "paths.single_source_bellman_ford_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra": Function(
-        "paths.single_source_dijkstra", "linear", "attribute_weight"
+        "paths.single_source_dijkstra", "linear", note="A weight function is called for every edge."
     ),
     "single_source_dijkstra_path": Function(
-        "paths.single_source_dijkstra_path", "linear", "attribute_weight"
+        "paths.single_source_dijkstra_path",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_dijkstra_path_length": Function(
-        "paths.single_source_dijkstra_path_length", "linear", "attribute_weight"
+        "paths.single_source_dijkstra_path_length",
+        "linear",
+        note="A weight function is called for every edge.",
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
@@ -251,36 +402,139 @@ FUNCTIONS: dict[str, Function] = {
         "paths.single_target_shortest_path_length", "linear"
     ),
     # --- traversal ------------------------------------------------------------------------------
-    "bfs_edges": Function("traversal.bfs_edges", "linear", "sort_neighbors"),
+    "bfs_edges": Function("traversal.bfs_edges", "linear"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),
-    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear", "sort_neighbors"),
-    "bfs_successors": Function("traversal.bfs_successors", "linear", "sort_neighbors"),
-    "bfs_tree": Function("traversal.bfs_tree", "linear", "sort_neighbors"),
+    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
+    "bfs_successors": Function("traversal.bfs_successors", "linear"),
+    "bfs_tree": Function("traversal.bfs_tree", "linear"),
     "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
-    "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
-    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
-    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear", "sort_neighbors"),
-    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
-    "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
-    "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
-    "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "neighbors"),
+    "dfs_edges": Function("traversal.dfs_edges", "linear"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
+    "dfs_successors": Function("traversal.dfs_successors", "linear"),
+    "dfs_tree": Function("traversal.dfs_tree", "linear"),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
     "is_forest": Function("trees.is_forest", "linear"),
     "is_tree": Function("trees.is_tree", "linear"),
-    "maximum_spanning_edges": Function(
-        "trees.maximum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
-    "minimum_spanning_edges": Function(
-        "trees.minimum_spanning_edges",
-        "linear",
-        note="The edges come in order of weight, for each `algorithm`.",
-    ),
+    "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
     "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
+    # --- assortativity ----------------------------------------------------------------------------
+    "attribute_assortativity_coefficient": Function(
+        "assortativity.attribute_assortativity_coefficient", "linear"
+    ),
+    "attribute_mixing_dict": Function("assortativity.attribute_mixing_dict", "linear"),
+    "attribute_mixing_matrix": Function("assortativity.attribute_mixing_matrix", "linear"),
+    "average_degree_connectivity": Function(
+        "assortativity.average_degree_connectivity", "linear", "simple_weight"
+    ),
+    "average_neighbor_degree": Function(
+        "assortativity.average_neighbor_degree", "linear", "simple_weight"
+    ),
+    "degree_assortativity_coefficient": Function(
+        "assortativity.degree_assortativity_coefficient", "linear", "attribute_weight"
+    ),
+    "degree_mixing_dict": Function(
+        "assortativity.degree_mixing_dict", "linear", "attribute_weight"
+    ),
+    "degree_mixing_matrix": Function(
+        "assortativity.degree_mixing_matrix", "linear", "attribute_weight"
+    ),
+    "degree_pearson_correlation_coefficient": Function(
+        "assortativity.degree_pearson_correlation_coefficient", "linear", "attribute_weight"
+    ),
+    "node_attribute_xy": Function("assortativity.node_attribute_xy", "linear"),
+    "numeric_assortativity_coefficient": Function(
+        "assortativity.numeric_assortativity_coefficient", "linear"
+    ),
+    # --- bipartite --------------------------------------------------------------------------------
+    "bipartite_average_clustering": Function(
+        "bipartite.average_clustering", "products", "undirected"
+    ),
+    "bipartite_betweenness_centrality": Function(
+        "bipartite.betweenness_centrality", "all_pairs", "simple"
+    ),
+    "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
+    "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
+    "collaboration_weighted_projected_graph": Function(
+        "bipartite.collaboration_weighted_projected_graph", "products"
+    ),
+    "color": Function("bipartite.color", "linear"),
+    "density": Function("bipartite.density", "linear"),
+    "generic_weighted_projected_graph": Function(
+        "bipartite.generic_weighted_projected_graph", "products"
+    ),
+    "is_bipartite": Function("bipartite.is_bipartite", "linear"),
+    "is_bipartite_node_set": Function("bipartite.is_bipartite_node_set", "linear"),
+    "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
+    "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
+    "overlap_weighted_projected_graph": Function(
+        "bipartite.overlap_weighted_projected_graph", "products"
+    ),
+    "projected_graph": Function("bipartite.projected_graph", "products", "projected_graph"),
+    "robins_alexander_clustering": Function(
+        "bipartite.robins_alexander_clustering", "products", "undirected"
+    ),
+    "sets": Function("bipartite.sets", "linear"),
+    "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
+    # --- distances --------------------------------------------------------------------------------
+    "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
+    "center": Function("distances.center", "all_pairs"),
+    "diameter": Function("distances.diameter", "all_pairs"),
+    "eccentricity": Function("distances.eccentricity", "all_pairs"),
+    "gutman_index": Function("distances.gutman_index", "all_pairs", "attribute_weight"),
+    "harmonic_diameter": Function("distances.harmonic_diameter", "all_pairs"),
+    "hyper_wiener_index": Function("distances.hyper_wiener_index", "all_pairs", "attribute_weight"),
+    "periphery": Function("distances.periphery", "all_pairs"),
+    "radius": Function("distances.radius", "all_pairs"),
+    "schultz_index": Function("distances.schultz_index", "all_pairs", "attribute_weight"),
+    "wiener_index": Function("distances.wiener_index", "all_pairs", "attribute_weight"),
+    # --- structure --------------------------------------------------------------------------------
+    "complement": Function("structure.complement", "products", "simple"),
+    "constraint": Function("structure.constraint", "products", "attribute_weight"),
+    "effective_size": Function(
+        "structure.effective_size",
+        "products",
+        "attribute_weight",
+        "A directed or weighted graph is rejected without `nodes`.",
+    ),
+    "efficiency": Function("structure.efficiency", "linear"),
+    "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
+    "greedy_color": Function(
+        "structure.greedy_color",
+        "linear",
+        "greedy_color",
+        "Only largest_first and random_sequential, without `interchange`.",
+    ),
+    "is_dominating_set": Function("structure.is_dominating_set", "linear"),
+    "local_efficiency": Function("structure.local_efficiency", "products"),
+    "maximal_independent_set": Function(
+        "structure.maximal_independent_set",
+        "linear",
+        "",
+        "A seed gives another set than in NetworkX.",
+    ),
+    "maximal_matching": Function("structure.maximal_matching", "linear"),
+    "overall_reciprocity": Function("structure.overall_reciprocity", "linear"),
+    "reciprocity": Function("structure.reciprocity", "linear"),
+    "rich_club_coefficient": Function(
+        "structure.rich_club_coefficient",
+        "linear",
+        "",
+        "With `normalized=True`, NetworkX swaps the edges.",
+    ),
+    "s_metric": Function("structure.s_metric", "linear"),
+    "triadic_census": Function("structure.triadic_census", "products"),
+    "voterank": Function(
+        "structure.voterank",
+        "products",
+        "",
+        "If votes are equal up to rounding, the first node is chosen.",
+    ),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 

@@ -8,6 +8,7 @@ from graphla.algorithms.assortativity import (
     degree_assortativity,
     numeric_assortativity,
 )
+from graphla.algorithms.astar import astar_path
 from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
@@ -32,6 +33,7 @@ from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.efficiency import global_efficiency, local_efficiency
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.find_cycle import HasCycle, find_cycle
+from graphla.algorithms.force_atlas2 import forceatlas2_layout
 from graphla.algorithms.generalized_degree import generalized_degree
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
@@ -124,6 +126,7 @@ __all__ = [
     "all_shortest_paths",
     "ancestors",
     "articulation_points",
+    "astar_path",
     "asyn_lpa_communities",
     "attribute_assortativity",
     "average_clustering",
@@ -160,6 +163,7 @@ __all__ = [
     "effective_size",
     "eigenvector",
     "find_cycle",
+    "forceatlas2_layout",
     "generalized_degree",
     "global_efficiency",
     "greedy_color",

@@ -20,7 +20,7 @@ import numpy as np
 from graphla import agg
 from graphla.algorithms._shared import community_weights, hashed_random, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.membership import random_order, selection, vertex_numbers
+from graphla.algorithms._shared.membership import selection, vertex_numbers
 from graphla.algorithms.coloring import color_in_order
 from graphla.algorithms.links import degrees_with_loops
 from graphla.algorithms.louvain import name_by_smallest
@@ -72,7 +72,7 @@ def label_propagation_communities(A: Matrix) -> Vector:
             Algorithms*, 2010.
     """
     colors, W = _colors(A), unary.one["INT64"](A).new()
-    request = SettleLabels(W, vertex_numbers(A), partial(_by_color, colors), A.nrows + 1)
+    request = SettleLabels(W, vertex_numbers(A), partial(_turns_by_color, colors), A.nrows + 1)
     return name_by_smallest(accelerated(request, partial(_settle_by_color, W, colors)), A.nrows)
 
 
@@ -88,10 +88,10 @@ def asyn_lpa_communities(
 
     Initially each vertex is its own label. In each round every vertex, in a random order, takes the
     most frequent label among its neighbors. If several labels are most frequent, it keeps its label
-    if that is one of them, and otherwise takes the last of them in a random order. Rounds end when
-    no label changes, or after 1000 rounds. In a directed graph, which may need that many, the
-    neighbors are the targets of out-edges. Runs on the CPU: a Matrix on a GPU is copied. The same
-    seed gives the same result. A round takes O(n + m) time.
+    if that is one of them, and otherwise takes a random one of them. Rounds end when no label
+    changes, or after 1000 rounds. In a directed graph, which may need that many, the neighbors are
+    the targets of out-edges. Runs on the CPU: a Matrix on a GPU is copied. The same seed gives the
+    same result. A round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -129,8 +129,8 @@ def asyn_lpa_communities(
     if is_weighted:
         validation.nonnegative(A)
     W, _ = community_weights.scale_to_integers(community_weights.edge_weights(A, is_weighted)[0])
-    order_of = partial(_random_order, A, drawn)
-    labels = SettleLabels(W, random_order(A, drawn), order_of, ROUNDS).run()
+    turns_of = partial(_random_turns, A, drawn)
+    labels = SettleLabels(W, vertex_numbers(A), turns_of, ROUNDS).run()
     return name_by_smallest(labels, A.nrows)
 
 
@@ -147,14 +147,20 @@ def _colors(A: Matrix) -> Vector:
     return color_in_order(A, Vector.from_dense(numbers, copy=False))
 
 
-def _by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices in ascending order of their colors."""
-    return colors.to_dense(copy=False).argsort(kind="stable")
+def _turns_by_color(colors: Vector, _round: int) -> Any:
+    """Return the vertices in ascending order of their colors, and the salts for largest labels."""
+    order = colors.to_dense(copy=False).argsort(kind="stable")
+    return order, np.full(colors.size, 1 << 15)
 
 
-def _random_order(A: Matrix, seed: int, k: int) -> Any:
-    """Return the vertices in a random order, another one in each round."""
-    return random_order(A, hashed_random.mix(seed + k)).to_dense(copy=False)
+def _random_turns(A: Matrix, seed: int, k: int) -> Any:
+    """Return the vertices in a random order, and a random odd salt for each, in every round."""
+    numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
+    salts = (
+        hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)
+        >> 32
+    )
+    return numbers.argsort(), salts | 1
 
 
 def _settle_by_color(W: Matrix, colors: Vector) -> Vector:

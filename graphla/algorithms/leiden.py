@@ -164,16 +164,16 @@ def _refine_levels(
     refine: Refine,
 ) -> Iterator[Vector]:
     """Yield the communities after each level, until no part has more than one vertex."""
-    start, found = None, vertex_numbers(A)
+    start, found, k = None, vertex_numbers(A), 0
     for _ in range(ITERATIONS):
         (L, out, into), labels = level, None
-        while last:
-            word = hashed_random.mix(seed + last)
+        while k < last:
+            word = hashed_random.mix(seed + k)
             community, count = renumber(move(L, out, into, factor, word, start))
             whole = community if labels is None else lookup(labels, community)
             found = connected_components(inside(A, whole))
             yield found
-            last -= 1
+            k += 1
             if count == L.nrows:
                 break
             divided = refine(L, out, into, community, factor, hashed_random.mix(word))

@@ -18,7 +18,7 @@ Invariants, at the head of each level:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
@@ -140,9 +140,11 @@ def _find_communities(
     move: Callable[[Matrix, Vector, Vector, float, int], Vector],
 ) -> Vector:
     """Run all levels, and label each vertex with the smallest vertex of its community."""
-    numbers = vertex_numbers(A)
     found = levels(A, weight, resolution, threshold, max_level, seed, directed, move)
-    return reduce(lambda _, labels: labels, found, numbers)
+    labels = None
+    for labels in found:  # noqa: B007
+        pass
+    return vertex_numbers(A) if labels is None else name_by_smallest(labels, A.nrows)
 
 
 def levels(
@@ -157,7 +159,7 @@ def levels(
 ) -> Iterator[Vector]:
     """Yield the communities after each level that merges vertices.
 
-    Each vertex is labeled with the smallest vertex of its community. `move` moves the vertices of
+    Each vertex is labeled with the number of its community, from 0 on. `move` moves the vertices of
     one level; the default is `move_vertices`. Other parameters are as in `louvain`. All arguments
     are checked before the first level is requested.
     """
@@ -196,7 +198,7 @@ def _merge_levels(
         L, out, into = merge(L, out, into, community, parts)
         # l(i) = community(l(i))
         labels = community if labels is None else lookup(labels, community)
-        yield name_by_smallest(labels, parts)
+        yield labels
         quality = quality_of(L, out, into, factor)
         if quality - before <= least:
             break

@@ -20,6 +20,7 @@ from graphla.backends.requests import (
     Dependencies,
     DependenciesResult,
     EarlyStop,
+    Forces,
     Level,
     MultiSearch,
     MultiSearchResult,
@@ -491,15 +492,16 @@ class Backend(Protocol):
         links: Csr,
         back: Csr,
         labels: Array,
-        order_of: Callable[[int], Array],
+        turns_of: Callable[[int], tuple[Array, Array]],
         rounds: int,
     ) -> Array | None:
         """Return the labels after at most `rounds` rounds, as int32.
 
-        In round k every vertex is visited once, in the order order_of(k). A vertex keeps its label
-        if no other label has a larger sum of weights in its row of `links`. Otherwise it takes the
-        label with the largest sum, and the largest of several such labels. `back` is the transpose
-        of `links`. The rounds end when no label changes.
+        turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each
+        vertex. A vertex keeps its label if no other label has a larger sum of weights in its row of
+        `links`. Otherwise it takes the label with the largest sum. Among several such labels, it
+        takes the largest if its salt is 2^15, and else the one with the largest hash of label and
+        salt. `back` is the transpose of `links`. The rounds end when no label changes.
         """
         ...
 
@@ -544,6 +546,11 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def forces(self, request: Forces) -> tuple[Array, Array]:
+        """Return the attraction and the repulsion of each vertex. Only the CPU backend has this
+        function."""
         ...
 
     def augment(self, residuals: Csr, source: int, target: int) -> Array | None:

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+class _BackendName(str):
+    """The name of the backend, as NetworkX prints it in the error for a function that it lacks."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"'{self}' (with nx.config.fallback_to_nx = True, NetworkX converts the Graph)"
+
+
 class Graph:
     """An adjacency matrix with an entry A(u, v) for each edge u -> v, and labels for its vertices.
 
@@ -59,7 +68,7 @@ class Graph:
 
     __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight", "_weight_name")
 
-    __networkx_backend__ = "graphla"
+    __networkx_backend__ = _BackendName("graphla")
     """With this name, NetworkX's functions accept a Graph and call the ones of graphla."""
 
     def __init__(

@@ -2,19 +2,114 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
+
+import networkx as nx
+import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, nodes_of, number, per_node, structure
+from graphla.networkx.graphs import find, nodes_of, per_node, structure, weighted
+from graphla.sparse import Matrix
 
 
 def triangles(G: Graph, nodes: Any = None) -> Any:
     """Answer `networkx.triangles`."""
+    if nodes is not None:
+        _refuse_multigraph(G)
+    return _of_nodes(G, structure(G).matrix, nodes, algorithms.triangles)
+
+
+def clustering(G: Graph, nodes: Any = None, weight: str | None = None) -> Any:
+    """Answer `networkx.clustering`."""
+    return _of_nodes(G, *_clustering(G, nodes, weight))
+
+
+def average_clustering(
+    G: Graph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True
+) -> float:
+    """Answer `networkx.average_clustering`."""
+    if nodes is not None and find(G, nodes) is not None:
+        raise NotImplementedError("graphla averages over several nodes, not over a single one")
+    values = _of_nodes(G, *_clustering(G, nodes, weight)).values()
+    kept = values if count_zeros else [each for each in values if abs(each) > 0]
+    return sum(kept) / len(kept)
+
+
+def transitivity(G: Graph) -> float:
+    """Answer `networkx.transitivity`."""
+    _refuse_multigraph(G)
+    return algorithms.transitivity(structure(G).matrix)
+
+
+def square_clustering(G: Graph, nodes: Any = None) -> Any:
+    """Answer `networkx.square_clustering`."""
+    if G.directed:
+        raise NotImplementedError("graphla counts squares in undirected graphs only")
+    return _of_nodes(G, structure(G).matrix, nodes, algorithms.square_clustering)
+
+
+def generalized_degree(G: Graph, nodes: Any = None) -> Any:
+    """Answer `networkx.generalized_degree`."""
+    _refuse_multigraph(G)
+    chosen = None if nodes is None else chosen_numbers(G, nodes)
+    rows = algorithms.generalized_degree(structure(G).matrix, chosen).to_dicts()
+    if nodes is not None and find(G, nodes) is not None:
+        return Counter(rows.get(find(G, nodes), {}))
+    numbers = list(range(len(G)) if chosen is None else dict.fromkeys(chosen))
+    counts = (Counter(rows.get(k, {})) for k in numbers)
+    return dict(zip(nodes_of(G, numbers), counts, strict=True))
+
+
+def chosen_numbers(G: Graph, nodes: Any) -> list[int]:
+    """Return the numbers of a node, or of those of the given nodes that are in the graph.
+
+    Args:
+        G: the graph.
+        nodes: a node, or an iterable of objects. An object that is not a node is left out.
+
+    Returns:
+        A list of numbers in the given order.
+
+    Raises:
+        NetworkXError: `nodes` is neither a node nor iterable.
+    """
+    if (k := find(G, nodes)) is not None:
+        return [k]
+    try:
+        listed = list(nodes)
+    except TypeError as error:
+        message = f"Node {nodes} is not in the graph."
+        raise nx.NetworkXError(message) from error
+    return [k for node in listed if (k := find(G, node)) is not None]
+
+
+def _clustering(
+    G: Graph, nodes: Any, weight: str | None
+) -> tuple[Matrix, Any, Callable[[Matrix, Any], Any]]:
+    _refuse_multigraph(G)
+    if weight is None:
+        return structure(G).matrix, nodes, algorithms.clustering
+    A = weighted(G, weight).matrix
+    return A, nodes, lambda A, chosen: algorithms.clustering(A, chosen, True)
+
+
+def _of_nodes(G: Graph, A: Matrix, nodes: Any, compute: Callable[[Matrix, Any], Any]) -> Any:
+    """Return {node: value}, or the value of a single node.
+
+    `compute` returns a Vector of the values of the given vertices.
+    """
     if nodes is None:
-        return per_node(G, algorithms.triangles(structure(G)))
+        return per_node(G, compute(A, None))
+    chosen = chosen_numbers(G, nodes)
+    values = compute(A, np.array(chosen, np.int64)).to_dense(0)[chosen].tolist()
     if find(G, nodes) is not None:
-        return int(algorithms.triangles(structure(G).matrix, number(G, nodes)))
-    chosen = [k for node in nodes if (k := find(G, node)) is not None]
-    counts = algorithms.triangles(structure(G).matrix).to_dense()
-    return dict(zip(nodes_of(G, chosen), counts[chosen].tolist(), strict=True))
+        return values[0]
+    return dict(zip(nodes_of(G, chosen), values, strict=True))
+
+
+def _refuse_multigraph(G: Graph) -> None:
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")

@@ -20,7 +20,7 @@ from graphla.networkx.graphs import (
     nodes_of,
     structure,
 )
-from graphla.networkx.searches import Neighbors, depth_first, present
+from graphla.networkx.searches import depth_first, neighbors_of, present
 from graphla.sparse import Matrix
 
 NULL = "Connectivity is undefined for the null graph."
@@ -49,7 +49,7 @@ def node_connected_component(G: Graph, n: Any) -> set[Any]:
     """Answer `networkx.node_connected_component`."""
     if n not in G:
         raise KeyError(n)
-    return set(Neighbors(G).search([present(G, n)]).nodes)
+    return set(neighbors_of(G).search([present(G, n)]).nodes)
 
 
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
@@ -82,12 +82,8 @@ def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
 def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iterator[set[Any]]:
     """Answer `networkx.kosaraju_strongly_connected_components`."""
     if source is not None:
-        # NetworkX then lists only the components that reach the source.
-        reach = Neighbors(G, reverse=True).search([present(G, source)])
-        kept = set(reach.nodes)
-        yield from (part for part in _strong_sets(G) if not kept.isdisjoint(part))
-        return
-    yield from _strong_sets(G)
+        raise NotImplementedError("graphla finds the strong components of the whole graph only")
+    return strongly_connected_components(G)
 
 
 def number_strongly_connected_components(G: Graph) -> int:

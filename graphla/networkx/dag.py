@@ -24,8 +24,9 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     structure,
+    to_networkx,
 )
-from graphla.networkx.searches import Neighbors, present
+from graphla.networkx.searches import Neighbors, neighbors_of, present
 from graphla.sparse import Matrix
 from semirings import binary, unary
 
@@ -115,6 +116,20 @@ def is_aperiodic(G: Graph) -> bool:
     return int(np.gcd.reduce(levels[rows] - levels[columns] + 1, initial=0)) == 1
 
 
+def _check_order(G: Graph, order: Any) -> None:
+    """Reject a given order that is not topological; the result does not depend on a correct one."""
+    if order is None:
+        return
+    if not isinstance(order, list | tuple) or set(order) != set(G.labels):
+        raise NotImplementedError("topo_order is not a list of all nodes")
+    place = np.empty(len(G), np.int64)
+    place[[present(G, node) for node in order]] = np.arange(len(G))
+    indptr, columns = neighbor_lists(G)
+    rows = np.repeat(np.arange(len(G)), np.diff(indptr))
+    if len(order) != len(G) or (place[rows] >= place[columns]).any():
+        raise NotImplementedError("topo_order is not a topological order")
+
+
 def _remove(G: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices in topological order as far as there is one, and their generations."""
     return remove_generations(*neighbor_lists(G))
@@ -134,14 +149,14 @@ def ancestors(G: Graph, source: Any) -> set[Any]:
 
 
 def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
-    tree = Neighbors(G, reverse=reverse).search([present(G, source)])
+    tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 
 
 # --- closures and reductions --------------------------------------------------------------------
 
 
-def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGraph:
+def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
     """Answer `networkx.transitive_closure`."""
     if reflexive not in {None, True, False}:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
@@ -150,10 +165,11 @@ def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGrap
     return _with_edges(G, algorithms.transitive_closure(structure(G).matrix, reflexive))
 
 
-def transitive_closure_dag(G: Graph, topo_order: Any = None) -> NetworkXGraph:
+def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
     """Answer `networkx.transitive_closure_dag`."""
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
+    _check_order(G, topo_order)
     return _with_edges(G, algorithms.transitive_closure(structure(G).matrix))
 
 
@@ -165,10 +181,17 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
     return new_graph(Graph(rest, directed=True, labels=G.labels))
 
 
-def _with_edges(G: Graph, R: Matrix) -> NetworkXGraph:
+def _with_edges(G: Graph, R: Matrix) -> Any:
     """Return G with an edge for each entry of R, with all data of its nodes and edges."""
-    if not isinstance(G, NetworkXGraph) or G.is_multigraph():
-        raise NotImplementedError("graphla copies the edge data of simple NetworkX graphs only")
+    if not isinstance(G, NetworkXGraph):
+        raise NotImplementedError("graphla copies the edge data of NetworkX graphs only")
+    if G.is_multigraph():
+        rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
+        once = (rows <= columns) | G.directed
+        rows, columns = rows[once], columns[once]
+        H = to_networkx(G)
+        H.add_edges_from(zip(nodes_of(G, rows), nodes_of(G, columns), strict=True))
+        return H
     n, old = len(G), G._entries
     both = by_rows(binary.lor(R | unary.one["BOOL"](structure(G).matrix).new()).new())
     before = old.rows * np.int64(n) + old.columns
@@ -188,6 +211,8 @@ def dag_longest_path(
     G: Graph, weight: Any = "weight", default_weight: Any = 1, topo_order: Any = None
 ) -> list[Any]:
     """Answer `networkx.dag_longest_path`."""
+    if topo_order is not None:
+        raise NotImplementedError("graphla does not break ties by a given order")
     order, lengths, parents = _longest(G, weight, default_weight)
     if not order.size:
         return []
@@ -208,9 +233,8 @@ def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarra
     order, _ = _remove(G)
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)
-    if G.is_multigraph() and weight is not None:
-        raise NotImplementedError("graphla does not use the greatest weight of parallel edges")
-    neighbors = Neighbors(G, weight, default=default, negative=True)
+    # NetworkX adds the default for each edge if `weight` is None, which is no key of the data.
+    neighbors = Neighbors(G, weight, default=default, parallel="max", bellman_ford=True)
     lengths, parents = find_longest_in_order(
         neighbors.indptr, neighbors.columns, neighbors.values, order
     )

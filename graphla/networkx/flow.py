@@ -105,8 +105,12 @@ def _network(
     known = [getattr(flows, name) for name in NAMED]
     if function is not None and function not in known:
         raise NotImplementedError("graphla does not know this flow_func")
-    if any(options[name] is not None for name in options.keys() - {"two_phase"}):
-        raise NotImplementedError("graphla does not know this argument of a flow function")
+    for name, value in options.items():
+        is_method = (name == "two_phase" and function is flows.shortest_augmenting_path) or (
+            name == "global_relabel_freq" and function is flows.preflow_push and (value or 0) >= 0
+        )
+        if value is not None and not is_method:
+            raise NotImplementedError(f"graphla does not support the argument {name}")
     ends = []
     for node, name in ((source, "source"), (target, "sink")):
         k = find(G, node)

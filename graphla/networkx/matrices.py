@@ -88,12 +88,7 @@ def incidence_matrix(
         kept = np.ones(rows.size, bool) if G.directed else rows <= columns
         rows, columns = rows[kept], columns[kept]
         if weight is not None:
-            values = with_attributes(G).attribute(weight)
-            if not isinstance(values, np.ndarray):
-                raise NotImplementedError(f"the edge attribute {weight!r} has no numbers")
-            weights = values[kept]
-    elif weight is not None:
-        raise NotImplementedError("graphla does not look up the weights of a list of edges")
+            weights = edge_attribute(G, weight)[kept]
     else:
         # The column of a self-loop is empty, whether or not its node exists.
         ends = [
@@ -101,6 +96,8 @@ def incidence_matrix(
             for edge in edgelist
         ]
         rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
+        if weight is not None:
+            weights = _weights_of(G, rows, columns, weight)
     count, places = rows.size, np.arange(rows.size)
     if nodelist is not None:
         position = np.full(len(G), -1, np.int64)
@@ -119,6 +116,29 @@ def incidence_matrix(
     indices = np.concatenate([rows, columns]), np.concatenate([places, places])
     wanted = np.float64 if dtype is None else dtype
     return coo_array((values.astype(wanted), indices), shape=(n, count)).tocsc()
+
+
+def _weights_of(G: Graph, rows: np.ndarray, columns: np.ndarray, weight: str) -> np.ndarray:
+    """Return the weights of given edges; self-loops get the weight 0."""
+    if G.is_multigraph():
+        raise NotImplementedError("graphla does not look up the weights of parallel edges")
+    values = edge_attribute(G, weight)
+    sources, targets = edge_ends(G)
+    n, order = len(G), np.lexsort((targets, sources))
+    keys = sources[order].astype(np.int64) * n + targets[order]
+    wanted, is_loop = rows * n + columns, rows == columns
+    places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1) if keys.size else wanted * 0
+    if not keys.size or (keys[places] != wanted)[~is_loop].any():
+        raise NotImplementedError("graphla needs edges of the graph to look up their weights")
+    return np.where(is_loop, 0, values[order][places])
+
+
+def edge_attribute(G: Graph, weight: str) -> np.ndarray:
+    """Return the weight of each element of edge data, which must be a number."""
+    values = with_attributes(G).attribute(weight)
+    if not isinstance(values, np.ndarray):
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+    return values
 
 
 def _end(G: Graph, node: Any) -> int:

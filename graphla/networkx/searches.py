@@ -7,10 +7,12 @@ nodes at the same distance are in node order.
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from heapq import heappop, heappush
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import networkx as nx
@@ -18,11 +20,34 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, weighted
+from graphla.io.adjacency_dicts import as_numbers
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    entry_data,
+    find,
+    neighbor_lists,
+    nodes_of,
+    weighted,
+)
 from graphla.operations.serial import run_serial
 
 LONGEST = 1 << 62
 """Sums of integer weights must stay below this bound."""
+
+
+@contextmanager
+def paused_collection() -> Iterator[None]:
+    """In a `with` block, do not collect garbage.
+
+    A collection visits all lists that exist, and many new lists would cause many collections.
+    """
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 class Tree:
@@ -49,19 +74,18 @@ class Tree:
 
     def paths(self, *, reverse: bool = False) -> dict[Any, list[Any]]:
         """Return {node: path from its source}; with `reverse`, each path begins at the node."""
-        paths: dict[int, list[Any]] = {}
-        named: dict[Any, list[Any]] = {}
-        for v, parent, node in zip(
-            self.order.tolist(), self.parents.tolist(), self.nodes, strict=True
-        ):
-            if v == parent:
-                path = [node]
-            elif reverse:
-                path = [node, *paths[parent]]
-            else:
-                path = [*paths[parent], node]
-            paths[v] = named[node] = path
-        return named
+        paths: dict[Any, list[Any]] = {}
+        parents = nodes_of(self.G, self.parents)
+        with paused_collection():
+            # A source comes before the other nodes of its tree.
+            for node, parent in zip(self.nodes, parents, strict=True):
+                if node is parent or node == parent:
+                    paths[node] = [node]
+                elif reverse:
+                    paths[node] = [node, *paths[parent]]
+                else:
+                    paths[node] = [*paths[parent], node]
+        return paths
 
     def path(self, target: int) -> list[Any]:
         """Return the path from its source to one reached vertex."""
@@ -83,14 +107,17 @@ class Neighbors:
 
     Args:
         G: the graph.
-        weight: the edge attribute for lengths; None makes each length 1.
+        weight: the edge attribute for lengths; None makes each length 1. It may also be a function
+            of two nodes and the data of their edge, which returns None for a hidden edge. In
+            contrast to NetworkX, it is called for all edges.
         default: the length of an edge that lacks the attribute.
+        parallel: which of parallel edges counts: "min" or "max".
         reverse: whether searches follow the edges of a directed graph backward.
-        negative: whether weights may be negative.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford. Dijkstra's
+            algorithm treats negative weights as NetworkX does.
 
     Raises:
-        NotImplementedError: a weight is negative, not a number, or so large that lengths might not
-            fit INT64.
+        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
     """
 
     def __init__(
@@ -99,46 +126,88 @@ class Neighbors:
         weight: Any = None,
         *,
         default: Any = 1,
+        parallel: str = "min",
         reverse: bool = False,
-        negative: bool = False,
+        bellman_ford: bool = False,
     ):
         self.G, self.weight, self.n = G, weight, len(G)
         self.reverse = reverse and G.directed
-        self._weighted = G if weight is None else weighted(G, weight, default)
-        self.on_gpu = G.device != "cpu"
+        self.on_gpu = G.device != "cpu" and not callable(weight)
         self.indptr, self.columns = neighbor_lists(G)
-        self.values = None if weight is None else _values_in_order(G, self._weighted)
-        self.is_negative = False
+        self.values: np.ndarray | None = None
+        self._weighted: Graph | None = G
+        if callable(weight):
+            self._weighted = None
+            self._evaluate(weight)
+        elif weight is not None:
+            self._weighted = weighted(G, weight, default, parallel=parallel)
+            self.values = _values_in_order(G, self._weighted)
+        self.is_negative, self.bellman_ford = False, bellman_ford
         if self.values is not None and self.values.size:
-            self._check(self.values, negative)
+            self._check(self.values)
         if self.reverse:
-            self._transpose()
-        self._heap: tuple[np.ndarray, np.ndarray] | None = None
+            back = transposed(self.indptr, self.columns, self.values)
+            self.indptr, self.columns, self.values = back
+        self._both_ways: Any = None
 
     @property
     def matrix(self) -> Any:
         """The Matrix on its device, whose values are the lengths."""
+        if self._weighted is None:
+            raise NotImplementedError("the weight is a function and returns a negative weight")
         A = self._weighted._matrix
         return A.T.new() if self.reverse else A
 
-    def _check(self, values: np.ndarray, negative: bool) -> None:
+    def _evaluate(self, weight: Callable[[Any, Any, Any], Any]) -> None:
+        """Compute the values by a function, and drop the hidden edges."""
+        if self.reverse:
+            raise NotImplementedError("the weight is a function, and the search runs backward")
+        rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
+        ends = zip(nodes_of(self.G, rows), nodes_of(self.G, self.columns), strict=True)
+        try:
+            found = [
+                weight(u, v, data) for (u, v), data in zip(ends, entry_data(self.G), strict=True)
+            ]
+        except Exception as error:
+            raise NotImplementedError(f"the weight function failed: {error}") from error
+        shown = np.array([each is not None for each in found], bool)
+        values = as_numbers([each for each in found if each is not None])
+        if not isinstance(values, np.ndarray):
+            raise NotImplementedError("the weight function returns an object that is not a number")
+        kind = np.float64 if values.dtype.kind == "f" else np.int64
+        self.values, self.columns = values.astype(kind), self.columns[shown]
+        counts = np.bincount(rows[shown], minlength=self.n)
+        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
+
+    def _check(self, values: np.ndarray) -> None:
         least, most = values.min(), values.max()
         if least != least or most != most:
             raise NotImplementedError("a weight is NaN")
         self.is_negative = bool(least < 0)
-        if self.is_negative and not negative:
-            raise NotImplementedError("a weight is negative")
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
-    def _transpose(self) -> None:
-        rows = np.repeat(np.arange(self.n, dtype=self.columns.dtype), np.diff(self.indptr))
-        order = np.argsort(self.columns, kind="stable")
-        counts = np.bincount(self.columns, minlength=self.n)
-        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
-        self.columns = rows[order]
-        if self.values is not None:
-            self.values = self.values[order]
+    def step(self, u: int, v: int) -> Any:
+        """Return the length of the edge between two vertices as a Python number."""
+        first, last = self.indptr[u : u + 2]
+        place = first + np.flatnonzero(self.columns[first:last] == v)[0]
+        return 1 if self.values is None else self.values[place].item()
+
+    def sort(self, sort_neighbors: Callable[[Any], Any], sources: Sequence[int]) -> None:
+        """Sort the neighbors of each vertex that a search from `sources` reaches by a function.
+
+        The function takes an iterator over the neighbors of a node, as in NetworkX.
+        """
+        reached = self.search(sources).order
+        columns, bounds = nodes_of(self.G, self.columns), self.indptr.tolist()
+        lists: list[list[int]] = [[] for _ in range(self.n)]
+        for v in reached.tolist():
+            chosen = sort_neighbors(iter(columns[bounds[v] : bounds[v + 1]]))
+            lists[v] = [present(self.G, node) for node in chosen]
+        self.indptr = np.zeros(self.n + 1, np.int64)
+        np.cumsum([len(each) for each in lists], out=self.indptr[1:])
+        self.columns = np.array(list(chain.from_iterable(lists)), np.int32)
+        self.on_gpu = False
 
     def search(
         self,
@@ -159,11 +228,57 @@ class Neighbors:
         cutoff = math.inf if cutoff is None else cutoff
         if cutoff != cutoff:
             raise NotImplementedError("the cutoff is NaN")
-        if self.on_gpu:
+        if self.on_gpu and not self.is_negative:
             return self._search_on_gpu(sources, cutoff)
         if self.values is None:
             return self._search_levels(sources, cutoff, target)
         return self._search_lengths(sources, cutoff, target)
+
+    def find_path(self, source: int, target: int) -> tuple[Any, list[int]] | None:
+        """Search from both ends as NetworkX does, and return the length and the path, or None."""
+        if self.is_negative:
+            raise NotImplementedError("a weight is negative")
+        n, (indptr, columns, values, shift) = self.n, self._rows_both_ways()
+        parents, work = np.full(2 * n, -1, np.int32), n + columns.size
+        if values is None:
+            arrays: Any = indptr, columns, parents, np.empty(2 * n, np.int32)
+            name = "serial_search.meet"
+        else:
+            room = 2 * (values.size + 1)
+            heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+            lengths = np.zeros(2 * n, values.dtype)
+            arrays = indptr, columns, values, lengths, parents, *heap
+            name = "serial_search.meet_nearest"
+        meeting = run_serial(name, arrays, work, source, target, shift)
+        if meeting < 0:
+            return None
+        parents = np.where(parents < -1, -2 - parents, parents)
+        path = [meeting]
+        while path[-1] != source:
+            path.append(int(parents[path[-1]]))
+        path.reverse()
+        while path[-1] != target:
+            path.append(int(parents[n + path[-1]]))
+        length = len(path) - 1
+        if values is not None:
+            length = (arrays[3][meeting] + arrays[3][n + meeting]).item()
+        return length, path
+
+    def _rows_both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+        """Return rows of successors and, unless they are equal, of predecessors with the values.
+
+        The last element is the number of the row of predecessors of vertex 0.
+        """
+        # A weight function may return different values for the two directions of an edge.
+        if not self.G.directed and not callable(self.weight):
+            return self.indptr, self.columns, self.values, 0
+        if self._both_ways is None:
+            bounds, rows, values = transposed(self.indptr, self.columns, self.values)
+            if self.values is not None and values is not None:
+                values = np.concatenate((self.values, values))
+            indptr = np.concatenate((self.indptr, self.indptr[-1] + bounds[1:]))
+            self._both_ways = indptr, np.concatenate((self.columns, rows)), values, self.n
+        return self._both_ways
 
     def _search_levels(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
         n, count = self.n, len(sources)
@@ -185,15 +300,17 @@ class Neighbors:
         order, parents = np.empty(n, np.int32), np.full(n, -1, np.int32)
         lengths = np.zeros(n, values.dtype)
         order[:count] = parents[sources] = sources
-        if self._heap is None:
-            room = values.size + n
-            self._heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+        room = values.size + n
+        heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
         limit = np.array([cutoff])
-        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *self._heap)
+        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *heap)
         stop = -1 if target is None else target
         work = n + self.columns.size
-        name = "serial_search.nearest_first"
-        count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
+        if self.is_negative:
+            count = _search_with_negative(self, arrays, count, stop)
+        else:
+            name = "serial_search.nearest_first"
+            count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
         reached = order[:count]
         return Tree(self.G, reached, lengths[reached], parents[reached])
 
@@ -243,6 +360,53 @@ class Neighbors:
         return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
 
 
+def neighbors_of(
+    G: Graph, weight: Any = None, *, reverse: bool = False, bellman_ford: bool = False
+) -> Neighbors:
+    """Return the `Neighbors` of a graph, which are kept for later searches.
+
+    Args:
+        G: the graph.
+        weight: the edge attribute or function for lengths; None makes each length 1.
+        reverse: whether searches follow the edges of a directed graph backward.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford.
+
+    Returns:
+        The neighbors, which must not be changed.
+
+    Raises:
+        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+    """
+    if not isinstance(G, NetworkXGraph) or callable(weight):
+        return Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    key = weight, reverse, bellman_ford
+    found = G._searches.get(key)
+    if found is None:
+        found = G._searches[key] = Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    return found
+
+
+def transposed(
+    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the predecessors of each vertex in node order, in the form of `neighbor_lists`.
+
+    Args:
+        indptr: the bounds of the rows.
+        columns: the successors of each vertex.
+        values: the value of each entry, or None.
+
+    Returns:
+        The bounds of the rows, the predecessors and their values.
+    """
+    n = indptr.size - 1
+    rows = np.repeat(np.arange(n, dtype=columns.dtype), np.diff(indptr))
+    order = np.argsort(columns, kind="stable")
+    counts = np.bincount(columns, minlength=n)
+    back = np.concatenate(([0], np.cumsum(counts))).astype(indptr.dtype)
+    return back, rows[order], None if values is None else values[order]
+
+
 def _values_in_order(G: Graph, W: Graph) -> np.ndarray:
     """Return the weights of all entries as INT64 or FP64, in the order of `neighbor_lists`."""
     values = W._matrix.to("cpu").to_csr(copy=False)[2]
@@ -290,8 +454,45 @@ def _search_in_python(
     return final
 
 
+def _search_with_negative(neighbors: Neighbors, arrays: Any, count: int, target: int) -> int:
+    """Do what the loop `nearest_first` does, although weights are negative.
+
+    As in NetworkX, a length is final when its vertex leaves the heap.
+
+    Raises:
+        ValueError: a negative weight would shorten a final length.
+    """
+    _, _, _, limit, order, lengths, parents, *_ = arrays
+    indptr, columns, values = (each.tolist() for each in arrays[:3])
+    heap = [(0, t, order[t].item()) for t in range(count)]
+    mark, final, most = count, 0, limit[0]
+    done: dict[int, Any] = {}
+    while heap:
+        length, _, v = heappop(heap)
+        if v in done:
+            continue
+        done[v] = length
+        order[final] = v
+        final += 1
+        if v == target:
+            break
+        for p in range(indptr[v], indptr[v + 1]):
+            w = columns[p]
+            reached = length + values[p]
+            if reached > most:
+                continue
+            if w in done:
+                if reached < done[w]:
+                    raise ValueError("Contradictory paths found:", "negative weights?")
+            elif parents[w] < 0 or reached < lengths[w]:
+                lengths[w], parents[w] = reached, v
+                heappush(heap, (reached, mark, w))
+                mark += 1
+    return final
+
+
 def depth_first(
-    G: Graph, roots: Iterable[int], limit: int | None = None
+    G: Graph, roots: Iterable[int], limit: int | None = None, sort_neighbors: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Search depth-first from each root that no earlier root reaches.
 
@@ -299,16 +500,23 @@ def depth_first(
         G: the graph.
         roots: the vertices to begin with.
         limit: the maximum number of edges below a root; None sets no bound.
+        sort_neighbors: a function that sorts an iterator over neighbors, as in NetworkX; None keeps
+            their order.
 
     Returns:
         The reached vertices in the order of their discovery, the parent of each of them (a root is
         its own parent), and the reached vertices in the order in which the search leaves them.
     """
     indptr, columns = neighbor_lists(G)
+    roots = list(roots)
+    if sort_neighbors is not None:
+        neighbors = Neighbors(G)
+        neighbors.sort(sort_neighbors, roots)
+        indptr, columns = neighbors.indptr, neighbors.columns
     n = len(G)
     order, finished, path = (np.empty(n, np.int32) for _ in range(3))
     parents, following = np.full(n, -1, np.int32), np.empty(n, np.int64)
-    starts = np.fromiter(roots, np.int32)
+    starts = np.array(roots, np.int32)
     arrays = (indptr, columns, starts, order, parents, finished, following, path)
     bound = n if limit is None else max(1, limit)
     count = run_serial("serial_search.depth_first", arrays, n + columns.size, bound)

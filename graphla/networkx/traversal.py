@@ -11,15 +11,8 @@ import numpy as np
 
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import Neighbors, Tree, depth_first, present
+from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, present
 from graphla.sparse import Matrix
-
-
-def generic_bfs_edges(
-    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
-) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.generic_bfs_edges`."""
-    return bfs_edges(G, source, depth_limit=depth_limit)
 
 
 def bfs_edges(
@@ -31,7 +24,7 @@ def bfs_edges(
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.bfs_edges`."""
     # NetworkX reports a missing source when the first edge is read.
-    tree = _search(G, source, reverse, depth_limit)
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
 
 
@@ -39,7 +32,7 @@ def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.bfs_predecessors`."""
-    for parent, child in bfs_edges(G, source, depth_limit=depth_limit):
+    for parent, child in bfs_edges(G, source, False, depth_limit, sort_neighbors):
         yield child, parent
 
 
@@ -47,7 +40,7 @@ def bfs_successors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
     """Answer `networkx.bfs_successors`."""
-    tree = _search(G, source, False, depth_limit)
+    tree = _search(G, source, False, depth_limit, sort_neighbors)
     parents, children = tree.edges()
     if not parents.size:
         yield source, []
@@ -68,7 +61,7 @@ def bfs_tree(
     """Answer `networkx.bfs_tree`."""
     if find(G, source) is None:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
-    tree = _search(G, source, reverse, depth_limit)
+    tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     return _as_graph(G, tree.order, tree.parents)
 
 
@@ -77,7 +70,7 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
     chosen = [sources] if find(G, sources) is not None else set(sources)
     starts = [_source(G, node) for node in chosen]
     if starts:
-        tree = Neighbors(G).search(starts)
+        tree = neighbors_of(G).search(starts)
         bounds = np.cumsum(np.bincount(tree.lengths)).tolist()
         nodes = tree.nodes
         for i, j in pairwise([0, *bounds]):
@@ -89,7 +82,7 @@ def descendants_at_distance(G: Graph, source: Any, distance: Any) -> set[Any]:
     start = _source(G, source)
     if not 0 <= distance < len(G):
         return set()
-    tree = Neighbors(G).search([start], cutoff=distance)
+    tree = neighbors_of(G).search([start], cutoff=distance)
     return set(nodes_of(G, tree.order[tree.lengths == distance]))
 
 
@@ -100,9 +93,15 @@ def _source(G: Graph, node: Any) -> int:
     return k
 
 
-def _search(G: Graph, source: Any, reverse: bool, depth_limit: int | None) -> Tree:
+def _search(
+    G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
+) -> Tree:
     start = present(G, source)
-    return Neighbors(G, reverse=reverse).search([start], cutoff=depth_limit)
+    if sort_neighbors is None:
+        return neighbors_of(G, reverse=reverse).search([start], cutoff=depth_limit)
+    neighbors = Neighbors(G, reverse=reverse)
+    neighbors.sort(sort_neighbors, [start])
+    return neighbors.search([start], cutoff=depth_limit)
 
 
 def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph:
@@ -123,7 +122,7 @@ def dfs_edges(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.dfs_edges`."""
-    order, parents, _ = _search_deep(G, source, depth_limit)
+    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
     below = order != parents
     yield from zip(nodes_of(G, parents[below]), nodes_of(G, order[below]), strict=True)
 
@@ -132,7 +131,7 @@ def dfs_tree(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> NetworkXGraph:
     """Answer `networkx.dfs_tree`."""
-    order, parents, _ = _search_deep(G, source, depth_limit)
+    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
     return _as_graph(G, order, parents)
 
 
@@ -140,7 +139,10 @@ def dfs_predecessors(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> dict[Any, Any]:
     """Answer `networkx.dfs_predecessors`."""
-    return {child: parent for parent, child in dfs_edges(G, source, depth_limit)}
+    return {
+        child: parent
+        for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors)
+    }
 
 
 def dfs_successors(
@@ -148,7 +150,7 @@ def dfs_successors(
 ) -> dict[Any, list[Any]]:
     """Answer `networkx.dfs_successors`."""
     children: dict[Any, list[Any]] = {}
-    for parent, child in dfs_edges(G, source, depth_limit):
+    for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors):
         children.setdefault(parent, []).append(child)
     return children
 
@@ -157,14 +159,14 @@ def dfs_preorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Answer `networkx.dfs_preorder_nodes`."""
-    yield from nodes_of(G, _search_deep(G, source, depth_limit)[0])
+    yield from nodes_of(G, _search_deep(G, source, depth_limit, sort_neighbors)[0])
 
 
 def dfs_postorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Answer `networkx.dfs_postorder_nodes`."""
-    order, parents, finished = _search_deep(G, source, depth_limit)
+    order, parents, finished = _search_deep(G, source, depth_limit, sort_neighbors)
     if depth_limit is not None:
         # NetworkX leaves out the nodes at the limit.
         depth = {}
@@ -176,7 +178,7 @@ def dfs_postorder_nodes(
 
 
 def _search_deep(
-    G: Graph, source: Any, depth_limit: int | None
+    G: Graph, source: Any, depth_limit: int | None, sort_neighbors: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     roots = range(len(G)) if source is None else [present(G, source)]
-    return depth_first(G, roots, depth_limit)
+    return depth_first(G, roots, depth_limit, sort_neighbors)

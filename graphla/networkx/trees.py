@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -16,6 +17,7 @@ from graphla.networkx.graphs import (
     nodes_of,
     structure,
     subgraph,
+    to_networkx,
     with_attributes,
 )
 from graphla.sparse import Matrix
@@ -118,9 +120,13 @@ def _edges(
     try:
         places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
-        if algorithm != "kruskal":
-            raise NotImplementedError(f"graphla does not know when {algorithm} meets NaN") from None
         return _failing(ValueError(str(error)))
+    if algorithm != "kruskal":
+        # The method yields the same edges in the same order if edges that are in no such forest are
+        # left out, because it chooses none of them.
+        T = to_networkx(subgraph(G, edges=_both_ways(G, places)))
+        name = "maximum_spanning_edges" if maximum else "minimum_spanning_edges"
+        return getattr(nx, name)(T, algorithm, weight, keys, data, ignore_nan, backend="networkx")
     rows, columns = edge_ends(G)
     parts = [nodes_of(G, rows[places]), nodes_of(G, columns[places])]
     listed = places.tolist()
@@ -154,12 +160,22 @@ def _tree(
     """Return the graph with the edges of a spanning forest alone."""
     if G.directed:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
-    is_chosen = np.zeros(edge_ends(G)[0].size, bool)
     try:
-        is_chosen[_chosen(G, algorithm, weight, ignore_nan, maximum=maximum)] = True
+        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
         raise ValueError(str(error)) from error
-    return subgraph(G, edges=is_chosen[_upper_places(G)])
+    T = subgraph(G, edges=_both_ways(G, places))
+    if algorithm == "kruskal":
+        return T
+    name = "maximum_spanning_tree" if maximum else "minimum_spanning_tree"
+    return getattr(nx, name)(to_networkx(T), weight, algorithm, ignore_nan, backend="networkx")
+
+
+def _both_ways(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
+    """Return a flag for each element of edge data: whether it or its opposite is in `places`."""
+    chosen = np.zeros(edge_ends(G)[0].size, bool)
+    chosen[places] = True
+    return chosen[_upper_places(G)]
 
 
 def _upper_places(G: NetworkXGraph) -> np.ndarray:
@@ -178,7 +194,7 @@ def _chosen(
     """Return the places of the edges of a spanning forest in edge data, in order of weight.
 
     Among edges of equal weight, Kruskal's algorithm takes the first in NetworkX's order. For
-    another algorithm, a graph with several such forests is refused.
+    another algorithm, return the edges of all such forests, and those whose weight is NaN.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
@@ -191,24 +207,44 @@ def _chosen(
         raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
     places = np.flatnonzero(rows <= columns)
     values = values[places].astype(np.float64 if values.dtype.kind == "f" else np.int64)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        if not ignore_nan:
-            wrong = places[np.isnan(values)][:1]
-            u, v = (nodes_of(G, ends[wrong])[0] for ends in (rows, columns))
-            raise NotANumber(f"the weight of the edge {(u, v)} is NaN")
-        places, values = places[~np.isnan(values)], values[~np.isnan(values)]
+    odd = places[np.isnan(values)]
+    if odd.size and algorithm == "kruskal" and not ignore_nan:
+        u, v = (nodes_of(G, ends[odd[:1]])[0] for ends in (rows, columns))
+        raise NotANumber(f"the weight of the edge {(u, v)} is NaN")
+    places, values = places[~np.isnan(values)], values[~np.isnan(values)]
     if is_boruvka and values.dtype.kind == "f" and np.isinf(values).any():
         raise NotImplementedError(f"graphla would take infinite edges, unlike {algorithm}")
-    order = np.argsort(-values if maximum else values, kind="stable")
-    found = _kruskal(G, places[order])
-    if algorithm != "kruskal":
-        backward = np.lexsort((-np.arange(values.size), -values if maximum else values))
-        if not np.array_equal(np.sort(found), np.sort(_kruskal(G, places[backward]))):
-            raise NotImplementedError(
-                f"the graph has several such trees, and graphla finds that of kruskal, "
-                f"not of {algorithm}"
-            )
-    return found
+    values = -values if maximum else values
+    order = np.argsort(values, kind="stable")
+    places, values = places[order], values[order]
+    found = _kruskal(G, places)
+    if algorithm != "kruskal" and np.unique(values).size < values.size:
+        found = _in_some_forest(rows[places].tolist(), columns[places].tolist(), values, places)
+    return found if algorithm == "kruskal" else np.concatenate([found, odd])
+
+
+def _in_some_forest(
+    rows: list[int], columns: list[int], values: np.ndarray, places: np.ndarray
+) -> np.ndarray:
+    """Return the places of edges whose ends no path of edges with smaller values connects.
+
+    The edges are in ascending order of their values.
+    """
+    parents = list(range(1 + max([*rows, *columns], default=0)))
+
+    def root(v: int) -> int:
+        while parents[v] != v:
+            parents[v] = v = parents[parents[v]]
+        return v
+
+    starts = np.flatnonzero(np.r_[True, np.diff(values) != 0]).tolist()
+    kept = []
+    for first, last in pairwise([*starts, len(rows)]):
+        joins = [k for k in range(first, last) if root(rows[k]) != root(columns[k])]
+        for k in joins:
+            parents[root(rows[k])] = root(columns[k])
+        kept += joins
+    return places[kept]
 
 
 def _kruskal(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:

@@ -60,6 +60,8 @@ def difference(expected: Any, found: Any, tolerance: float = RELATIVE, place: st
         return _graph_difference(expected, found, tolerance, where)
     if isinstance(found, np.generic):
         return f"{where} is a NumPy scalar"
+    if type(expected).__name__ == "DataFrame":
+        return _table_difference(expected, found, where)
     if isinstance(expected, np.ndarray) or hasattr(expected, "toarray"):
         return _array_difference(expected, found, tolerance, where)
     if isinstance(expected, Mapping):
@@ -98,10 +100,21 @@ def _graph_difference(expected: nx.Graph, found: Any, tolerance: float, where: s
     return None
 
 
+def _table_difference(expected: Any, found: Any, where: str) -> Any:
+    """Compare two tables, whose columns may be in any order."""
+    order = sorted(expected.columns, key=repr)
+    same = set(found.columns) == set(order) and expected[order].equals(found[order])
+    return None if same else f"{where}: expected {expected}, found {found}"
+
+
 def _array_difference(expected: Any, found: Any, tolerance: float, where: str) -> Any:
     if type(expected) is not type(found) or expected.shape != found.shape:
         return f"{where}: expected {type(expected)}, found {found!r}"
     dense = [each.toarray() if hasattr(each, "toarray") else each for each in (expected, found)]
+    if dense[0].dtype.names and dense[0].dtype == dense[1].dtype:
+        fields = ([each[name] for each in dense] for name in dense[0].dtype.names)
+        parts = (_array_difference(e, f, tolerance, where) for e, f in fields)
+        return next(filter(None, parts), None)
     if dense[0].dtype.kind not in "biuf":
         return None if np.array_equal(*dense) else f"{where}: arrays differ"
     close = np.allclose(dense[1], dense[0], rtol=tolerance, atol=ABSOLUTE, equal_nan=True)

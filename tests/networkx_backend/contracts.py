@@ -7,6 +7,7 @@ function that is not listed must return an equal result (see `agreement.differen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from networkx_backend.agreement import difference
@@ -26,6 +27,15 @@ def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
+def maximal_independent(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any set of nodes without edges to which no node can be added."""
+    G, chosen = arguments["G"], set(found)
+    inside = any(v in chosen for u in chosen for v in G[u])
+    complete = all(u in chosen or any(v in chosen for v in G[u]) for u in G)
+    has_all = set(arguments.get("nodes") or ()) <= chosen and len(chosen) == len(found)
+    return None if has_all and complete and not inside else f"not a maximal set: {found!r}"
+
+
 def within(tolerance: float) -> Check:
     """Accept numbers that differ by less than a tolerance, or by the argument `tol` of the call."""
 
@@ -43,12 +53,80 @@ def within(tolerance: float) -> Check:
     return check
 
 
+def matching(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept a matching of the same size."""
+    G = arguments["G"]
+    wrong = [u for u, v in found.items() if found.get(v) != u or not G.has_edge(u, v)]
+    if wrong:
+        return f"{wrong[0]!r} is matched wrongly"
+    return None if len(found) == len(expected) else f"{len(expected)} nodes, not {len(found)}"
+
+
+def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept a flow of the same value that respects the capacities."""
+    G, capacity = arguments["flowG"], arguments["capacity"]
+    (value, _), (other, flows) = expected, found
+    if (problem := difference(value, other)) is not None:
+        return problem
+    excess = dict.fromkeys(G, 0)
+    for u in G:
+        for v, f in flows[u].items():
+            if not 0 <= f <= G[u][v].get(capacity, f):
+                return f"the flow from {u!r} to {v!r} is {f}"
+            excess[u] -= f
+            excess[v] += f
+    ends = {arguments["_s"]: -value, arguments["_t"]: value}
+    far = [v for v in G if abs(excess[v] - ends.get(v, 0)) > 1e-9 * max(1, abs(value))]
+    return f"flow is lost at {far}" if far else None
+
+
+def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept hubs and authorities within the tolerance; without normalization, of any sign."""
+    check = within(1e-7)
+    for one, other in zip(expected, found, strict=True):
+        one = one if arguments["normalized"] else {v: abs(x) for v, x in one.items()}
+        if (problem := check(one, other, arguments)) is not None:
+            return problem
+    return None
+
+
+def edge_sets(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept lists of undirected edges in any order, each from either end."""
+    sets = [{frozenset(map(frozenset, part)) for part in each} for each in (expected, found)]
+    same = sets[0] == sets[1] and len(expected) == len(found)
+    return None if same else f"expected {expected!r} in any order, found {found!r}"
+
+
+def longest_path(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept another path of the same length in the graph."""
+    G, weight = arguments["G"], arguments["weight"]
+
+    def length(path: Any) -> float:
+        edges = [G[u][v] for u, v in pairwise(path)]
+        edges = [max(each.values(), key=_weight) if G.is_multigraph() else each for each in edges]
+        return sum(map(_weight, edges))
+
+    def _weight(data: Any) -> Any:
+        return data.get(weight, arguments["default_weight"])
+
+    same = length(expected) == length(found)
+    return None if same else f"expected {expected!r} or as long a path, found {found!r}"
+
+
 def _key(part: Any) -> Any:
     unordered = isinstance(part, Iterable) and not isinstance(part, str | bytes | tuple)
     return sorted(map(repr, part)) if unordered else repr(part)
 
 
 CONTRACTS: dict[str, Check] = {
+    "maximal_independent_set": maximal_independent,
+    "eppstein_matching": matching,
+    "hits": hub_scores,
+    "hopcroft_karp_matching": matching,
+    "maximum_flow": flow,
+    "biconnected_component_edges": edge_sets,
     "connected_components": in_any_order,
+    "dag_longest_path": longest_path,
+    "kosaraju_strongly_connected_components": in_any_order,
     "pagerank": within(1e-6),
 }

@@ -57,7 +57,7 @@ class Recorder:
     def run(
         self, function: Any, backend: str, args: Any, kwargs: Any, *, fallback_to_nx: bool = False
     ) -> Any:
-        """Answer one call of a test with the backend, or with NetworkX if the backend refuses."""
+        """Answer one call of a test with the backend, or with NetworkX if the backend rejects."""
         if self.is_plain or function.name not in FUNCTIONS:
             return function.orig_func(*args, **kwargs)
         counts = self.counts[function.name]
@@ -91,7 +91,7 @@ class Recorder:
         args, kwargs = arguments
         try:
             result = call(*args, **kwargs)
-            return Items(islice(result, LONGEST)) if isinstance(result, Iterator) else result
+            return items_of(result) if isinstance(result, Iterator) else result
         except passes:
             raise
         except Exception as error:
@@ -101,6 +101,7 @@ class Recorder:
         """Count a difference between the two results."""
         args, kwargs = arguments
         check, both_fine = CONTRACTS.get(function.name), True
+        expected, found = (getattr(each, "error", None) or each for each in (expected, found))
         for each in (expected, found):
             both_fine &= not isinstance(each, BaseException)
         try:
@@ -145,7 +146,27 @@ class Recorder:
 
 
 class Items(list[Any]):
-    """The items of an iterator."""
+    """The items of an iterator, and at the end the exception that ends it, if there is one."""
+
+
+def items_of(iterator: Iterator[Any]) -> Items:
+    """Return the items of an iterator."""
+    items = Items()
+    try:
+        items.extend(islice(iterator, LONGEST))
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        items.append(error)
+    return items
+
+
+def replayed(items: Items) -> Iterator[Any]:
+    """Yield the items again, and raise the exception that ended the iterator."""
+    for item in items:
+        if isinstance(item, BaseException):
+            raise item
+        yield item
 
 
 def twice(args: Any, kwargs: Any) -> Any:
@@ -172,7 +193,7 @@ def _given(outcome: Any) -> Any:
     if isinstance(outcome, BaseException):
         raise outcome
     if isinstance(outcome, Items):
-        return (item for item in outcome)
+        return replayed(outcome)
     return backends._load_backend("graphla").convert_to_nx(outcome)
 
 

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.networkx_backend.agreement import assert_agree, call
+from tests.networkx_backend.agreement import assert_agree
 from tests.networkx_backend.weighted_graphs import weighted_graphs
 
 undirected = weighted_graphs((nx.Graph, nx.MultiGraph), weights=st.integers(-3, 5))
-different = weighted_graphs((nx.Graph,), weights=st.floats(-9, 9), may_lack=False)
 
 
 @given(undirected)
@@ -34,16 +33,16 @@ def test_spanning_edges_of_kruskal_have_the_order_of_networkx(
         assert_agree(name, G, keys=keys, data=data)
 
 
-@given(different, st.sampled_from(["prim", "boruvka"]))
-def test_unique_spanning_trees_of_other_algorithms_agree(G: Any, algorithm: str) -> None:
-    found = call("minimum_spanning_tree", G, algorithm=algorithm, backend="graphla")
-    if isinstance(found, NotImplementedError):
-        assert len({w for *_, w in G.edges(data="weight")}) < G.number_of_edges()
-        return
-    assert_agree("minimum_spanning_tree", G, algorithm=algorithm)
-    found = call("minimum_spanning_edges", G, algorithm, backend="graphla", data=False)
-    expected = call("minimum_spanning_edges", G, algorithm, backend="networkx", data=False)
-    assert set(map(frozenset, found)) == set(map(frozenset, expected))
+@given(
+    weighted_graphs((nx.Graph, nx.MultiGraph), weights=st.sampled_from([0, 1, 2, 2.5, math.nan])),
+    st.sampled_from(["prim", "boruvka"]),
+    st.booleans(),
+)
+def test_spanning_trees_of_other_algorithms_agree(G: Any, algorithm: str, ignore_nan: bool) -> None:
+    for name in ("minimum_spanning_tree", "maximum_spanning_tree"):
+        assert_agree(name, G, algorithm=algorithm, ignore_nan=ignore_nan)
+    for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
+        assert_agree(name, G, algorithm, ignore_nan=ignore_nan)
 
 
 def test_spanning_trees_treat_nan_and_wrong_arguments_as_networkx_does() -> None:

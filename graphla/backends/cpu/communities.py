@@ -168,7 +168,11 @@ def _propagate_in_blocks(
 
 @try_loops
 def settle_labels(
-    links: Csr, back: Csr, labels: Array, order_of: Callable[[int], Array], rounds: int
+    links: Csr,
+    back: Csr,
+    labels: Array,
+    turns_of: Callable[[int], tuple[Array, Array]],
+    rounds: int,
 ) -> Array:
     """Return the labels after rounds in which the vertices change one after another."""
     threads, n = compiles(links.nvals, size=links.nrows), links.nrows
@@ -177,18 +181,19 @@ def settle_labels(
     rows, sums = _weights(links)
     both = tuple(
         Links(kind(each.indptr), kind(each.indices), kind(rows.values), rows.step)
-        for each in (rows, Links(back.indptr, back.indices, rows.values, 0))
+        for each in (rows, back)
     )
-    state = kind(labels.copy()), kind(np.ones(n, np.uint8)), *_scratch(links, sums, 1, kind)[0]
-    order = np.arange(n, dtype=np.int32)
-    loop = _loop(settle, (*both, kind(order), *state, stop), threads)
+    given = labels.astype(np.int64), np.ones(n, np.uint8)
+    state = *map(kind, given), *_scratch(links, sums, 1, kind)[0]
+    turns = (np.empty(0, np.int64),) * 2
+    loop = _loop(settle, (*both, *map(kind, turns), *state, stop), threads)
 
     def run_all() -> Array:
         for k in range(rounds):
-            order = order_of(k).astype(np.int32)
-            if not loop(*both, kind(order), *state, stop) or stop[0]:
+            turns = (each.astype(np.int64, copy=False) for each in turns_of(k))
+            if not loop(*both, *map(kind, turns), *state, stop) or stop[0]:
                 break
-        return np.asarray(state[0], labels.dtype)
+        return np.asarray(state[0], np.int32)
 
     return apart(run_all, stop, 1, (links.nvals + n) * min(rounds, 8))
 

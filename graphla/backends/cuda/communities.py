@@ -198,7 +198,11 @@ def move_communities(request: CommunityMoves) -> Array:
 
 
 def settle_labels(
-    links: Csr, back: Csr, labels: Array, order_of: Callable[[int], Array], rounds: int
+    links: Csr,
+    back: Csr,
+    labels: Array,
+    turns_of: Callable[[int], tuple[Array, Array]],
+    rounds: int,
 ) -> None:
     """Return None, because the vertices change one after another."""
 

@@ -57,20 +57,21 @@ class LabelPropagation:
 class SettleLabels:
     """The labels after at most `rounds` rounds in which vertices change one after another.
 
-    In round k every vertex is visited once, in the order order_of(k). It takes the label with the
-    largest total weight in its row of W, unless its own label has the same total weight. If several
-    labels have the largest weight, it takes the largest of them.
+    turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
+    A vertex takes the label with the largest total weight in its row of W, unless its own label has
+    the same total weight. If several labels have the largest weight, it takes the largest of them
+    if its salt is 2^15, and else the one with the largest hash of label and salt.
     """
 
     W: Any
     labels: Any
-    order_of: Callable[[int], Array]
+    turns_of: Callable[[int], tuple[Array, Array]]
     rounds: int
 
     def run(self) -> Any:
         """Return the labels as a full Vector, or None if the device has no such loop."""
         w, labels = self.W._read(), self.labels._read()
-        return lift(self.W, perform("settle", _settle, w, labels, self.order_of, self.rounds))
+        return lift(self.W, perform("settle", _settle, w, labels, self.turns_of, self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +193,11 @@ def _propagate(
 
 
 def _settle(
-    w: MatrixStore, labels: VectorStore, order_of: Callable[[int], Array], rounds: int
+    w: MatrixStore, labels: VectorStore, turns_of: Callable[[int], tuple[Array, Array]], rounds: int
 ) -> VectorStore | None:
     do, start = backend(w.device), labels.dense().values.astype(np.int32)
     back = w.csr if w.is_symmetric else w.csc
-    return _widen(w.device, do.settle_labels(w.csr, back, start, order_of, rounds), labels.dtype)
+    return _widen(w.device, do.settle_labels(w.csr, back, start, turns_of, rounds), labels.dtype)
 
 
 def _moves(

@@ -120,10 +120,19 @@ def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bit
                 kept_awake[j >> bits] = 1
 
 
+def priority(label, salt):
+    """Return the priority of a label: the label itself if the salt is 2^15, else a hash of both.
+
+    Labels and salts are below 2^31. Different labels may have equal priorities.
+    """
+    return (label * salt >> 15) & 0x7FFFFFFF
+
+
 def settle(
     links: Links,
     back: Links,
     order,
+    salts,
     out_labels,
     kept_active,
     kept_sums,
@@ -133,7 +142,8 @@ def settle(
     """Change the label of each active vertex, one after another in the given order.
 
     A vertex keeps its label if no other label is more frequent among its neighbors. Otherwise it
-    takes the most frequent label; the largest one if several are most frequent. The frequency of a
+    takes the most frequent label. If several labels are most frequent, it takes the one with the
+    largest `priority`, which depends on the label and on the salt of the vertex. The frequency of a
     label is the sum of the weights of the edges in the row of the vertex. If a label changes, the
     vertices in the row of `back`, the transpose of `links`, become active. Return whether any label
     has changed.
@@ -146,7 +156,7 @@ def settle(
         if not kept_active[v]:
             continue
         kept_active[v] = 0
-        own, count = out_labels[v], 0
+        own, salt, count = out_labels[v], salts[v], 0
         for p in range(links.indptr[v], links.indptr[v + 1]):
             label = out_labels[links.indices[p]]
             kept_met[count] = label
@@ -157,7 +167,8 @@ def settle(
             label = kept_met[i]
             total = kept_sums[label]
             kept_sums[label] = 0
-            is_better = (total > most) | ((total == most) & (most > present) & (label > best))
+            is_first = priority(label, salt) > priority(best, salt)
+            is_better = (total > most) | ((total == most) & (most > present) & is_first)
             best, most = (label if is_better else best), (total if is_better else most)
         if best != own:
             differs = 1

@@ -1,0 +1,258 @@
+"""Communities and the quality of partitions for NetworkX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, ValuesView
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from networkx.algorithms.community.quality import NotAPartition
+
+from graphla import algorithms
+from graphla.algorithms._shared import validation
+from graphla.algorithms.leiden import levels as leiden_levels
+from graphla.algorithms.louvain import levels as louvain_levels
+from graphla.graph import Graph
+from graphla.networkx.graphs import find, groups, nodes_of, structure, weighted
+from graphla.settings import config
+from graphla.sparse import Matrix, Vector
+from semirings import binary, monoid
+
+Partition = list[set[Any]]
+
+# --- Louvain and Leiden -------------------------------------------------------------------------
+
+
+def louvain_communities(
+    G: Graph,
+    weight: str | None = "weight",
+    resolution: float = 1,
+    threshold: float = 1e-7,
+    max_level: int | None = None,
+    seed: Any = None,
+) -> Partition:
+    """Answer `networkx.community.louvain_communities`."""
+    _check_level(max_level)
+    options = {"resolution": resolution, "threshold": threshold, "max_level": max_level}
+    return _partitions(G, weight, seed, louvain_levels, options)[-1]
+
+
+def louvain_partitions(
+    G: Graph,
+    weight: str | None = "weight",
+    resolution: float = 1,
+    threshold: float = 1e-7,
+    seed: Any = None,
+) -> Iterator[Partition]:
+    """Answer `networkx.community.louvain_partitions`."""
+    options = {"resolution": resolution, "threshold": threshold}
+    return _each(_partitions(G, weight, seed, louvain_levels, options))
+
+
+def leiden_communities(
+    G: Graph,
+    weight: str | None = "weight",
+    resolution: float = 1,
+    max_level: int | None = None,
+    seed: Any = None,
+) -> Partition:
+    """Answer `networkx.community.leiden_communities`."""
+    _check_level(max_level)
+    options = {"resolution": resolution, "max_level": max_level}
+    return _partitions(G, weight, seed, leiden_levels, options)[-1]
+
+
+def leiden_partitions(
+    G: Graph, weight: str | None = "weight", resolution: float = 1, seed: Any = None
+) -> Iterator[Partition]:
+    """Answer `networkx.community.leiden_partitions`."""
+    options = {"resolution": resolution}
+    return _each(_partitions(G, weight, seed, leiden_levels, options))
+
+
+def _partitions(
+    G: Graph,
+    weight: str | None,
+    seed: Any,
+    levels: Callable[..., Iterator[Vector]],
+    options: dict[str, Any],
+) -> list[Partition]:
+    """Return the partition after each level, or that of single nodes if there is no level."""
+    A = weighted(G, weight, parallel="sum").matrix
+    _check_weights(A)
+    if A.nvals and not A.reduce_scalar(monoid.plus).get(0):
+        raise ZeroDivisionError("division by zero")
+    with config.set(device=A.device):
+        found = levels(A, True, seed=_draw(seed), directed=G.directed, **options)
+        partitions = [_in_order(G, labels) for labels in found]
+    return partitions or [[{node} for node in G.labels]]
+
+
+def _check_level(max_level: int | None) -> None:
+    if max_level is not None and max_level <= 0:
+        raise ValueError("max_level argument must be a positive integer or None")
+
+
+# --- label propagation --------------------------------------------------------------------------
+
+
+def label_propagation_communities(G: Graph) -> ValuesView[set[Any]]:
+    """Answer `networkx.community.label_propagation_communities`."""
+    if G.is_multigraph():
+        raise NotImplementedError("graphla counts neighbors, and not parallel edges, as degrees")
+    labels = algorithms.label_propagation_communities(structure(G).matrix)
+    return dict(enumerate(_sets(G, labels))).values()
+
+
+def asyn_lpa_communities(
+    G: Graph, weight: str | None = None, seed: Any = None
+) -> Iterator[set[Any]]:
+    """Answer `networkx.community.asyn_lpa_communities`."""
+    A = structure(G).matrix if weight is None else weighted(G, weight, parallel="sum").matrix
+    return _propagate(G, A, weight is not None, seed)
+
+
+def fast_label_propagation_communities(
+    G: Graph, *, weight: str | None = None, seed: Any = None
+) -> Iterator[set[Any]]:
+    """Answer `networkx.community.fast_label_propagation_communities`."""
+    A = weighted(G, weight, parallel="sum").matrix
+    if G.directed:
+        A = binary.plus(A | A.T).new()
+    return _propagate(G, A, True, seed)
+
+
+def _propagate(G: Graph, A: Matrix, weight: bool, seed: Any) -> Iterator[set[Any]]:
+    if weight:
+        _check_weights(A)
+    return _each(_sets(G, algorithms.asyn_lpa_communities(A, weight, _draw(seed))))
+
+
+# --- quality ------------------------------------------------------------------------------------
+
+
+def modularity(
+    G: Graph,
+    communities: Iterable[Any],
+    weight: str | None = "weight",
+    resolution: float = 1,
+) -> float:
+    """Answer `networkx.community.modularity`."""
+    listed = communities if isinstance(communities, list) else list(communities)
+    labels = _labels(G, listed)
+    if labels is None:
+        graph: Any = G
+        raise NotAPartition(graph, listed)
+    A = weighted(G, weight, parallel="sum").matrix
+    if not A.nvals or not A.reduce_scalar(monoid.plus).get(0):
+        raise ZeroDivisionError("division by zero")
+    options = {"resolution": resolution, "directed": G.directed}
+    return algorithms.modularity(A, Vector.from_dense(labels).to(A.device), True, **options)
+
+
+def is_partition(G: Graph, communities: Iterable[Any]) -> bool:
+    """Answer `networkx.community.is_partition`."""
+    listed = communities if isinstance(communities, list) else list(communities)
+    return _labels(G, listed) is not None
+
+
+def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
+    """Answer `networkx.community.partition_quality`."""
+    labels = _partition_labels(G, partition)
+    edges, inside = _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)
+    if G.is_multigraph():
+        return inside / edges, -1.0
+    if not edges or len(G) < 2:
+        raise ZeroDivisionError("division by zero")
+    A = structure(G).matrix
+    vector = Vector.from_dense(labels).to(A.device)
+    coverage, performance = algorithms.partition_quality(A, vector, directed=G.directed)
+    return coverage, performance
+
+
+def intra_community_edges(G: Graph, partition: Any) -> int:
+    """Answer `networkx.community.quality.intra_community_edges`."""
+    labels = _partition_labels(G, partition)
+    return _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)[1]
+
+
+def inter_community_edges(G: Graph, partition: Any) -> int:
+    """Answer `networkx.community.quality.inter_community_edges`."""
+    if G.is_multigraph():
+        raise NotImplementedError("graphla counts edges between communities in simple graphs only")
+    edges, inside = _count_edges(structure(G).matrix, _partition_labels(G, partition), G.directed)
+    return edges - inside
+
+
+def inter_community_non_edges(G: Graph, partition: Any) -> int:
+    """Answer `networkx.community.quality.inter_community_non_edges`."""
+    labels = _partition_labels(G, partition)
+    edges, inside = _count_edges(structure(G).matrix, labels, G.directed)
+    sizes = np.bincount(labels)
+    apart = len(G) ** 2 - int((sizes * sizes).sum())  # ordered pairs in different communities
+    return (apart if G.directed else apart // 2) - (edges - inside)
+
+
+def _count_edges(A: Matrix, labels: np.ndarray, directed: bool) -> tuple[int, int]:
+    """Return the number of edges, and of those within communities; values count parallel edges."""
+    rows, columns, counts = A.to_coo()
+    inside = labels[rows] == labels[columns]
+    if not directed:
+        # A loop is stored once, any other edge twice.
+        counts = counts.astype(np.int64) * np.where(rows == columns, 2, 1)
+    total, within = int(counts.sum()), int(counts[inside].sum())
+    return (total, within) if directed else (total // 2, within // 2)
+
+
+# --- partitions ---------------------------------------------------------------------------------
+
+
+def _labels(G: Graph, communities: list[Any]) -> np.ndarray | None:
+    """Return the number of the community of each node, or None if this is not a partition."""
+    labels, sizes = np.full(len(G), -1, np.int64), [len(each) for each in communities]
+    if sum(sizes) != len(G):
+        return None
+    found = [find(G, node) for node in chain.from_iterable(communities)]
+    if None in found:
+        return None
+    labels[np.array(found, np.int64)] = np.arange(len(sizes)).repeat(sizes)
+    return None if (labels < 0).any() else labels
+
+
+def _partition_labels(G: Graph, partition: Any) -> np.ndarray:
+    labels = _labels(G, list(partition))
+    if labels is None:
+        raise NotImplementedError("graphla needs each node in exactly one community")
+    return labels
+
+
+def _sets(G: Graph, labels: Vector) -> Partition:
+    return list(map(set, groups(G, labels.to_dense())))
+
+
+def _in_order(G: Graph, labels: Vector) -> Partition:
+    """Return the communities in ascending order of their labels, as NetworkX orders them."""
+    numbers = labels.to_dense()
+    order = np.argsort(numbers, kind="stable")
+    bounds = [0, *(np.diff(numbers[order]).nonzero()[0] + 1).tolist(), len(G)]
+    nodes = nodes_of(G, order)
+    return [set(nodes[i:j]) for i, j in pairwise(bounds)]
+
+
+def _each(items: list[Any]) -> Iterator[Any]:
+    yield from items
+
+
+def _check_weights(A: Matrix) -> None:
+    """Refuse weights before the seed is used."""
+    validation.nonnegative(A)
+    total = A.reduce_scalar(monoid.plus).get(0) if A.nvals else 0
+    if not math.isfinite(float(total)):
+        raise NotImplementedError(f"the sum of the weights is {total}")
+
+
+def _draw(seed: Any) -> int:
+    """Return a seed for graphla from the random generator that NetworkX passes."""
+    return seed if isinstance(seed, int) else seed.randrange(1 << 31)

@@ -1,0 +1,196 @@
+"""Link prediction for NetworkX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from math import isinf, isnan
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.algorithms._shared import common_neighbors, vertex_pairs
+from graphla.algorithms.leiden import inside
+from graphla.algorithms.links import degrees_with_loops
+from graphla.graph import Graph
+from graphla.io.entries import by_rows
+from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, structure
+from graphla.sparse import Matrix, Vector
+
+Pairs = Iterable[tuple[Any, Any]] | None
+Predictions = Iterator[tuple[Any, Any, float]]
+
+
+def jaccard_coefficient(G: Graph, ebunch: Pairs = None) -> Predictions:
+    """Answer `networkx.jaccard_coefficient`."""
+    return _predict(G, ebunch, algorithms.jaccard)
+
+
+def adamic_adar_index(G: Graph, ebunch: Pairs = None) -> Predictions:
+    """Answer `networkx.adamic_adar_index`."""
+    return _predict(G, ebunch, algorithms.adamic_adar)
+
+
+def resource_allocation_index(G: Graph, ebunch: Pairs = None) -> Predictions:
+    """Answer `networkx.resource_allocation_index`."""
+    return _predict(G, ebunch, algorithms.resource_allocation)
+
+
+def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
+    """Answer `networkx.preferential_attachment`."""
+    degree = degrees_with_loops(structure(G).matrix.to("cpu"))
+    if ebunch is None:
+        return _predict_all(G, lambda u: degree[u] * degree)
+    pairs, ends = _read(G, ebunch)
+    return _triples(pairs, degree[ends[:, 0]] * degree[ends[:, 1]])
+
+
+def cn_soundarajan_hopcroft(
+    G: Graph, ebunch: Pairs = None, community: Any = "community"
+) -> Predictions:
+    """Answer `networkx.cn_soundarajan_hopcroft`."""
+    return _predict_in_communities(
+        G, ebunch, community, lambda both, within, _: both + within, None
+    )
+
+
+def ra_index_soundarajan_hopcroft(
+    G: Graph, ebunch: Pairs = None, community: Any = "community"
+) -> Predictions:
+    """Answer `networkx.ra_index_soundarajan_hopcroft`."""
+    return _predict_in_communities(
+        G,
+        ebunch,
+        community,
+        lambda _both, within, same: within * same,
+        lambda degree: 1 / np.maximum(degree, 1),
+    )
+
+
+def within_inter_cluster(
+    G: Graph, ebunch: Pairs = None, delta: float = 0.001, community: Any = "community"
+) -> Predictions:
+    """Answer `networkx.within_inter_cluster`."""
+    if delta <= 0:
+        raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
+    return _predict_in_communities(
+        G,
+        ebunch,
+        community,
+        lambda both, within, same: same * within / (both - within + delta),
+        None,
+    )
+
+
+def _predict_in_communities(
+    G: Graph,
+    ebunch: Pairs,
+    community: Any,
+    combine: Callable[[Any, Any, Any], Any],
+    weigh: Callable[[Any], Any] | None,
+) -> Predictions:
+    """Score each pair by its common neighbors, and by those that are in the community of both.
+
+    `combine` computes the score from the number of all common neighbors, from the number of those
+    in the community of both (0 if the communities differ; the sum of their weights with `weigh`),
+    and from whether the communities are equal.
+    """
+    labels, lacks = _community_labels(G, community)
+    if ebunch is None and lacks.any():
+        raise NotImplementedError(f"a node has no attribute {community!r}")
+
+    def score(A: Matrix, pairs: Any) -> Matrix:
+        A = A.to("cpu")
+        counts = algorithms.common_neighbors(A, pairs)
+        N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
+        inner = inside(N, Vector.from_dense(labels))
+        u, v, both = counts.to_coo()
+        same = labels[u] == labels[v]
+        if weigh is None:
+            within = vertex_pairs.count_common(inner, counts)
+        else:
+            within = _sum_common(inner, weigh(degrees_with_loops(A)), counts)
+        scores = combine(both, within.to_coo()[2] * same, same)
+        # Nodes without a community are one community here, but their scores are NaN.
+        is_unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
+        scores = (
+            np.where(lacks[u] | lacks[v] | is_unknown, np.nan, scores) if lacks.any() else scores
+        )
+        return common_neighbors.pattern(counts, scores)
+
+    return _predict(G, ebunch, score)
+
+
+def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
+    """Return the sum of the weights of the common neighbors in N of each pair."""
+    W = common_neighbors.pattern(N, weights[by_rows(N).columns])
+    return vertex_pairs.sum_common(W, common_neighbors.pattern(N, symmetric=True), pairs)
+
+
+def _community_labels(G: Graph, community: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return an integer for the community of each node, and whether the node has none."""
+    given = G.node_attribute(community) if isinstance(G, NetworkXGraph) else [None] * len(G)
+    numbers: dict[Any, int] = {}
+    listed = [numbers.setdefault(each, len(numbers)) for each in given]
+    return np.array(listed, np.int64), np.array([each is None for each in given], np.bool_)
+
+
+def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) -> Predictions:
+    """Score pairs of nodes; by default all pairs that are not adjacent.
+
+    `score` takes the matrix and the pairs, or None for all pairs with a common neighbor.
+    """
+    A, n = structure(G).matrix, len(G)
+    if ebunch is None:
+        rows = by_rows(score(A, None))
+
+        def row(u: int) -> np.ndarray:
+            values = np.zeros(n, rows.values.dtype)
+            part = slice(*rows.indptr[u : u + 2])
+            values[rows.columns[part]] = rows.values[part]
+            return values
+
+        return _predict_all(G, row)
+    pairs, ends = _read(G, ebunch)
+    if not pairs:
+        return iter(())
+    u, v, values = score(A, ends).to_coo()
+    places = np.searchsorted(u * n + v, ends[:, 0] * n + ends[:, 1])
+    return _triples(pairs, values[places])
+
+
+def _predict_all(G: Graph, row: Callable[[int], np.ndarray]) -> Predictions:
+    """Yield (u, v, score) for all pairs that are not adjacent; `row` has the scores of one node."""
+    indptr, columns = neighbor_lists(G)
+    nodes = G.labels
+    for u in range(len(G)):
+        is_apart = np.ones(len(G), np.bool_)
+        is_apart[: u + 1] = False
+        is_apart[columns[indptr[u] : indptr[u + 1]]] = False
+        others = is_apart.nonzero()[0]
+        scores = row(u)[others].tolist()
+        yield from zip([nodes[u]] * len(scores), nodes_of(G, others), scores, strict=True)
+
+
+def _read(G: Graph, ebunch: Iterable[tuple[Any, Any]]) -> tuple[list[Any], np.ndarray]:
+    """Return the pairs, and the numbers of their nodes as an array with two columns."""
+    pairs, ends = [], []
+    for u, v in ebunch:
+        pairs.append((u, v))
+        for node in (u, v):
+            if (k := find(G, node)) is None:
+                raise nx.NodeNotFound(f"Node {node} not in G.")
+            ends.append(k)
+    return pairs, np.array(ends, np.int64).reshape(-1, 2)
+
+
+def _triples(pairs: list[tuple[Any, Any]], scores: np.ndarray) -> Predictions:
+    for (u, v), score in zip(pairs, scores.tolist(), strict=True):
+        if isinf(score):  # a common neighbor has degree 1, so the logarithm is 0
+            raise ZeroDivisionError("float division by zero")
+        if isnan(score):
+            raise nx.NetworkXAlgorithmError(
+                f"No community information available for Node {u}, {v} or a common neighbor"
+            )
+        yield u, v, score

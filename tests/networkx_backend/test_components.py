@@ -1,0 +1,79 @@
+"""Test that components agree with NetworkX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+
+from tests.networkx_backend.agreement import assert_agree, call
+from tests.networkx_backend.drawn import DIRECTED, UNDIRECTED, weighted_graphs, with_nodes
+
+# Run fewer examples, because each of them calls many functions.
+few = settings(max_examples=settings().max_examples // 3)
+
+
+@few
+@given(with_nodes(weighted_graphs(UNDIRECTED)))
+def test_connected_components_agree(drawn: Any) -> None:
+    G, node, _ = drawn
+    for name in ("connected_components", "number_connected_components", "is_connected"):
+        assert_agree(name, G)
+    assert_agree("node_connected_component", G, node)
+
+
+@few
+@given(with_nodes(weighted_graphs(DIRECTED)))
+def test_components_of_directed_graphs_agree(drawn: Any) -> None:
+    G, node, _ = drawn
+    for name in (
+        "weakly_connected_components",
+        "number_weakly_connected_components",
+        "is_weakly_connected",
+        "strongly_connected_components",
+        "number_strongly_connected_components",
+        "is_strongly_connected",
+        "is_semiconnected",
+        "condensation",
+        "attracting_components",
+        "number_attracting_components",
+        "is_attracting_component",
+    ):
+        assert_agree(name, G)
+    parts = call("strongly_connected_components", G, backend="networkx")[::-1]
+    assert_agree("condensation", G, parts)
+    name = "kosaraju_strongly_connected_components"
+    found = call(name, G, backend="graphla")
+    assert set(map(frozenset, found)) == set(map(frozenset, parts))
+    assert isinstance(call(name, G, node, backend="graphla"), NotImplementedError)
+
+
+@few
+@given(with_nodes(weighted_graphs(UNDIRECTED)))
+def test_biconnected_components_and_bridges_agree(drawn: Any) -> None:
+    G, node, _ = drawn
+    for name in ("is_biconnected", "biconnected_components", "articulation_points"):
+        assert_agree(name, G)
+    assert_agree("bridges", G)
+    assert_agree("has_bridges", G)
+    assert_agree("has_bridges", G, node)
+    found = call("bridges", G, node, backend="graphla")
+    expected = call("bridges", G, node, backend="networkx")
+    assert set(map(frozenset, found)) == set(map(frozenset, expected))
+    found = call("biconnected_component_edges", G, backend="graphla")
+    expected = call("biconnected_component_edges", G, backend="networkx")
+    without_loops = [{frozenset(edge) for edge in part if len(set(edge)) > 1} for part in expected]
+    assert [set(map(frozenset, part)) for part in found] == without_loops
+    if not G.is_multigraph():
+        assert_agree("bridge_components", G)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_the_null_graph_raises_the_exceptions_of_networkx(kind: Any) -> None:
+    names = ["is_connected", "connected_components", "is_biconnected", "bridges"]
+    if kind is nx.DiGraph:
+        names = ["is_weakly_connected", "is_strongly_connected", "is_semiconnected", "condensation"]
+    for name in names:
+        assert_agree(name, kind())
