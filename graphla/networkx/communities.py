@@ -15,7 +15,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms.leiden import levels as leiden_levels
 from graphla.algorithms.louvain import levels as louvain_levels
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, groups, nodes_of, structure, weighted
+from graphla.networkx.graphs import find_all, groups, nodes_of, structure, weighted
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -214,10 +214,10 @@ def _labels(G: Graph, communities: list[Any]) -> np.ndarray | None:
     labels, sizes = np.full(len(G), -1, np.int64), [len(each) for each in communities]
     if sum(sizes) != len(G):
         return None
-    found = [find(G, node) for node in chain.from_iterable(communities)]
-    if None in found:
+    found = find_all(G, list(chain.from_iterable(communities)))
+    if (found < 0).any():
         return None
-    labels[np.array(found, np.int64)] = np.arange(len(sizes)).repeat(sizes)
+    labels[found] = np.arange(len(sizes)).repeat(sizes)
     return None if (labels < 0).any() else labels
 
 
