@@ -77,6 +77,7 @@ from graphla.algorithms.pagerank import pagerank
 from graphla.algorithms.partition_quality import PartitionQuality, partition_quality
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.projection import projected_graph
+from graphla.algorithms.random_walks import node2vec_walks, random_walks
 from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reciprocity import overall_reciprocity, reciprocity
 from graphla.algorithms.reliable import ReliablePaths, most_reliable_path
@@ -197,6 +198,7 @@ __all__ = [
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "node2vec_walks",
     "normalized_laplacian_matrix",
     "numeric_assortativity",
     "onion_layers",
@@ -210,6 +212,7 @@ __all__ = [
     "preferential_attachment",
     "projected_graph",
     "radius",
+    "random_walks",
     "reachable",
     "reciprocity",
     "resource_allocation",

@@ -114,11 +114,9 @@ def _predict_in_communities(
         else:
             within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
         scores = combine(both, within, same)
-        # Nodes without a community are one community here, but their scores are NaN.
-        is_unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
-        scores = (
-            np.where(lacks[u] | lacks[v] | is_unknown, np.nan, scores) if lacks.any() else scores
-        )
+        if lacks.any():  # such nodes have one label here, but their scores become NaN
+            unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
+            scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
         return common_neighbors.pattern(counts, scores)
 
     return _predict(G, ebunch, score)
