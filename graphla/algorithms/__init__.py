@@ -33,6 +33,7 @@ from graphla.algorithms.efficiency import global_efficiency, local_efficiency
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.find_cycle import HasCycle, find_cycle
 from graphla.algorithms.generalized_degree import generalized_degree
+from graphla.algorithms.greedy_modularity_communities import greedy_modularity_communities
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.incidence import incidence_matrix
@@ -164,6 +165,7 @@ __all__ = [
     "generalized_degree",
     "global_efficiency",
     "greedy_color",
+    "greedy_modularity_communities",
     "harmonic",
     "hits",
     "hopcroft_karp_matching",

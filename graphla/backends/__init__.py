@@ -20,6 +20,7 @@ from graphla.backends.requests import (
     Dependencies,
     DependenciesResult,
     EarlyStop,
+    GreedyMergers,
     Level,
     MultiSearch,
     MultiSearchResult,
@@ -545,6 +546,10 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def merge_greedily(self, request: GreedyMergers) -> Array | None:
+        """Return the mergers (u, v) in order, as int64 pairs. Only the CPU backend has this."""
         ...
 
     def augment(self, residuals: Csr, source: int, target: int) -> Array | None:
