@@ -18,7 +18,7 @@ class Function(NamedTuple):
         target: the implementation: "module.function" in the package `graphla.networkx`.
         cost: the class of cost, a key of `graphla.networkx.costs.LEAST_EDGES`. It decides from
             which size on a graph is converted.
-        rule: the function in `graphla.networkx.rules` that refuses arguments which graphla does
+        rule: the function in `graphla.networkx.rules` that rejects arguments which graphla does
             not support; "" if there is none.
         note: the differences from NetworkX as sentences; "" if there are none.
     """
@@ -173,6 +173,8 @@ FUNCTIONS: dict[str, Function] = {
     "k_shell": Function("cores.k_shell", "linear"),
     "k_truss": Function("cores.k_truss", "products"),
     "onion_layers": Function("cores.onion_layers", "linear"),
+    # --- cycles ---------------------------------------------------------------------------------
+    "find_cycle": Function("cycles.find_cycle", "linear"),
     # --- directed acyclic graphs ----------------------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
@@ -283,6 +285,12 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
     "all_shortest_paths": Function(
         "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+    ),
+    "astar_path": Function(
+        "paths.astar_path", "local", note="A weight function is called for every edge."
+    ),
+    "astar_path_length": Function(
+        "paths.astar_path_length", "local", note="A weight function is called for every edge."
     ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
@@ -395,12 +403,12 @@ FUNCTIONS: dict[str, Function] = {
     "bfs_successors": Function("traversal.bfs_successors", "linear"),
     "bfs_tree": Function("traversal.bfs_tree", "linear"),
     "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
-    "dfs_edges": Function("traversal.dfs_edges", "linear", "sort_neighbors"),
-    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear", "sort_neighbors"),
-    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear", "sort_neighbors"),
-    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear", "sort_neighbors"),
-    "dfs_successors": Function("traversal.dfs_successors", "linear", "sort_neighbors"),
-    "dfs_tree": Function("traversal.dfs_tree", "linear", "sort_neighbors"),
+    "dfs_edges": Function("traversal.dfs_edges", "linear"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
+    "dfs_successors": Function("traversal.dfs_successors", "linear"),
+    "dfs_tree": Function("traversal.dfs_tree", "linear"),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
@@ -410,6 +418,118 @@ FUNCTIONS: dict[str, Function] = {
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
     "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
     "minimum_spanning_tree": Function("trees.minimum_spanning_tree", "linear"),
+    # --- assortativity ----------------------------------------------------------------------------
+    "attribute_assortativity_coefficient": Function(
+        "assortativity.attribute_assortativity_coefficient", "linear"
+    ),
+    "attribute_mixing_dict": Function("assortativity.attribute_mixing_dict", "linear"),
+    "attribute_mixing_matrix": Function("assortativity.attribute_mixing_matrix", "linear"),
+    "average_degree_connectivity": Function(
+        "assortativity.average_degree_connectivity", "linear", "simple_weight"
+    ),
+    "average_neighbor_degree": Function(
+        "assortativity.average_neighbor_degree", "linear", "simple_weight"
+    ),
+    "degree_assortativity_coefficient": Function(
+        "assortativity.degree_assortativity_coefficient", "linear", "attribute_weight"
+    ),
+    "degree_mixing_dict": Function(
+        "assortativity.degree_mixing_dict", "linear", "attribute_weight"
+    ),
+    "degree_mixing_matrix": Function(
+        "assortativity.degree_mixing_matrix", "linear", "attribute_weight"
+    ),
+    "degree_pearson_correlation_coefficient": Function(
+        "assortativity.degree_pearson_correlation_coefficient", "linear", "attribute_weight"
+    ),
+    "node_attribute_xy": Function("assortativity.node_attribute_xy", "linear"),
+    "numeric_assortativity_coefficient": Function(
+        "assortativity.numeric_assortativity_coefficient", "linear"
+    ),
+    # --- bipartite --------------------------------------------------------------------------------
+    "bipartite_average_clustering": Function(
+        "bipartite.average_clustering", "products", "undirected"
+    ),
+    "bipartite_betweenness_centrality": Function(
+        "bipartite.betweenness_centrality", "all_pairs", "simple"
+    ),
+    "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
+    "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
+    "collaboration_weighted_projected_graph": Function(
+        "bipartite.collaboration_weighted_projected_graph", "products"
+    ),
+    "color": Function("bipartite.color", "linear"),
+    "density": Function("bipartite.density", "linear"),
+    "generic_weighted_projected_graph": Function(
+        "bipartite.generic_weighted_projected_graph", "products"
+    ),
+    "is_bipartite": Function("bipartite.is_bipartite", "linear"),
+    "is_bipartite_node_set": Function("bipartite.is_bipartite_node_set", "linear"),
+    "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
+    "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
+    "overlap_weighted_projected_graph": Function(
+        "bipartite.overlap_weighted_projected_graph", "products"
+    ),
+    "projected_graph": Function("bipartite.projected_graph", "products", "projected_graph"),
+    "robins_alexander_clustering": Function(
+        "bipartite.robins_alexander_clustering", "products", "undirected"
+    ),
+    "sets": Function("bipartite.sets", "linear"),
+    "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
+    # --- distances --------------------------------------------------------------------------------
+    "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
+    "center": Function("distances.center", "all_pairs"),
+    "diameter": Function("distances.diameter", "all_pairs"),
+    "eccentricity": Function("distances.eccentricity", "all_pairs"),
+    "gutman_index": Function("distances.gutman_index", "all_pairs", "attribute_weight"),
+    "harmonic_diameter": Function("distances.harmonic_diameter", "all_pairs"),
+    "hyper_wiener_index": Function("distances.hyper_wiener_index", "all_pairs", "attribute_weight"),
+    "periphery": Function("distances.periphery", "all_pairs"),
+    "radius": Function("distances.radius", "all_pairs"),
+    "schultz_index": Function("distances.schultz_index", "all_pairs", "attribute_weight"),
+    "wiener_index": Function("distances.wiener_index", "all_pairs", "attribute_weight"),
+    # --- structure --------------------------------------------------------------------------------
+    "complement": Function("structure.complement", "products", "simple"),
+    "constraint": Function("structure.constraint", "products", "attribute_weight"),
+    "effective_size": Function(
+        "structure.effective_size",
+        "products",
+        "attribute_weight",
+        "A directed or weighted graph is rejected without `nodes`.",
+    ),
+    "efficiency": Function("structure.efficiency", "linear"),
+    "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
+    "greedy_color": Function(
+        "structure.greedy_color",
+        "linear",
+        "greedy_color",
+        "Only largest_first and random_sequential, without `interchange`.",
+    ),
+    "is_dominating_set": Function("structure.is_dominating_set", "linear"),
+    "local_efficiency": Function("structure.local_efficiency", "products"),
+    "maximal_independent_set": Function(
+        "structure.maximal_independent_set",
+        "linear",
+        "",
+        "A seed gives another set than in NetworkX.",
+    ),
+    "maximal_matching": Function("structure.maximal_matching", "linear"),
+    "overall_reciprocity": Function("structure.overall_reciprocity", "linear"),
+    "reciprocity": Function("structure.reciprocity", "linear"),
+    "rich_club_coefficient": Function(
+        "structure.rich_club_coefficient",
+        "linear",
+        "",
+        "With `normalized=True`, NetworkX swaps the edges.",
+    ),
+    "s_metric": Function("structure.s_metric", "linear"),
+    "triadic_census": Function("structure.triadic_census", "products"),
+    "voterank": Function(
+        "structure.voterank",
+        "products",
+        "",
+        "If votes are equal up to rounding, the first node is chosen.",
+    ),
 }
 """The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
 

@@ -21,6 +21,7 @@ from hypothesis.strategies import booleans
 from records import RECORDS, digests, keep
 
 import graphla as gl
+from graphla.backends.tuning import using
 
 # In a background job of a shell, SIGINT is ignored, and the tests of Ctrl-C would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -132,13 +133,20 @@ def record_some_examples(item: Any) -> None:
 
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
-def schedule(request: pytest.FixtureRequest) -> None:
+def schedule(request: pytest.FixtureRequest) -> Iterator[None]:
     """Seed the random order in which the simulator runs threads with the name of the test. So each
-    test is reproducible."""
-    if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
-        from simulator import machine
+    test is reproducible.
 
+    Compiled loops use few threads, because at each barrier the simulator switches to each thread.
+    """
+    from simulator import machine
+
+    from graphla.backends.cuda.program import ProgramTuning
+
+    if "GRAPHLA_SIMULATOR_SEED" not in os.environ:
         machine.seed = crc32(request.node.nodeid.encode())
+    with using(ProgramTuning(block=64, cluster=4)):
+        yield
 
 
 # --- test outcomes ------------------------------------------------------------------------------

@@ -700,6 +700,7 @@ PATHS_NEED = {
     "dag_longest_path_length": {},
     "shortest_paths": {"source": "a", "weight": "weight"},
     "all_pairs_lengths": {"weight": "weight"},
+    "astar_path": {"source": "a", "target": "b"},
     "average_path_length": {"weight": "weight"},
     "bellman_ford": {"source": "a"},
     "betweenness": {"weight": "weight"},

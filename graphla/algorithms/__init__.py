@@ -8,6 +8,7 @@ from graphla.algorithms.assortativity import (
     degree_assortativity,
     numeric_assortativity,
 )
+from graphla.algorithms.astar import astar_path
 from graphla.algorithms.average_path_length import average_path_length
 from graphla.algorithms.bellman_ford import bellman_ford, negative_cycle
 from graphla.algorithms.betweenness import betweenness, edge_betweenness
@@ -126,6 +127,7 @@ __all__ = [
     "all_shortest_paths",
     "ancestors",
     "articulation_points",
+    "astar_path",
     "asyn_lpa_communities",
     "attribute_assortativity",
     "average_clustering",

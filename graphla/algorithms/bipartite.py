@@ -64,7 +64,7 @@ def two_color(A: Matrix) -> Vector:
     References:
         D. Kőnig, *Über Graphen und ihre Anwendung auf Determinantentheorie und Mengenlehre*, 1916.
     """
-    colors, edge = _search(A)
+    colors, edge = search(A)
     if edge is not None:
         u, v = map(vertex_name, edge)
         raise NotBipartite(
@@ -101,10 +101,10 @@ def is_bipartite(A: Matrix) -> bool:
         >>> is_bipartite(Matrix.from_coo([0, 1, 2], [1, 2, 0], 1))
         False
     """
-    return _search(A)[1] is None
+    return search(A)[1] is None
 
 
-def _search(A: Matrix) -> tuple[Vector, tuple[int, int] | None]:
+def search(A: Matrix) -> tuple[Vector, tuple[int, int] | None]:
     """Return the colors of a search from one vertex per component.
 
     Also return an edge between two vertices of the same color, or None if there is no such edge.

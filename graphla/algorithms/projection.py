@@ -65,24 +65,33 @@ def projected_graph(A: Matrix, nodes: Any, measure: str | None = None) -> Matrix
         raise InvalidValue(f"measure is {measure!r}, but must be None or {', '.join(MEASURES)}")
     chosen = validation.distinct("nodes", nodes, A.nrows)
     S = Vector.from_coo(chosen, True, size=A.nrows).diag()
+    # P S: the columns of P that belong to the given vertices
+    return any_first(join_by_neighbors(A, chosen, measure) @ S).new()
+
+
+def join_by_neighbors(A: Matrix, chosen: np.ndarray, measure: str | None) -> Matrix:
+    """Return P = S A any.pair A without its diagonal, where S selects the rows `chosen`.
+
+    The weights are those of `measure`. P may have entries in any column.
+    """
+    S = Vector.from_coo(chosen, True, size=A.nrows).diag()
     # R = S A: the rows of A that belong to the given vertices
     R = any_second(S @ A).new()
     if measure is None:
-        P = any_pair["BOOL"](R @ A).new()
-    elif measure == "collaboration":
+        return select.offdiag(any_pair["BOOL"](R @ A).new()).new()
+    if measure == "collaboration":
         d = cached_properties.degrees(A).dup("FP64")
         # f(w) = 1 / (d(w) - 1), or 0 if d(w) is 1
         f = binary.times(d, 0.0).new()
         more = binary.minus(d.select(">", 1).new(), 1.0).new()
         f(more.S) << binary.truediv(1.0, more)
         P = plus_second["FP64"](R @ any_first(f.diag() @ A).new()).new()
-    else:
-        P = plus_pair["INT64"](R @ A).new()
-    P = any_first(select.offdiag(P).new() @ S).new()
-    if measure in ("jaccard", "overlap"):
-        rows, columns, common = P.to_coo(copy=False)
-        out = common_neighbors.degrees(A)[rows]
-        into = common_neighbors.degrees(A.T.new())[columns]
-        most = out + into - common if measure == "jaccard" else np.minimum(out, into)
-        P = common_neighbors.pattern(P, common / most)
-    return P
+        return select.offdiag(P).new()
+    P = select.offdiag(plus_pair["INT64"](R @ A).new()).new()
+    if measure == "common":
+        return P
+    rows, columns, common = P.to_coo(copy=False)
+    out = common_neighbors.degrees(A)[rows]
+    into = common_neighbors.degrees(A.T.new())[columns]
+    most = out + into - common if measure == "jaccard" else np.minimum(out, into)
+    return common_neighbors.pattern(P, common / most)

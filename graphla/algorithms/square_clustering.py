@@ -101,7 +101,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
         return common_neighbors.as_result(c, chosen, nodes, A.nrows)
     N = common_neighbors.pattern(N, symmetric=True)
     t = common_neighbors.triangles_per_vertex(N, chosen)
-    squares = _count_squares(N, degree) if chosen is None else _count_squares_of(N, degree, chosen)
+    squares = count_squares(N, degree) if chosen is None else _count_squares_of(N, degree, chosen)
     # s(v) = Σ of the degrees of the neighbors of v
     s = common_neighbors.dense(plus_second["INT64"](N @ degrees(N)))
     if chosen is not None:
@@ -124,7 +124,7 @@ def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
     return squares * (possible > 0) / np.maximum(possible, 1)
 
 
-def _count_squares(N: Matrix, degree: Any) -> Any:
+def count_squares(N: Matrix, degree: Any) -> Any:
     """Return, for each vertex, the number of squares that have it as a corner."""
     order = np.argsort(-degree, kind="stable")
     N = common_neighbors.pattern(N[order, order].new(), symmetric=True)

@@ -16,7 +16,7 @@ from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.graph.cached_properties import has_symmetric_values
 from graphla.sparse import Matrix, Vector
-from semirings import binary, monoid, unary
+from semirings import binary, monoid, select, unary
 from semirings.semiring import plus_times
 
 
@@ -26,8 +26,8 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Compute Burt's constraint of each vertex.
 
-    W = A + Aᵀ, and P(u, v) = W(u, v) / Σ W(u, w) is the share of v in the weight of u. Self-loops
-    are ignored. Takes at most O(m √m) time.
+    W = A + Aᵀ, and P(u, v) = W(u, v) / Σ W(u, w) is the share of v in the weight of u. A vertex
+    with a self-loop is its own neighbor, as in NetworkX. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -40,7 +40,7 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have neighbors.
+            have other vertices as neighbors.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -68,7 +68,7 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
     X = binary.times(X & X).new()
     # c(u) = Σ (W + T)²(u, v) / s(u)²
     c = X.reduce_rowwise(monoid.plus).new()
-    return _select(binary.times(c & binary.times(share & share).new()).new(), nodes, A)
+    return _select(binary.times(c & binary.times(share & share).new()).new(), nodes, W)
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -79,7 +79,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     W = A + Aᵀ, P(u, w) = W(u, w) / Σ W(u, x), and M(v, w) = W(v, w) / max W(v, x). Without weights
     this is d - 2 t / d in an undirected graph, for a vertex with d neighbors and t triangles.
-    Self-loops are ignored. Takes at most O(m √m) time.
+    A vertex with a self-loop is its own neighbor, as in NetworkX. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -92,7 +92,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have neighbors.
+            have other vertices as neighbors.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -120,18 +120,16 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
     d = unary.one["FP64"](W).new().reduce_rowwise(monoid.plus).new()
     e = binary.minus(d & redundancy).new()
     d(e.S) << e
-    return _select(d, nodes, A)
+    return _select(d, nodes, W)
 
 
 def _mutual_weights(A: Matrix, weight: bool | str | None) -> Matrix:
-    """Return A + Aᵀ in FP64, without the diagonal and without zeros."""
+    """Return A + Aᵀ in FP64, without zeros."""
     if validation.weighs("weight", weight):
         validation.nonnegative(A)
-        W = common_neighbors.drop_loops(A).dup("FP64").select("!=", 0).new()
+        W = A.dup("FP64").select("!=", 0).new()
     else:
-        W = common_neighbors.pattern(
-            common_neighbors.drop_loops(A), 1.0, symmetric=has_symmetric_values(A)
-        )
+        W = common_neighbors.pattern(A, 1.0, symmetric=has_symmetric_values(A))
     both = binary.plus(W | W.T).new()
     indptr, columns, values = both.to_csr(copy=False)
     return Matrix.from_csr(indptr, columns, values, ncols=A.ncols, symmetric=True, copy=False)
@@ -141,13 +139,14 @@ def _sum_over_common_neighbors(W: Matrix, scaled: Matrix) -> Matrix:
     """Return T⟨W⟩ = `scaled` W, for a matrix `scaled` for which the product is symmetric."""
     F = common_neighbors.orient_edges(W, common_neighbors.degrees(W))
     T = plus_times["FP64"](scaled @ W.T).new(mask=F.S)
-    return binary.plus(T | T.T).new()
+    return binary.plus(T | select.offdiag(T).new().T).new()
 
 
-def _select(values: Vector, nodes: Any, A: Matrix) -> Vector:
-    """Return the values of the given vertices."""
-    if nodes is None:
-        return values
-    chosen = common_neighbors.vertex_list(nodes, A)
-    wanted = Vector.from_coo(chosen, True, size=A.nrows)
-    return values.dup(mask=wanted.S)
+def _select(values: Vector, nodes: Any, W: Matrix) -> Vector:
+    """Return the values of those of the given vertices that have other vertices as neighbors."""
+    others = select.offdiag(W).new().reduce_rowwise(monoid.any).new()
+    if nodes is not None:
+        chosen = common_neighbors.vertex_list(nodes, W)
+        wanted = Vector.from_coo(chosen, True, size=W.nrows)
+        values = values.dup(mask=wanted.S)
+    return values.dup(mask=others.S)

@@ -12,20 +12,24 @@ Invariants, at the start of each round:
 
 from __future__ import annotations
 
-from graphla.algorithms._shared import validation
+from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms._shared.power_iteration import full
-from graphla.graph.cached_properties import is_symmetric, self_loops
+from graphla.graph.cached_properties import has_symmetric_values, is_symmetric, self_loops
 from graphla.sparse import Matrix, Vector
-from semirings import binary, unary
-from semirings.semiring import plus_second
+from semirings import binary, monoid
+from semirings.semiring import plus_times
 
 
 @graph_algorithm()
 def voterank(
-    A: Matrix, number_of_nodes: int | None = None, *, directed: bool | None = None
+    A: Matrix,
+    number_of_nodes: int | None = None,
+    weight: bool | str | None = None,
+    *,
+    directed: bool | None = None,
 ) -> list[int]:
-    """``argmax A plus.second a`` in each round, where a holds the weights of the votes.
+    """``argmax A plus.times a`` in each round, where a holds the weights of the votes.
 
     List vertices in the order in which VoteRank chooses them.
 
@@ -35,9 +39,11 @@ def voterank(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            results name vertices by their labels.
         number_of_nodes: the number of vertices to choose; None chooses vertices until none of the
             others receives a vote.
+        weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
+            count an edge as often as its value in A says, which must be at least 0.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric.
 
@@ -47,7 +53,7 @@ def voterank(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If `number_of_nodes` is negative.
+        InvalidValue: If `number_of_nodes` is negative, or if a weight is negative or NaN.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -62,23 +68,28 @@ def voterank(
     n = A.nrows
     most = n if number_of_nodes is None else validation.count("number_of_nodes", number_of_nodes, 0)
     directed = not is_symmetric(A) if directed is None else directed
-    # The number of edge ends counts each undirected edge twice, and so also a self-loop.
-    ends = A.nvals + (0 if directed else self_loops(A))
+    if validation.weighs("weight", weight):
+        validation.nonnegative(A)
+        A = A.dup("FP64")
+    else:
+        A = common_neighbors.pattern(A, 1.0, symmetric=has_symmetric_values(A))
+    if not directed and self_loops(A):
+        # Both ends of a self-loop are at the same vertex.
+        A = binary.plus(A | A.diag().diag()).new()
+    ends = A.reduce_scalar(monoid.plus).get(0.0)
     ability, chosen, order = full(1.0, n), Vector(bool, n), []
-    while ends and len(order) < min(most, n):
-        # y⟨¬chosen⟩ = A plus.second a
-        y = plus_second["FP64"](A @ ability).new(mask=~chosen.S)
-        if not directed and self_loops(A):
-            y(~chosen.S, binary.plus) << binary.second(A.diag() & ability)
+    while ends > 0 and len(order) < min(most, n):
+        # y⟨¬chosen⟩ = A plus.times a
+        y = plus_times["FP64"](A @ ability).new(mask=~chosen.S)
         votes = y.to_dense(0.0, copy=False)
         v = int(votes.argmax())
         if not votes[v] > 0:
             break
         order.append(v)
         chosen[v] << True
+        # a⟨A(v, :)⟩ = max(a - A(v, :) n / m, 0)
+        lost = binary.times(A[v, :].new(), 1 / (ends / n)).new()
+        weaker = binary.max(binary.minus(ability & lost).new(), 0.0).new()
+        ability(weaker.S) << weaker
         ability[v] << 0.0
-        # a⟨A(v, :)⟩ = max(a - n / m, 0)
-        row = A[v, :].new()
-        weaker = unary.identity(ability).new(mask=row.S)
-        ability(row.S) << binary.max(binary.minus(weaker, 1 / (ends / n)).new(), 0.0)
     return order

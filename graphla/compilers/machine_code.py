@@ -40,9 +40,15 @@ ENTRY = "call_loop"
 
 _DIGEST = 32  # bytes
 _LENGTH = 8  # bytes that store the length of an object
-_RENAMED = ("ldexp", "ldexpf", "nextafter", "nextafterf")
-"""Functions of the mathematical library that Numba calls by another name. Their results are exact,
-so that all implementations return the same results."""
+_RENAMED = {
+    "numba_gamma": "tgamma",
+    "numba_ldexp": "ldexp",
+    "numba_ldexpf": "ldexpf",
+    "numba_nextafter": "nextafter",
+    "numba_nextafterf": "nextafterf",
+}
+"""Functions of Numba, and the functions of the C library that replace them. The results of all but
+`tgamma` are exact; those of `tgamma` may differ from Numba's in the last bits."""
 _FASTCALL = 0x80  # METH_FASTCALL in CPython: the arguments are passed as an array
 
 Loop = Callable[..., Any]
@@ -172,10 +178,10 @@ def _link(name: str, wrapper: bytes, loop: bytes) -> int:
     builder = binding.JITLibraryBuilder().add_current_process()
     builder.add_object_img(wrapper).add_object_img(loop)
     builder.import_symbol("ndarray", id(np.ndarray)).export_symbol(ENTRY)
-    for function in _RENAMED:
+    for name_in_numba, function in _RENAMED.items():
         address = binding.address_of_symbol(function)
         if address is not None:
-            builder.import_symbol(f"numba_{function}", address)
+            builder.import_symbol(name_in_numba, address)
     library = builder.link(_linker(), f"{name}_{len(_kept)}")
     _kept.append(library)
     return library[ENTRY]

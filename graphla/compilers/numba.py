@@ -201,6 +201,8 @@ def _load_addresses(name: str) -> list[int] | None:
 
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
     """Return call(), which compiles what `describe` describes in an error message."""
+    is_enabled = gc.isenabled()
+    gc.disable()  # a compilation makes many objects, which would be visited again and again
     try:
         return call()
     except NotReady:
@@ -212,6 +214,9 @@ def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
 
         message = f"Numba {__version__} could not compile {describe()}"
         raise GraphblasException(message) from error
+    finally:
+        if is_enabled:
+            gc.enable()
 
 
 def load_program(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
@@ -293,13 +298,7 @@ def compile_all(name: str, functions: list[Callable]) -> tuple[list[int], list[A
 
 
 def _compile_all(name: str, text: str) -> list[int]:
-    is_enabled = gc.isenabled()
-    gc.disable()  # a compilation makes many objects, which would be visited again and again
-    try:
-        module: Any = _module(name, text + _COMPILED)
-    finally:
-        if is_enabled:
-            gc.enable()
+    module: Any = _module(name, text + _COMPILED)
     return module.ADDRESSES
 
 

@@ -106,7 +106,7 @@ class AdjacencyDicts:
             default: the value of an edge that lacks the attribute.
 
         Returns:
-            An array of BOOL, INT64 or FP64, or a list if a value is no such number.
+            An array of BOOL, INT64 or FP64, or a list if they cannot represent a value.
         """
         if self.directed or self.multigraph:
             return _numbers(self.data, name, default)

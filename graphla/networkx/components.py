@@ -20,7 +20,7 @@ from graphla.networkx.graphs import (
     nodes_of,
     structure,
 )
-from graphla.networkx.searches import Neighbors, depth_first, present
+from graphla.networkx.searches import depth_first, neighbors_of, present
 from graphla.sparse import Matrix
 
 NULL = "Connectivity is undefined for the null graph."
@@ -49,7 +49,7 @@ def node_connected_component(G: Graph, n: Any) -> set[Any]:
     """Answer `networkx.node_connected_component`."""
     if n not in G:
         raise KeyError(n)
-    return set(Neighbors(G).search([present(G, n)]).nodes)
+    return set(neighbors_of(G).search([present(G, n)]).nodes)
 
 
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:

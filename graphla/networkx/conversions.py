@@ -299,7 +299,7 @@ def _refuse_shape(A: Any) -> None:
 
 
 def _numbers(dtype: np.dtype[Any]) -> Any:
-    """Return a function that casts an array to the dtype of attributes, or refuse the dtype."""
+    """Return a function that casts an array to the dtype of attributes, or reject the dtype."""
     if dtype.kind == "b":
         return lambda values: values
     if dtype.kind == "f" and dtype.itemsize <= 8:

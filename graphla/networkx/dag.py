@@ -24,8 +24,9 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     structure,
+    to_networkx,
 )
-from graphla.networkx.searches import Neighbors, present
+from graphla.networkx.searches import Neighbors, neighbors_of, present
 from graphla.sparse import Matrix
 from semirings import binary, unary
 
@@ -116,7 +117,7 @@ def is_aperiodic(G: Graph) -> bool:
 
 
 def _check_order(G: Graph, order: Any) -> None:
-    """Refuse a given order that is not topological; the result does not depend on a correct one."""
+    """Reject a given order that is not topological; the result does not depend on a correct one."""
     if order is None:
         return
     if not isinstance(order, list | tuple) or set(order) != set(G.labels):
@@ -148,14 +149,14 @@ def ancestors(G: Graph, source: Any) -> set[Any]:
 
 
 def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
-    tree = Neighbors(G, reverse=reverse).search([present(G, source)])
+    tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 
 
 # --- closures and reductions --------------------------------------------------------------------
 
 
-def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGraph:
+def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
     """Answer `networkx.transitive_closure`."""
     if reflexive not in {None, True, False}:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
@@ -164,7 +165,7 @@ def transitive_closure(G: Graph, reflexive: bool | None = False) -> NetworkXGrap
     return _with_edges(G, algorithms.transitive_closure(structure(G).matrix, reflexive))
 
 
-def transitive_closure_dag(G: Graph, topo_order: Any = None) -> NetworkXGraph:
+def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
     """Answer `networkx.transitive_closure_dag`."""
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
@@ -180,10 +181,17 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
     return new_graph(Graph(rest, directed=True, labels=G.labels))
 
 
-def _with_edges(G: Graph, R: Matrix) -> NetworkXGraph:
+def _with_edges(G: Graph, R: Matrix) -> Any:
     """Return G with an edge for each entry of R, with all data of its nodes and edges."""
-    if not isinstance(G, NetworkXGraph) or G.is_multigraph():
-        raise NotImplementedError("graphla copies the edge data of simple NetworkX graphs only")
+    if not isinstance(G, NetworkXGraph):
+        raise NotImplementedError("graphla copies the edge data of NetworkX graphs only")
+    if G.is_multigraph():
+        rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
+        once = (rows <= columns) | G.directed
+        rows, columns = rows[once], columns[once]
+        H = to_networkx(G)
+        H.add_edges_from(zip(nodes_of(G, rows), nodes_of(G, columns), strict=True))
+        return H
     n, old = len(G), G._entries
     both = by_rows(binary.lor(R | unary.one["BOOL"](structure(G).matrix).new()).new())
     before = old.rows * np.int64(n) + old.columns

@@ -42,8 +42,10 @@ class NetworkXGraph(Graph):
         "_entries",
         "_keys",
         "_nodes",
+        "_searches",
         "_weighted",
         "graph",
+        "source_nodes",
     )
 
     def __init__(
@@ -63,6 +65,10 @@ class NetworkXGraph(Graph):
         self._keys = entries.keys
         self._device, self._entries = device, entries
         self._weighted: dict[Any, Graph] = {}
+        # The attribute dict of each node in the converted graph, all of which NetworkX keeps in the
+        # results of some functions without asking to preserve them.
+        self.source_nodes: Mapping[Any, dict[Any, Any]] | None = None
+        self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
         pattern = entries.indptr.astype(wide), entries.sort(entries.columns)
         self._matrix = self._with_values(
@@ -247,7 +253,9 @@ def convert(
             {a: data.get(a, value) for a, value in node_attrs.items()}
             for data in (G._node[node] for node in entries.nodes)
         ]
-    return NetworkXGraph(entries, attributes, data, nodes, dict(G.graph), device)
+    made = NetworkXGraph(entries, attributes, data, nodes, dict(G.graph), device)
+    made.source_nodes = G._node
+    return made
 
 
 def to_networkx(G: Graph) -> Any:

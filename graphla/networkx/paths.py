@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from graphla import algorithms
+from graphla.algorithms.astar import search_for
 from graphla.graph import Graph
 from graphla.networkx.graphs import find, nodes_of, number, numbers, weighted
-from graphla.networkx.searches import Neighbors, Tree, all_paths
+from graphla.networkx.searches import Neighbors, Tree, all_paths, neighbors_of
 from graphla.traversal.cycles import EndlessCycle
 from semirings.exceptions import InvalidValue
 
@@ -25,7 +28,7 @@ def single_source_shortest_path_length(
 ) -> dict[Any, int]:
     """Answer `networkx.single_source_shortest_path_length`."""
     start = number(G, source, "Source {} is not in G")
-    return Neighbors(G).search([start], cutoff).distances()
+    return neighbors_of(G).search([start], cutoff).distances()
 
 
 def single_target_shortest_path_length(
@@ -33,14 +36,14 @@ def single_target_shortest_path_length(
 ) -> dict[Any, int]:
     """Answer `networkx.single_target_shortest_path_length`."""
     start = number(G, target, "Target {} is not in G")
-    return Neighbors(G, reverse=True).search([start], cutoff).distances()
+    return neighbors_of(G, reverse=True).search([start], cutoff).distances()
 
 
 def all_pairs_shortest_path_length(
     G: Graph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, int]]]:
     """Answer `networkx.all_pairs_shortest_path_length`."""
-    return _each_source(Neighbors(G), Tree.distances, cutoff)
+    return _each_source(neighbors_of(G), Tree.distances, cutoff)
 
 
 def single_source_shortest_path(
@@ -48,7 +51,7 @@ def single_source_shortest_path(
 ) -> dict[Any, list[Any]]:
     """Answer `networkx.single_source_shortest_path`."""
     start = number(G, source, "Source {} not in G")
-    return Neighbors(G).search([start], cutoff).paths()
+    return neighbors_of(G).search([start], cutoff).paths()
 
 
 def single_target_shortest_path(
@@ -56,24 +59,24 @@ def single_target_shortest_path(
 ) -> dict[Any, list[Any]]:
     """Answer `networkx.single_target_shortest_path`."""
     start = number(G, target, "Target {} not in G")
-    return Neighbors(G, reverse=True).search([start], cutoff).paths(reverse=True)
+    return neighbors_of(G, reverse=True).search([start], cutoff).paths(reverse=True)
 
 
 def all_pairs_shortest_path(
     G: Graph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     """Answer `networkx.all_pairs_shortest_path`."""
-    return _each_source(Neighbors(G), Tree.paths, cutoff)
+    return _each_source(neighbors_of(G), Tree.paths, cutoff)
 
 
 def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]:
     """Answer `networkx.bidirectional_shortest_path`."""
     i = number(G, source, "Source {} is not in G")
     j = number(G, target, "Target {} is not in G")
-    tree = Neighbors(G).search([i], target=j)
-    if not _reaches(tree, j):
+    found = neighbors_of(G).find_path(i, j)
+    if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return tree.path(j)
+    return nodes_of(G, found[1])
 
 
 def predecessor(
@@ -85,7 +88,7 @@ def predecessor(
 ) -> Any:
     """Answer `networkx.predecessor`."""
     start = number(G, source, "Source {} not in G")
-    neighbors = Neighbors(G)
+    neighbors = neighbors_of(G)
     # NetworkX treats a cutoff of 0 as none, and makes at least one step.
     tree = neighbors.search([start], max(1, cutoff) if cutoff else None)
     parents, levels = neighbors.tight_parents(tree), tree.distances()
@@ -162,7 +165,7 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
         raise nx.NetworkXError("Graph is not connected.")
     if method == "unweighted":
         weight = None
-    neighbors = Neighbors(G, weight)
+    neighbors = neighbors_of(G, weight)
     if neighbors.is_negative:
         raise NotImplementedError("a weight is negative")
     return algorithms.average_path_length(neighbors.matrix, weight is not None)
@@ -179,7 +182,9 @@ def single_source_all_shortest_paths(
     G: Graph, source: Any, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
     """Answer `networkx.single_source_all_shortest_paths`."""
-    neighbors = None if weight is None else Neighbors(G, weight, bellman_ford=method != "dijkstra")
+    neighbors = (
+        None if weight is None else neighbors_of(G, weight, bellman_ford=method != "dijkstra")
+    )
     return _each_target(G, source, weight, method, neighbors)
 
 
@@ -187,7 +192,7 @@ def all_pairs_all_shortest_paths(
     G: Graph, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
     """Answer `networkx.all_pairs_all_shortest_paths`."""
-    neighbors = Neighbors(G, weight, bellman_ford=method != "dijkstra")
+    neighbors = neighbors_of(G, weight, bellman_ford=method != "dijkstra")
 
     def paths() -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
         for node in G.labels:
@@ -216,19 +221,21 @@ def _all_parents(
     if weight is not None:
         _check_method(method)
     start = number(G, source, "Source {} not in G")
-    neighbors = neighbors or Neighbors(G, weight, bellman_ford=method != "dijkstra")
+    neighbors = neighbors or neighbors_of(G, weight, bellman_ford=method != "dijkstra")
     return neighbors.tight_parents(_search(neighbors, start))
 
 
 def _tree(G: Graph, source: Any, weight: Any, method: str, *, reverse: bool = False) -> Tree:
     start = number(G, source, "Source {} is not in G")
-    return _search(Neighbors(G, weight, reverse=reverse, bellman_ford=method != "dijkstra"), start)
+    return _search(
+        neighbors_of(G, weight, reverse=reverse, bellman_ford=method != "dijkstra"), start
+    )
 
 
 def _all_trees(
     G: Graph, weight: Any, method: str, read: Callable[[Tree], Any]
 ) -> Iterator[tuple[Any, Any]]:
-    return _each_source(Neighbors(G, weight, bellman_ford=method != "dijkstra"), read)
+    return _each_source(neighbors_of(G, weight, bellman_ford=method != "dijkstra"), read)
 
 
 def _each_source(
@@ -294,7 +301,7 @@ def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: Any = "weig
     start = number(G, source, "Node {} not found in graph")
     if source == target:
         return 0
-    tree, end = _search_for(Neighbors(G, weight), [start], target)
+    tree, end = _search_for(neighbors_of(G, weight), [start], target)
     if end is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return _length(tree, end)
@@ -353,7 +360,7 @@ def multi_source_dijkstra(
     starts = _sources(G, sources)
     if target in sources:
         return 0, [target]
-    tree, end = _search_for(Neighbors(G, weight), starts, target, cutoff)
+    tree, end = _search_for(neighbors_of(G, weight), starts, target, cutoff)
     if end is None:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     return _length(tree, end), tree.path(end)
@@ -364,7 +371,7 @@ def dijkstra_predecessor_and_distance(
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """Answer `networkx.dijkstra_predecessor_and_distance`."""
     start = number(G, source, "Node {} is not found in the graph")
-    neighbors = Neighbors(G, weight)
+    neighbors = neighbors_of(G, weight)
     tree = neighbors.search([start], cutoff)
     return neighbors.tight_parents(tree), tree.distances()
 
@@ -374,37 +381,36 @@ def bidirectional_dijkstra(
 ) -> tuple[Any, list[Any]]:
     """Answer `networkx.bidirectional_dijkstra`."""
     start = number(G, source, "Source {} is not in G")
-    number(G, target, "Target {} is not in G")
+    end = number(G, target, "Target {} is not in G")
     if source == target:
         return 0, [source]
-    neighbors = Neighbors(G, weight)
-    if neighbors.is_negative:
-        raise NotImplementedError("a weight is negative")
-    tree, end = _search_for(neighbors, [start], target)
-    if end is None:
+    found = neighbors_of(G, weight).find_path(start, end)
+    if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
-    return _length(tree, end), tree.path(end)
+    return found[0], nodes_of(G, found[1])
 
 
 def all_pairs_dijkstra(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, tuple[dict[Any, Any], dict[Any, list[Any]]]]]:
     """Answer `networkx.all_pairs_dijkstra`."""
-    return _each_source(Neighbors(G, weight), lambda tree: (tree.distances(), tree.paths()), cutoff)
+    return _each_source(
+        neighbors_of(G, weight), lambda tree: (tree.distances(), tree.paths()), cutoff
+    )
 
 
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     """Answer `networkx.all_pairs_dijkstra_path_length`."""
-    return _each_source(Neighbors(G, weight), Tree.distances, cutoff)
+    return _each_source(neighbors_of(G, weight), Tree.distances, cutoff)
 
 
 def all_pairs_dijkstra_path(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     """Answer `networkx.all_pairs_dijkstra_path`."""
-    return _each_source(Neighbors(G, weight), Tree.paths, cutoff)
+    return _each_source(neighbors_of(G, weight), Tree.paths, cutoff)
 
 
 def _sources(G: Graph, sources: Iterable[Any]) -> list[int]:
@@ -414,7 +420,7 @@ def _sources(G: Graph, sources: Iterable[Any]) -> list[int]:
 
 
 def _multi_source(G: Graph, sources: Any, cutoff: float | None, weight: Any) -> Tree:
-    return Neighbors(G, weight).search(_sources(G, sources), cutoff)
+    return neighbors_of(G, weight).search(_sources(G, sources), cutoff)
 
 
 def _search_for(
@@ -424,6 +430,69 @@ def _search_for(
     end = find(neighbors.G, target)
     tree = neighbors.search(starts, cutoff, end)
     return tree, end if end is not None and _reaches(tree, end) else None
+
+
+# --- A* -----------------------------------------------------------------------------------------
+
+
+def astar_path(
+    G: Graph,
+    source: Any,
+    target: Any,
+    heuristic: Any = None,
+    weight: Any = "weight",
+    *,
+    cutoff: float | None = None,
+) -> list[Any]:
+    """Answer `networkx.astar_path`."""
+    return nodes_of(G, _search_by_estimates(G, source, target, heuristic, weight, cutoff)[0])
+
+
+def astar_path_length(
+    G: Graph,
+    source: Any,
+    target: Any,
+    heuristic: Any = None,
+    weight: Any = "weight",
+    *,
+    cutoff: float | None = None,
+) -> Any:
+    """Answer `networkx.astar_path_length`."""
+    if find(G, source) is None or find(G, target) is None:
+        raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
+    path, neighbors = _search_by_estimates(G, source, target, heuristic, weight, cutoff)
+    return sum(neighbors.step(u, v) for u, v in pairwise(path))
+
+
+def _search_by_estimates(
+    G: Graph, source: Any, target: Any, heuristic: Any, weight: Any, cutoff: float | None
+) -> tuple[list[int], Neighbors]:
+    """Return the path that A* finds, and the neighbors of the search."""
+    start = number(G, source, "Source {} is not in G")
+    end = number(G, target, "Target {} is not in G")
+    neighbors = neighbors_of(G, weight)
+    if neighbors.is_negative:
+        raise NotImplementedError("a weight is negative")
+    values = neighbors.values
+    if values is None:
+        values = np.ones(neighbors.columns.size, np.int64)
+    labels = G.labels
+
+    def estimate(v: int, _: int) -> Any:
+        return heuristic(labels[v], target)
+
+    path = search_for(
+        neighbors.indptr,
+        neighbors.columns,
+        values,
+        None if heuristic is None else estimate,
+        start,
+        end,
+        cutoff or math.inf,
+    )
+    if path is None:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return path, neighbors
 
 
 # --- negative weights ---------------------------------------------------------------------------
@@ -479,7 +548,7 @@ def bellman_ford_predecessor_and_distance(
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
     """Answer `networkx.bellman_ford_predecessor_and_distance`."""
     start = number(G, source, "Node {} is not found in the graph")
-    neighbors = Neighbors(G, weight, bellman_ford=True)
+    neighbors = neighbors_of(G, weight, bellman_ford=True)
     tree = _search(neighbors, start)
     if len(G) == 1:
         return {source: []}, {source: 0}
@@ -499,19 +568,19 @@ def all_pairs_bellman_ford_path_length(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
     """Answer `networkx.all_pairs_bellman_ford_path_length`."""
-    return _each_source(Neighbors(G, weight, bellman_ford=True), Tree.distances)
+    return _each_source(neighbors_of(G, weight, bellman_ford=True), Tree.distances)
 
 
 def all_pairs_bellman_ford_path(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     """Answer `networkx.all_pairs_bellman_ford_path`."""
-    return _each_source(Neighbors(G, weight, bellman_ford=True), Tree.paths)
+    return _each_source(neighbors_of(G, weight, bellman_ford=True), Tree.paths)
 
 
 def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]:
     """Answer `networkx.johnson`."""
-    neighbors = Neighbors(G, weight, bellman_ford=True)
+    neighbors = neighbors_of(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
     return dict(_each_source(neighbors, Tree.paths))
@@ -519,14 +588,14 @@ def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]
 
 def negative_edge_cycle(G: Graph, weight: Any = "weight", heuristic: bool = True) -> bool:
     """Answer `networkx.negative_edge_cycle`."""
-    neighbors = Neighbors(G, weight, bellman_ford=True)
+    neighbors = neighbors_of(G, weight, bellman_ford=True)
     return neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None
 
 
 def find_negative_cycle(G: Graph, source: Any, weight: Any = "weight") -> list[Any]:
     """Answer `networkx.find_negative_cycle`."""
     start = number(G, source, "Source {} not in G")
-    neighbors = Neighbors(G, weight, bellman_ford=True)
+    neighbors = neighbors_of(G, weight, bellman_ford=True)
     cycle = algorithms.negative_cycle(neighbors.matrix, start) if neighbors.is_negative else None
     if cycle is None:
         raise nx.NetworkXError("No negative cycles detected.")
@@ -535,7 +604,7 @@ def find_negative_cycle(G: Graph, source: Any, weight: Any = "weight") -> list[A
 
 def _bellman_ford(G: Graph, source: Any, weight: Any) -> Tree:
     start = number(G, source, "Source {} not in G")
-    return _search(Neighbors(G, weight, bellman_ford=True), start)
+    return _search(neighbors_of(G, weight, bellman_ford=True), start)
 
 
 # --- dense --------------------------------------------------------------------------------------
@@ -550,7 +619,7 @@ def floyd_warshall_predecessor_and_distance(
     G: Graph, weight: Any = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
     """Answer `networkx.floyd_warshall_predecessor_and_distance`."""
-    neighbors = Neighbors(G, weight, bellman_ford=True)
+    neighbors = neighbors_of(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise NotImplementedError("the graph has a negative cycle")
     nodes = list(G.labels)

@@ -1,4 +1,4 @@
-"""Rules that refuse arguments before NetworkX converts the graph.
+"""Rules that reject arguments before NetworkX converts the graph.
 
 A rule takes the positional and the keyword arguments of a call and returns the reason for a refusal
 as a sentence, or None. It must be fast and must not consume an iterator or a random generator.
@@ -29,7 +29,7 @@ def argument(
 
 
 def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a callable `weight`.
+    """Reject a callable `weight`.
 
     Args:
         args: the positional arguments.
@@ -45,7 +45,7 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
 
 
 def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a callable `distance`.
+    """Reject a callable `distance`.
 
     Args:
         args: the positional arguments.
@@ -59,23 +59,8 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return None
 
 
-def sort_neighbors(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse `sort_neighbors`, which is a function.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if kwargs.get("sort_neighbors") is not None or any(map(callable, args[1:])):
-        return "sort_neighbors is a function, but graphla keeps the order of the graph"
-    return None
-
-
 def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
+    """Reject an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
 
     Args:
         args: the positional arguments.
@@ -87,3 +72,98 @@ def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     if isinstance(argument(args, kwargs, 1, "ebunch"), Iterator):
         return "ebunch is an iterator, but graphla needs a collection of pairs"
     return None
+
+
+def simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a multigraph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if _graph(args, kwargs).is_multigraph():
+        return "the graph is a multigraph, and graphla ignores parallel edges here"
+    return None
+
+
+def simple_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a multigraph and a callable `weight`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    return simple(args, kwargs) or attribute_weight(args, kwargs)
+
+
+def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a directed graph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if _graph(args, kwargs).is_directed():
+        return "the graph is directed, and graphla answers this for undirected graphs"
+    return None
+
+
+def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `multigraph`.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if argument(args, kwargs, 2, "multigraph"):
+        return "multigraph is true, but graphla builds no parallel edges"
+    return None
+
+
+def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `attr`, which would change the graph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if argument(args, kwargs, 2, "attr") is not None:
+        return "attr is given, but graphla cannot add attributes to the graph"
+    return attribute_weight(args, kwargs)
+
+
+def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a directed graph, `interchange`, and orders that choose the nodes one by one.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    strategy = argument(args, kwargs, 1, "strategy", "largest_first")
+    if strategy not in ("largest_first", "random_sequential"):
+        return f"strategy is {strategy!r}, but graphla has largest_first and random_sequential"
+    if argument(args, kwargs, 2, "interchange", False):
+        return "interchange is true, but graphla does not change colors again"
+    return undirected(args, kwargs)
+
+
+def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs["G"]

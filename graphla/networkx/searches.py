@@ -146,8 +146,9 @@ class Neighbors:
         if self.values is not None and self.values.size:
             self._check(self.values)
         if self.reverse:
-            self._transpose()
-        self._heap: tuple[np.ndarray, np.ndarray] | None = None
+            back = transposed(self.indptr, self.columns, self.values)
+            self.indptr, self.columns, self.values = back
+        self._both_ways: Any = None
 
     @property
     def matrix(self) -> Any:
@@ -186,12 +187,18 @@ class Neighbors:
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
-    def sort(self, sort_neighbors: Callable[[Any], Any], start: int) -> None:
-        """Sort the neighbors of each vertex that a search from `start` reaches by a function.
+    def step(self, u: int, v: int) -> Any:
+        """Return the length of the edge between two vertices as a Python number."""
+        first, last = self.indptr[u : u + 2]
+        place = first + np.flatnonzero(self.columns[first:last] == v)[0]
+        return 1 if self.values is None else self.values[place].item()
+
+    def sort(self, sort_neighbors: Callable[[Any], Any], sources: Sequence[int]) -> None:
+        """Sort the neighbors of each vertex that a search from `sources` reaches by a function.
 
         The function takes an iterator over the neighbors of a node, as in NetworkX.
         """
-        reached = self.search([start]).order
+        reached = self.search(sources).order
         columns, bounds = nodes_of(self.G, self.columns), self.indptr.tolist()
         lists: list[list[int]] = [[] for _ in range(self.n)]
         for v in reached.tolist():
@@ -201,15 +208,6 @@ class Neighbors:
         np.cumsum([len(each) for each in lists], out=self.indptr[1:])
         self.columns = np.array(list(chain.from_iterable(lists)), np.int32)
         self.on_gpu = False
-
-    def _transpose(self) -> None:
-        rows = np.repeat(np.arange(self.n, dtype=self.columns.dtype), np.diff(self.indptr))
-        order = np.argsort(self.columns, kind="stable")
-        counts = np.bincount(self.columns, minlength=self.n)
-        self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
-        self.columns = rows[order]
-        if self.values is not None:
-            self.values = self.values[order]
 
     def search(
         self,
@@ -236,6 +234,52 @@ class Neighbors:
             return self._search_levels(sources, cutoff, target)
         return self._search_lengths(sources, cutoff, target)
 
+    def find_path(self, source: int, target: int) -> tuple[Any, list[int]] | None:
+        """Search from both ends as NetworkX does, and return the length and the path, or None."""
+        if self.is_negative:
+            raise NotImplementedError("a weight is negative")
+        n, (indptr, columns, values, shift) = self.n, self._rows_both_ways()
+        parents, work = np.full(2 * n, -1, np.int32), n + columns.size
+        if values is None:
+            arrays: Any = indptr, columns, parents, np.empty(2 * n, np.int32)
+            name = "serial_search.meet"
+        else:
+            room = 2 * (values.size + 1)
+            heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+            lengths = np.zeros(2 * n, values.dtype)
+            arrays = indptr, columns, values, lengths, parents, *heap
+            name = "serial_search.meet_nearest"
+        meeting = run_serial(name, arrays, work, source, target, shift)
+        if meeting < 0:
+            return None
+        parents = np.where(parents < -1, -2 - parents, parents)
+        path = [meeting]
+        while path[-1] != source:
+            path.append(int(parents[path[-1]]))
+        path.reverse()
+        while path[-1] != target:
+            path.append(int(parents[n + path[-1]]))
+        length = len(path) - 1
+        if values is not None:
+            length = (arrays[3][meeting] + arrays[3][n + meeting]).item()
+        return length, path
+
+    def _rows_both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
+        """Return rows of successors and, unless they are equal, of predecessors with the values.
+
+        The last element is the number of the row of predecessors of vertex 0.
+        """
+        # A weight function may return different values for the two directions of an edge.
+        if not self.G.directed and not callable(self.weight):
+            return self.indptr, self.columns, self.values, 0
+        if self._both_ways is None:
+            bounds, rows, values = transposed(self.indptr, self.columns, self.values)
+            if self.values is not None and values is not None:
+                values = np.concatenate((self.values, values))
+            indptr = np.concatenate((self.indptr, self.indptr[-1] + bounds[1:]))
+            self._both_ways = indptr, np.concatenate((self.columns, rows)), values, self.n
+        return self._both_ways
+
     def _search_levels(self, sources: Sequence[int], cutoff: float, target: int | None) -> Tree:
         n, count = self.n, len(sources)
         order, parents = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -256,11 +300,10 @@ class Neighbors:
         order, parents = np.empty(n, np.int32), np.full(n, -1, np.int32)
         lengths = np.zeros(n, values.dtype)
         order[:count] = parents[sources] = sources
-        if self._heap is None:
-            room = values.size + n
-            self._heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
+        room = values.size + n
+        heap = np.empty(room, values.dtype), np.empty(2 * room, np.int64)
         limit = np.array([cutoff])
-        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *self._heap)
+        arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *heap)
         stop = -1 if target is None else target
         work = n + self.columns.size
         if self.is_negative:
@@ -315,6 +358,53 @@ class Neighbors:
         found = np.argsort(first[tree.order], kind="stable")
         nodes = nodes_of(self.G, tree.order[found])
         return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+
+
+def neighbors_of(
+    G: Graph, weight: Any = None, *, reverse: bool = False, bellman_ford: bool = False
+) -> Neighbors:
+    """Return the `Neighbors` of a graph, which are kept for later searches.
+
+    Args:
+        G: the graph.
+        weight: the edge attribute or function for lengths; None makes each length 1.
+        reverse: whether searches follow the edges of a directed graph backward.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford.
+
+    Returns:
+        The neighbors, which must not be changed.
+
+    Raises:
+        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+    """
+    if not isinstance(G, NetworkXGraph) or callable(weight):
+        return Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    key = weight, reverse, bellman_ford
+    found = G._searches.get(key)
+    if found is None:
+        found = G._searches[key] = Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
+    return found
+
+
+def transposed(
+    indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the predecessors of each vertex in node order, in the form of `neighbor_lists`.
+
+    Args:
+        indptr: the bounds of the rows.
+        columns: the successors of each vertex.
+        values: the value of each entry, or None.
+
+    Returns:
+        The bounds of the rows, the predecessors and their values.
+    """
+    n = indptr.size - 1
+    rows = np.repeat(np.arange(n, dtype=columns.dtype), np.diff(indptr))
+    order = np.argsort(columns, kind="stable")
+    counts = np.bincount(columns, minlength=n)
+    back = np.concatenate(([0], np.cumsum(counts))).astype(indptr.dtype)
+    return back, rows[order], None if values is None else values[order]
 
 
 def _values_in_order(G: Graph, W: Graph) -> np.ndarray:
@@ -402,7 +492,7 @@ def _search_with_negative(neighbors: Neighbors, arrays: Any, count: int, target:
 
 
 def depth_first(
-    G: Graph, roots: Iterable[int], limit: int | None = None
+    G: Graph, roots: Iterable[int], limit: int | None = None, sort_neighbors: Any = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Search depth-first from each root that no earlier root reaches.
 
@@ -410,16 +500,23 @@ def depth_first(
         G: the graph.
         roots: the vertices to begin with.
         limit: the maximum number of edges below a root; None sets no bound.
+        sort_neighbors: a function that sorts an iterator over neighbors, as in NetworkX; None keeps
+            their order.
 
     Returns:
         The reached vertices in the order of their discovery, the parent of each of them (a root is
         its own parent), and the reached vertices in the order in which the search leaves them.
     """
     indptr, columns = neighbor_lists(G)
+    roots = list(roots)
+    if sort_neighbors is not None:
+        neighbors = Neighbors(G)
+        neighbors.sort(sort_neighbors, roots)
+        indptr, columns = neighbors.indptr, neighbors.columns
     n = len(G)
     order, finished, path = (np.empty(n, np.int32) for _ in range(3))
     parents, following = np.full(n, -1, np.int32), np.empty(n, np.int64)
-    starts = np.fromiter(roots, np.int32)
+    starts = np.array(roots, np.int32)
     arrays = (indptr, columns, starts, order, parents, finished, following, path)
     bound = n if limit is None else max(1, limit)
     count = run_serial("serial_search.depth_first", arrays, n + columns.size, bound)

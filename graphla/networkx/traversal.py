@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import Neighbors, Tree, depth_first, present
+from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, present
 from graphla.sparse import Matrix
 
 
@@ -70,7 +70,7 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
     chosen = [sources] if find(G, sources) is not None else set(sources)
     starts = [_source(G, node) for node in chosen]
     if starts:
-        tree = Neighbors(G).search(starts)
+        tree = neighbors_of(G).search(starts)
         bounds = np.cumsum(np.bincount(tree.lengths)).tolist()
         nodes = tree.nodes
         for i, j in pairwise([0, *bounds]):
@@ -82,7 +82,7 @@ def descendants_at_distance(G: Graph, source: Any, distance: Any) -> set[Any]:
     start = _source(G, source)
     if not 0 <= distance < len(G):
         return set()
-    tree = Neighbors(G).search([start], cutoff=distance)
+    tree = neighbors_of(G).search([start], cutoff=distance)
     return set(nodes_of(G, tree.order[tree.lengths == distance]))
 
 
@@ -97,9 +97,10 @@ def _search(
     G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
 ) -> Tree:
     start = present(G, source)
+    if sort_neighbors is None:
+        return neighbors_of(G, reverse=reverse).search([start], cutoff=depth_limit)
     neighbors = Neighbors(G, reverse=reverse)
-    if sort_neighbors is not None:
-        neighbors.sort(sort_neighbors, start)
+    neighbors.sort(sort_neighbors, [start])
     return neighbors.search([start], cutoff=depth_limit)
 
 
@@ -121,7 +122,7 @@ def dfs_edges(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Answer `networkx.dfs_edges`."""
-    order, parents, _ = _search_deep(G, source, depth_limit)
+    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
     below = order != parents
     yield from zip(nodes_of(G, parents[below]), nodes_of(G, order[below]), strict=True)
 
@@ -130,7 +131,7 @@ def dfs_tree(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> NetworkXGraph:
     """Answer `networkx.dfs_tree`."""
-    order, parents, _ = _search_deep(G, source, depth_limit)
+    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
     return _as_graph(G, order, parents)
 
 
@@ -138,7 +139,10 @@ def dfs_predecessors(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> dict[Any, Any]:
     """Answer `networkx.dfs_predecessors`."""
-    return {child: parent for parent, child in dfs_edges(G, source, depth_limit)}
+    return {
+        child: parent
+        for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors)
+    }
 
 
 def dfs_successors(
@@ -146,7 +150,7 @@ def dfs_successors(
 ) -> dict[Any, list[Any]]:
     """Answer `networkx.dfs_successors`."""
     children: dict[Any, list[Any]] = {}
-    for parent, child in dfs_edges(G, source, depth_limit):
+    for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors):
         children.setdefault(parent, []).append(child)
     return children
 
@@ -155,14 +159,14 @@ def dfs_preorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Answer `networkx.dfs_preorder_nodes`."""
-    yield from nodes_of(G, _search_deep(G, source, depth_limit)[0])
+    yield from nodes_of(G, _search_deep(G, source, depth_limit, sort_neighbors)[0])
 
 
 def dfs_postorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Answer `networkx.dfs_postorder_nodes`."""
-    order, parents, finished = _search_deep(G, source, depth_limit)
+    order, parents, finished = _search_deep(G, source, depth_limit, sort_neighbors)
     if depth_limit is not None:
         # NetworkX leaves out the nodes at the limit.
         depth = {}
@@ -174,7 +178,7 @@ def dfs_postorder_nodes(
 
 
 def _search_deep(
-    G: Graph, source: Any, depth_limit: int | None
+    G: Graph, source: Any, depth_limit: int | None, sort_neighbors: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     roots = range(len(G)) if source is None else [present(G, source)]
-    return depth_first(G, roots, depth_limit)
+    return depth_first(G, roots, depth_limit, sort_neighbors)

@@ -29,6 +29,12 @@ from graphla.program.numba_operators import Names, Operators, indent, numpy_name
 from graphla.program.numba_scalars import Scalars
 from semirings.dtypes import FP64, DataType
 
+CHAPTER = 16
+"""The number of segments in a function, if there are more than MOST_SEGMENTS."""
+
+MOST_SEGMENTS = 48
+"""The maximum number of segments that are all in the function `run`."""
+
 
 def print_program(program: ir.Program, offsets: Iterable[tuple[str, str]]) -> Layout:
     """Return the module.
@@ -214,13 +220,48 @@ class Printer(Scalars):
         self.regions[number].comments |= dict.fromkeys(comments)
         return number
 
-    def module(self) -> str:
-        steps = []
-        for number, segment in enumerate(self.segments):
-            steps.append(f"{'el' if number else ''}if at == {number}:")
-            steps += indent(segment)
+    def steps(self, first: int, last: int) -> list[str]:
+        """Return the lines that run segment w[AT], which is at least `first` and below `last`."""
+        lines = []
+        for number, segment in enumerate(self.segments[first:last], first):
+            lines.append(f"{'if' if number == first else 'elif'} at == {number}:")
+            lines += indent(segment)
             if all(line.startswith("#") for line in segment):
-                steps.append("    pass")
+                lines.append("    pass")
+        return lines
+
+    def chapters(self) -> tuple[list[str], list[str]]:
+        """Return functions that each run some of the segments, and the lines that call them.
+
+        Numba takes much longer for one long function than for several short ones. A chapter returns
+        1 if another chapter goes on.
+        """
+        functions, calls = [], []
+        for first in range(0, len(self.segments), CHAPTER):
+            last = min(first + CHAPTER, len(self.segments))
+            functions += (
+                "@inlined",
+                f"def chapter_{first}(w, r):",
+                "    while w[STOP] == 0:",
+                "        at = w[AT]",
+                *indent(indent(self.steps(first, last))),
+                "        else:",
+                "            return 1",
+                "    return 0",
+                "",
+                "",
+            )
+            calls += (
+                f"{'elif' if calls else 'if'} at < {last}:",
+                f"    if chapter_{first}(w, r) == 0:",
+                "        break",
+            )
+        return functions, calls
+
+    def module(self) -> str:
+        chapters, steps = [], self.steps(0, len(self.segments))
+        if len(self.segments) > MOST_SEGMENTS:
+            chapters, steps = self.chapters()
         names = [*(region.name for region in self.regions), "run"]
         text = "\n".join(
             (
@@ -229,6 +270,7 @@ class Printer(Scalars):
                 "",
                 *self.operators.sources,
                 *(region.text() for region in self.regions),
+                *chapters,
                 "def run(_a, _b, _c, _d, w, r):",
                 "    w[STATUS] = GOES_ON",
                 "    while w[STOP] == 0:",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import NoPath, all_parents, all_shortest_paths, shortest_paths
+from graphla.algorithms import NoPath, all_parents, all_shortest_paths, astar_path, shortest_paths
 
 # Run fewer examples, because each of them runs many loops.
 few = settings(max_examples=settings().max_examples // 3)
@@ -108,3 +108,40 @@ def test_wrong_arguments_are_rejected():
     assert shortest_paths(A, 0, True, "bellman-ford") == [[0], [0, 1]]
     with pytest.raises(gl.exceptions.IndexOutOfBound, match="target is 3, but"):
         all_shortest_paths(A, 0, 3)
+
+
+# --- estimates ----------------------------------------------------------------------------------
+
+
+@few
+@given(weighted, st.data())
+def test_a_star_finds_the_path_of_networkx_for_the_same_estimates(graph, data):
+    nx = pytest.importorskip("networkx")
+    vertices = st.integers(0, graph.n - 1)
+    s, t = data.draw(vertices), data.draw(vertices)
+    estimates = data.draw(st.dictionaries(vertices, st.sampled_from([0.5, 1, 4, 30])))
+    A, G = graph.matrix(), nx.DiGraph()
+    G.add_nodes_from(range(graph.n))
+    G.add_weighted_edges_from(sorted(graph))
+    v = gl.Vector.from_dict(estimates, "FP64", size=graph.n)
+    forms = (estimates, v, lambda u, _: estimates.get(u, 0))
+    try:
+        expected = nx.astar_path(G, s, t, lambda u, _: estimates.get(u, 0))
+    except nx.NetworkXNoPath:
+        for heuristic in forms:
+            with pytest.raises(NoPath, match=f"A has no path from {s} to {t}"):
+                astar_path(A, s, t, heuristic)
+        return
+    assert all(astar_path(A, s, t, heuristic) == expected for heuristic in forms)
+    assert astar_path(A, s, t, weight=None) in nx.all_shortest_paths(G, s, t)
+
+
+def test_estimates_refer_to_labels_and_a_cutoff_ends_the_search():
+    G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", 2), ("a", "c", 5)])
+    assert astar_path(G, "a", "c", {"b": 2}) == ["a", "b", "c"]
+    assert astar_path(G, "a", "c", lambda u, v: float(u != v)) == ["a", "b", "c"]
+    assert astar_path(G, "a", "c", cutoff=3) == ["a", "b", "c"]
+    with pytest.raises(NoPath, match="from 'a' to 'c'"):
+        astar_path(G, "a", "c", cutoff=2.5)
+    with pytest.raises(ValueError, match="A has weight -1"):
+        astar_path(gl.Matrix.from_coo([0], [1], [-1], nrows=2, ncols=2), 0, 1)

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from devices import has_card
 
 import graphla as gl
+from graphla.backends.cuda.program import ProgramTuning
+from graphla.backends.tuning import using
 
 pytest.importorskip("networkx")
 sys.path.append(str(Path(__file__).parents[1]))  # for test_jit_programs
@@ -18,6 +21,9 @@ from test_jit_programs import CHECKS, programs
 QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
 
+TUNING = ProgramTuning() if has_card() else ProgramTuning(block=64, cluster=4)
+"""On the simulator, few threads, because each barrier takes time for each thread."""
+
 
 @pytest.mark.parametrize(
     "name",
@@ -25,5 +31,5 @@ QUICK = {"betweenness", "bfs", "components", "independent_set"}
 )
 def test_each_program_gives_correct_results_as_a_kernel(name: str):
     program: Any = programs.PROGRAMS[name]
-    with gl.config.set(device="cuda"):
+    with gl.config.set(device="cuda"), using(TUNING):
         CHECKS[name](gl.jit(program))

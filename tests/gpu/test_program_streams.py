@@ -29,7 +29,7 @@ from graphla.semiring import min_plus, plus_second
 cuda: Any = pytest.importorskip("graphla.program.cuda")
 
 N = 24
-SMALL = ProgramTuning(block=64, stack_entries=1, stack_items=2)
+SMALL = ProgramTuning(block=64, cluster=4, stack_entries=1, stack_items=2)
 """Small blocks, because a block of the simulator has one fiber per thread."""
 
 

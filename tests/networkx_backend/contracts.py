@@ -26,6 +26,15 @@ def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
+def maximal_independent(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any set of nodes without edges to which no node can be added."""
+    G, chosen = arguments["G"], set(found)
+    inside = any(v in chosen for u in chosen for v in G[u])
+    complete = all(u in chosen or any(v in chosen for v in G[u]) for u in G)
+    has_all = set(arguments.get("nodes") or ()) <= chosen and len(chosen) == len(found)
+    return None if has_all and complete and not inside else f"not a maximal set: {found!r}"
+
+
 def within(tolerance: float) -> Check:
     """Accept numbers that differ by less than a tolerance, or by the argument `tol` of the call."""
 
@@ -86,6 +95,7 @@ def _key(part: Any) -> Any:
 
 
 CONTRACTS: dict[str, Check] = {
+    "maximal_independent_set": maximal_independent,
     "eppstein_matching": matching,
     "hits": hub_scores,
     "hopcroft_karp_matching": matching,

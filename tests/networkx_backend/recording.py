@@ -57,7 +57,7 @@ class Recorder:
     def run(
         self, function: Any, backend: str, args: Any, kwargs: Any, *, fallback_to_nx: bool = False
     ) -> Any:
-        """Answer one call of a test with the backend, or with NetworkX if the backend refuses."""
+        """Answer one call of a test with the backend, or with NetworkX if the backend rejects."""
         if self.is_plain or function.name not in FUNCTIONS:
             return function.orig_func(*args, **kwargs)
         counts = self.counts[function.name]

@@ -68,6 +68,8 @@ def assert_shortest(G: Any, path: Any, source: Any, target: Any, weight: Any) ->
 @given(rooted, st.sampled_from([None, "weight"]))
 def test_a_path_between_two_nodes_or_to_a_target_is_shortest(drawn: Any, weight: Any) -> None:
     G, source, target = drawn
+    if not G.is_directed():
+        assert_agree("shortest_path", G, source, target, weight)
     path = call("shortest_path", G, source, target, weight, backend="graphla")
     assert_shortest(G, path, source, target, weight)
     for start, found in call("shortest_path", G, None, target, weight, backend="graphla").items():
@@ -103,6 +105,17 @@ def test_dijkstra_agrees(drawn: Any, cutoff: Any) -> None:
         assert_agree(name, G, {source, target}, cutoff)
     for each in (None, target, "missing"):
         assert_agree("multi_source_dijkstra", G, [source], each, cutoff)
+
+
+@few
+@given(rooted, st.lists(st.sampled_from([0, 0.5, 1, 3, 20]), min_size=8, max_size=8), cutoffs)
+def test_a_star_agrees_with_any_estimates(drawn: Any, estimates: Any, cutoff: Any) -> None:
+    G, source, target = drawn
+    rest = dict(zip(G, estimates, strict=False))
+    for heuristic in (None, lambda u, _: rest[u]):
+        for name in ("astar_path", "astar_path_length"):
+            assert_agree(name, G, source, target, heuristic, cutoff=cutoff)
+            assert_agree(name, G, source, target, heuristic, None, cutoff=cutoff)
 
 
 @few
@@ -200,7 +213,7 @@ def test_missing_nodes_raise_the_exceptions_of_networkx() -> None:
 
 
 @pytest.mark.parametrize("weight", ["text", "nan", "huge"])
-def test_unsupported_weights_are_refused_before_a_generator_is_returned(weight: Any) -> None:
+def test_unsupported_weights_are_rejected_before_a_generator_is_returned(weight: Any) -> None:
     G = nx.path_graph(3)
     for _, _, data in G.edges(data=True):
         data.update(text="x", nan=float("nan"), huge=2**62)
@@ -223,6 +236,8 @@ def test_a_weight_may_be_a_function_that_hides_edges(drawn: Any) -> None:
         assert_agree("single_source_dijkstra", G, source, weight=weight)
         assert_agree("dijkstra_path_length", G, source, target, weight)
         assert_agree("multi_source_dijkstra", G, [source, target], weight=weight)
+        if not G.is_directed():
+            assert_agree("bidirectional_dijkstra", G, source, target, weight)
 
 
 def test_weight_functions_that_fail_are_left_to_networkx() -> None:

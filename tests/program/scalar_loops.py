@@ -220,10 +220,14 @@ special = st.sampled_from(
 real_numbers = special | st.integers(-5, 5).map(float) | st.floats(-30, 30) | st.floats()
 
 
+SIZE = 5000
+"""The size of the vector. An int that equals the size of a vector would need another program."""
+
+
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of a call with its type, or the type of the exception."""
     try:
-        found = function(Vector(int, 2), *arguments)
+        found = function(Vector(int, SIZE), *arguments)
     except (ArithmeticError, ValueError) as error:
         return type(error)
     if type(found) is int and not LEAST <= found <= MOST:

@@ -39,7 +39,9 @@ from semirings import binary, semiring, unary  # noqa: E402
 from semirings.dtypes import BOOL, INT64, lookup_dtype  # noqa: E402
 from semirings.exceptions import DeviceMismatch  # noqa: E402
 
-SMALL = engine.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2, most_joined=0)
+SMALL = engine.machine.ProgramTuning(
+    block=64, cluster=4, stack_entries=1, stack_items=2, most_joined=0
+)
 """Small blocks, because a block of the simulator has one fiber per thread. Each vector has its own
 memory, so that the simulator detects accesses beyond its end."""
 WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)

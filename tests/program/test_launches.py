@@ -20,7 +20,7 @@ from graphla.backends.tuning import using  # noqa: E402
 from graphla.compilers.cuda import Kernel  # noqa: E402
 from graphla.program import cuda, running  # noqa: E402
 
-SMALL = cuda.machine.ProgramTuning(block=64)
+SMALL = cuda.machine.ProgramTuning(block=64, cluster=4)
 """Small blocks, because a block of the simulator has one fiber per thread."""
 
 

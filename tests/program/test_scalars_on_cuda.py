@@ -30,7 +30,7 @@ import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.program import cuda  # noqa: E402
 
-SMALL = cuda.machine.ProgramTuning(block=64)
+SMALL = cuda.machine.ProgramTuning(block=64, cluster=4)
 """Small blocks, because a block of the simulator has one fiber per thread."""
 
 WHOLE_BY_CUDA, REAL_BY_CUDA = gl.jit(whole), gl.jit(real)

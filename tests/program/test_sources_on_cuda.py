@@ -21,7 +21,9 @@ import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
 from graphla.program import cuda  # noqa: E402
 
-SMALL = cuda.machine.ProgramTuning(block=64, stack_entries=1, stack_items=2, most_joined=0)
+SMALL = cuda.machine.ProgramTuning(
+    block=64, cluster=4, stack_entries=1, stack_items=2, most_joined=0
+)
 """Small blocks, because a block of the simulator has one fiber per thread. Each vector has its own
 memory, so that the simulator detects accesses beyond its end."""
 WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)

@@ -97,6 +97,63 @@ def depth_first(
     return count
 
 
+def find_cycle(
+    a_indptr,
+    a_indices,
+    a_edges,
+    a_roots,
+    kept_colors,
+    kept_next,
+    kept_path,
+    kept_entries,
+    kept_stop,
+):
+    """Search depth-first from each root until an entry leads back to a vertex on the path.
+
+    a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
+    same number. The search does not go back along the edge by which it came. All colors are 0 at
+    first. They become 1 on the path, and 2 when the search leaves a vertex. kept_entries[v] is the
+    entry that led to v. Return the number of vertices on `kept_path`, whose last vertex has the
+    entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    """
+    turns = 0
+    for root in a_roots:
+        if kept_colors[root]:
+            continue
+        kept_colors[root] = 1
+        kept_next[root] = a_indptr[root]
+        kept_path[0] = root
+        depth = 1
+        while depth:
+            if turns & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            turns += 1
+            v = kept_path[depth - 1]
+            came = a_edges[kept_entries[v]] if depth > 1 else -1
+            p, end, child = kept_next[v], a_indptr[v + 1], -1
+            while p < end:
+                w = a_indices[p]
+                if kept_colors[w] == 0:
+                    child = w
+                    kept_entries[w] = p
+                elif kept_colors[w] == 1 and a_edges[p] != came:
+                    kept_next[0] = p
+                    return depth
+                p += 1
+                if child >= 0:
+                    break
+            kept_next[v] = p
+            if child < 0:
+                kept_colors[v] = 2
+                depth -= 1
+                continue
+            kept_colors[child] = 1
+            kept_next[child] = a_indptr[child]
+            kept_path[depth] = child
+            depth += 1
+    return 0
+
+
 def goes_before(kept_keys, kept_heap, i, j):
     """Return whether element i of the heap goes before element j."""
     if kept_keys[i] != kept_keys[j]:
@@ -110,6 +167,32 @@ def swap(kept_keys, kept_heap, i, j):
     kept_keys[i] = kept_keys[j]
     kept_heap[2 * i], kept_heap[2 * i + 1] = kept_heap[2 * j], kept_heap[2 * j + 1]
     kept_keys[j], kept_heap[2 * j], kept_heap[2 * j + 1] = key, mark, item
+
+
+def insert(kept_keys, kept_heap, base, size, mark, v):
+    """Insert vertex v into the heap that begins at `base`; its key is at base + size."""
+    i = size
+    kept_heap[2 * (base + i)] = mark
+    kept_heap[2 * (base + i) + 1] = v
+    while i:
+        parent = (i - 1) // 2
+        if not goes_before(kept_keys, kept_heap, base + i, base + parent):
+            break
+        swap(kept_keys, kept_heap, base + i, base + parent)
+        i = parent
+
+
+def remove_first(kept_keys, kept_heap, base, size):
+    """Move the first element of a heap with size + 1 elements to its end, behind the others."""
+    swap(kept_keys, kept_heap, base, base + size)
+    i, j = 0, 1
+    while j < size:
+        if j + 1 < size and goes_before(kept_keys, kept_heap, base + j + 1, base + j):
+            j += 1
+        if not goes_before(kept_keys, kept_heap, base + j, base + i):
+            break
+        swap(kept_keys, kept_heap, base + i, base + j)
+        i, j = j, 2 * j + 1
 
 
 def nearest_first(
@@ -147,15 +230,7 @@ def nearest_first(
             return STOPPED
         v, length = kept_heap[1], kept_keys[0]
         size -= 1
-        swap(kept_keys, kept_heap, 0, size)
-        i, j = 0, 1
-        while j < size:
-            if j + 1 < size and goes_before(kept_keys, kept_heap, j + 1, j):
-                j += 1
-            if not goes_before(kept_keys, kept_heap, j, i):
-                break
-            swap(kept_keys, kept_heap, i, j)
-            i, j = j, 2 * j + 1
+        remove_first(kept_keys, kept_heap, 0, size)
         if length > out_lengths[v]:  # a shorter length was found after this insertion
             continue
         out_order[final] = v
@@ -169,12 +244,110 @@ def nearest_first(
                 continue
             out_lengths[w] = reached
             out_parents[w] = v
-            i, size = size, size + 1
-            kept_keys[i] = reached
-            kept_heap[2 * i] = mark
-            kept_heap[2 * i + 1] = w
+            kept_keys[size] = reached
+            insert(kept_keys, kept_heap, 0, size, mark, w)
+            size += 1
             mark += 1
-            while i and goes_before(kept_keys, kept_heap, i, (i - 1) // 2):
-                swap(kept_keys, kept_heap, i, (i - 1) // 2)
-                i = (i - 1) // 2
     return final
+
+
+def meet(a_indptr, a_indices, out_parents, kept_queue, kept_stop, source, target, shift):
+    """Search level by level from both ends, from the end with fewer vertices on its last level.
+
+    Let n be half the size of `out_parents`, which is -1 at first. Its first half receives the
+    parents of the search from `source`, and its second half those of the search from `target`. Each
+    end is its own parent. The search from `target` reads row v + shift for vertex v: `shift` is 0
+    if the graph is undirected; otherwise it is n, and the rows from n on list predecessors. Return
+    a vertex that both searches have found, or -2 if there is none.
+    """
+    n = len(out_parents) // 2
+    kept_queue[0] = source
+    kept_queue[n] = target
+    out_parents[source] = source
+    out_parents[n + target] = target
+    if source == target:
+        return source
+    begin, end, other_begin, other_end = 0, 1, n, n + 1
+    while begin < end and other_begin < other_end:
+        if kept_stop[0]:
+            return STOPPED
+        is_forward = end - begin <= other_end - other_begin
+        first, last, base = (begin, end, 0) if is_forward else (other_begin, other_end, n)
+        size = last
+        for t in range(first, last):
+            v = kept_queue[t]
+            row = v if is_forward else v + shift
+            for p in range(a_indptr[row], a_indptr[row + 1]):
+                w = a_indices[p]
+                if out_parents[base + w] < 0:
+                    out_parents[base + w] = v
+                    kept_queue[size] = w
+                    size += 1
+                if out_parents[n - base + w] >= 0:
+                    return w
+        if is_forward:
+            begin, end = last, size
+        else:
+            other_begin, other_end = last, size
+    return -2
+
+
+def meet_nearest(
+    a_indptr,
+    a_indices,
+    a_values,
+    out_lengths,
+    out_parents,
+    kept_keys,
+    kept_heap,
+    kept_stop,
+    source,
+    target,
+    shift,
+):
+    """Run Dijkstra's algorithm alternately from both ends, until both have the same final vertex.
+
+    The arguments are those of `meet`, and a_values[p] is the length of entry p. While the length of
+    a vertex x is not final, out_parents[x] is its parent p, and then -2 - p. Each search has half
+    of the heap. Return the vertex on a shortest path where the searches meet, or -2 if there is no
+    path.
+    """
+    n, half = len(out_parents) // 2, len(kept_keys) // 2
+    mark, meeting, best = 2, -2, out_lengths[0]
+    size, other = 1, 1
+    for base, start, end in ((0, 0, source), (n, half, target)):
+        out_lengths[base + end] = 0
+        out_parents[base + end] = end
+        kept_keys[start] = 0
+        kept_heap[2 * start] = 0 if base == 0 else 1
+        kept_heap[2 * start + 1] = end
+    base, start, back = 0, 0, 0
+    while size and other:
+        if mark & BATCH == 0 and kept_stop[0]:
+            return STOPPED
+        v, length = kept_heap[2 * start + 1], kept_keys[start]
+        size -= 1
+        remove_first(kept_keys, kept_heap, start, size)
+        if out_parents[base + v] >= 0:
+            out_parents[base + v] = -2 - out_parents[base + v]
+            if out_parents[n - base + v] < -1:
+                return meeting
+            for p in range(a_indptr[v + back], a_indptr[v + back + 1]):
+                w = a_indices[p]
+                reached = length + a_values[p]
+                known = out_parents[base + w]
+                if known < -1 or (known >= 0 and reached >= out_lengths[base + w]):
+                    continue
+                out_lengths[base + w] = reached
+                out_parents[base + w] = v
+                kept_keys[start + size] = reached
+                insert(kept_keys, kept_heap, start, size, mark, w)
+                size += 1
+                mark += 1
+                if out_parents[n - base + w] != -1:
+                    whole = reached + out_lengths[n - base + w]
+                    if meeting < 0 or whole < best:
+                        best, meeting = whole, w
+        size, other = other, size
+        base, start, back = n - base, half - start, shift - back
+    return -2

@@ -1,0 +1,332 @@
+"""Compare NetworkX with its backend graphla, function by function.
+
+    python benchmarks/networkx_backend.py [--edges N ...] [--only NAME ...] [--json FILE]
+    python benchmarks/networkx_backend.py --dispatch      # small graphs, as a user calls them
+    python benchmarks/networkx_backend.py --imports       # the import of NetworkX
+    python benchmarks/networkx_backend.py --device cuda --alone --edges 10000000
+
+The table has a row for each function and size. `NetworkX` is the time of plain NetworkX, which is
+stopped after LIMIT seconds. `convert` is the time to convert the graph, which NetworkX keeps in a
+cache, so that later calls do not pay for it. `graphla` is the time of the call on the converted
+graph; `objects` is the part of it in which it builds Python objects for the result. All are seconds
+of wall time; each is the minimum of at most ROUNDS calls. With `--alone`, graphs come from arrays
+and NetworkX is not called.
+
+The kind of graph is the first of KINDS on which NetworkX answers the call: random and undirected,
+random and directed, acyclic, bipartite, a tree, or connected. Arguments are chosen by their names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import multiprocessing
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from clock import describe_host
+from networkx.utils import backends as nx_backends
+
+from _graphla_networkx import FUNCTIONS
+from graphla.networkx import backend, graphs
+
+backends: Any = nx_backends
+config: Any = nx.config
+
+LIMIT = 60.0  # seconds
+ROUNDS = 3
+ENOUGH = 2.0  # seconds; slower calls are not repeated
+SEED = 1
+BUILDERS = ("per_node", "per_pair", "nodes_of", "groups", "edges_of", "new_graph", "subgraph")
+"""The functions of `graphla.networkx.graphs` that build Python objects for results."""
+
+
+# --- graphs and arguments -------------------------------------------------------------------------
+
+
+def random_ends(n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of m different edges between n vertices, without self-loops."""
+    generator = np.random.default_rng(SEED)
+    i, j = generator.integers(0, n, (2, 2 * m + 16))
+    kept = np.unique((np.minimum(i, j) * n + np.maximum(i, j))[i != j])
+    kept = generator.permutation(kept)[:m]
+    return kept // n, kept % n
+
+
+def make_graph(kind: str, m: int) -> Any:
+    """Return a graph with about m weighted edges."""
+    n = max(m // 5, 4)
+    i, j = random_ends(n, m)
+    if kind == "bipartite":
+        i, j = i // 2, n // 2 + j // 2
+    if kind in ("tree", "connected"):
+        parents = np.random.default_rng(SEED).integers(0, np.arange(1, m + 1))
+        tree = parents, np.arange(1, m + 1)
+        i, j = tree if kind == "tree" else (np.r_[tree[0][: n - 1], i], np.r_[tree[1][: n - 1], j])
+    if kind == "directed":
+        turned = np.random.default_rng(SEED).random(i.size) < 0.5
+        i, j = np.where(turned, j, i), np.where(turned, i, j)
+    G = nx.DiGraph() if kind in ("directed", "acyclic", "arborescence") else nx.Graph()
+    G.add_nodes_from(range(m + 1 if kind == "tree" else n))
+    weights = (np.arange(i.size) % 7 + 1).tolist()
+    G.add_weighted_edges_from(zip(i.tolist(), j.tolist(), weights, strict=True))
+    if kind == "bipartite":
+        nx.set_node_attributes(G, {v: int(v >= n // 2) for v in G}, "bipartite")
+    nx.set_node_attributes(G, {v: v % 3 for v in G}, "group")
+    for _, _, data in G.edges(data=True):
+        data["capacity"] = 3
+    return G
+
+
+KINDS = ("undirected", "directed", "connected", "acyclic", "bipartite", "tree")
+
+
+def arguments(name: str, G: Any) -> tuple[list[Any], dict[str, Any]]:
+    """Return arguments for a call: graphs and vertices by the names of the parameters."""
+    nodes = list(G)
+    first, last = nodes[0], nodes[len(nodes) // 2]
+    halves = [set(nodes[: len(nodes) // 2]), set(nodes[len(nodes) // 2 :])]
+    some = nodes[:: max(1, len(nodes) // 10)][:10]
+    known: dict[str, Any] = {"G": G, "D": G, "B": G, "source": first, "_s": first, "s": first}
+    known |= {"target": last, "_t": last, "t": last, "u": first, "v": last, "n": first}
+    known |= {"sources": some[:3], "subset": some, "communities": halves, "partition": halves}
+    known |= {"targets": some[3:6], "nodes": halves[0], "nbunch": some, "S": some, "T": some[:2]}
+    known |= {"node1": first, "node2": last, "attribute": "group", "node": first, "k": 2}
+    known |= {"distance": 2, "top_nodes": halves[0], "flowG": G, "C": some, "group": some}
+    known |= {"G1": G, "G2": G, "H": G, "flow_func": None, "pairs": None}
+    function = backends._registered_algorithms[name].orig_func
+    given: list[Any] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is not parameter.empty or parameter.kind is parameter.VAR_POSITIONAL:
+            break
+        given.append(known[parameter.name])
+    return given, {}
+
+
+def case_of(name: str) -> str | None:
+    """Return the kind of graph on which NetworkX answers the call, or None."""
+    for kind in KINDS:
+        G = make_graph(kind, 40)
+        try:
+            args, kwargs = arguments(name, G)
+            exhaust(backends._registered_algorithms[name].orig_func(*args, **kwargs))
+        except Exception:
+            continue
+        return kind
+    return None
+
+
+def exhaust(result: Any) -> Any:
+    """Read an iterator to its end, or its first 1,000,000 items."""
+    return list(islice(result, 1_000_000)) if isinstance(result, Iterator) else result
+
+
+# --- clocks ---------------------------------------------------------------------------------------
+
+
+def least_time(call: Callable[[], Any]) -> float:
+    """Return the shortest time of a few calls, in seconds."""
+    best, spent = float("inf"), 0.0
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        exhaust(call())
+        best = min(best, time.perf_counter() - begin)
+        spent += best
+        if spent > ENOUGH:
+            break
+    return best
+
+
+def limited_time(call: Callable[[], Any]) -> float | None:
+    """Return `least_time` of a call in another process, or None if it takes more than LIMIT."""
+    context: Any = multiprocessing.get_context("fork")
+    reader, writer = context.Pipe(duplex=False)
+    process = context.Process(target=lambda: writer.send(least_time(call)))
+    process.start()
+    found = reader.recv() if reader.poll(LIMIT) else None
+    process.kill()
+    process.join()
+    return found
+
+
+class ObjectClock:
+    """Adds up the time that the functions of BUILDERS take."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.depth = 0
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with its time added to this clock."""
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.depth += 1
+            begin = time.perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.depth -= 1
+                if not self.depth:
+                    self.seconds += time.perf_counter() - begin
+
+        return call
+
+    def install(self) -> None:
+        """Replace the functions in all modules of the adapter that are loaded."""
+        for module in [each for key, each in sys.modules.items() if "graphla.networkx." in key]:
+            for name in BUILDERS:
+                here = vars(module).get(name)
+                if callable(here) and not hasattr(here, "is_timed"):
+                    replaced: Any = self.timed(here)
+                    replaced.is_timed = True
+                    setattr(module, name, replaced)
+
+
+# --- the tables -----------------------------------------------------------------------------------
+
+
+def measure(name: str, kind: str, m: int, clock: ObjectClock) -> dict[str, Any]:
+    """Measure one function on one graph."""
+    G = make_graph(kind, m)
+    args, kwargs = arguments(name, G)
+    dispatched = backends._registered_algorithms[name].__wrapped__
+    plain = limited_time(lambda: dispatched.orig_func(*args, **kwargs))
+    options: dict[str, Any] = {"use_cache": False, "mutations": None}
+    begin = time.perf_counter()
+    there, named = dispatched._convert_arguments("graphla", tuple(args), kwargs, **options)
+    convert = time.perf_counter() - begin
+    function = getattr(backend, name)
+    exhaust(function(*there, **named))  # the first call compiles what is not in the cache
+    clock.install()
+    clock.seconds = 0.0
+    exhaust(function(*there, **named))
+    objects = clock.seconds
+    ours = least_time(lambda: function(*there, **named))
+    row = {"name": name, "kind": kind, "edges": m, "networkx": plain, "convert": convert}
+    return row | {"graphla": ours, "objects": min(objects, ours)}
+
+
+def alone(name: str, m: int, device: str) -> dict[str, Any]:
+    """Measure graphla alone on a graph that is built from arrays."""
+    n = max(m // 5, 4)
+    i, j = random_ends(n, m)
+    import graphla as gl
+
+    A = gl.Matrix.from_coo(np.r_[i, j], np.r_[j, i], 1, nrows=n, ncols=n)
+    G = graphs.new_graph(gl.Graph(A, directed=False).to(device))
+    args, kwargs = arguments(name, nx.empty_graph(16))
+    args = [G if isinstance(each, nx.Graph) else each for each in args]
+    function = getattr(backend, name)
+    exhaust(function(*args, **kwargs))
+    ours = least_time(lambda: function(*args, **kwargs))
+    return {"name": name, "kind": "undirected", "edges": m, "graphla": ours}
+
+
+def show(row: dict[str, Any]) -> None:
+    """Print one row of the table."""
+    plain, ours = row.get("networkx"), row["graphla"]
+    text = "" if "networkx" not in row else "> 60 s" if plain is None else f"{plain:.4f}"
+    ratio = "" if "networkx" not in row else f"{(LIMIT if plain is None else plain) / ours:.1f}"
+    rest = "".join(
+        f"{row.get(key, float('nan')):>9.4f}" for key in ("convert", "graphla", "objects")
+    )
+    print(
+        f"{row['name']:42} {row['kind']:10} {row['edges']:>9} {text:>9}{rest} {ratio:>8}",
+        flush=True,
+    )
+
+
+def dispatch(names: list[str]) -> None:
+    """Print calls on small graphs that are slower with the priority than the rule allows."""
+    print("calls on small graphs that take more than twice NetworkX's time and 50 us more")
+    for name in names:
+        kind = case_of(name)
+        for m in (20, 200, 900) if kind else ():
+            G = make_graph(str(kind), m)
+            args, kwargs = arguments(name, G)
+            call = backends._registered_algorithms[name]
+
+            def timed(call: Any = call, args: Any = args, kwargs: Any = kwargs) -> float:
+                for _ in range(2):
+                    exhaust(call(*args, **kwargs))
+                return min(least_time(lambda: call(*args, **kwargs)) for _ in range(5))
+
+            try:
+                plain = timed()
+            except Exception:
+                continue
+            config.backend_priority.algos = ["graphla"]
+            try:
+                ours = timed()
+            finally:
+                config.backend_priority.algos = []
+            if ours > max(2 * plain, plain + 50e-6):
+                print(f"{name:42} {m:5} {1e6 * plain:10.0f} us {1e6 * ours:10.0f} us", flush=True)
+
+
+def imports() -> None:
+    """Print how long the table makes the import of NetworkX, in ms."""
+    program = (
+        "import networkx, sys, time; b = time.perf_counter(); {}; print(time.perf_counter() - b)"
+    )
+    load = "import _graphla_networkx; _graphla_networkx.get_info()"
+    load = "sys.modules.pop('_graphla_networkx', None); " + load
+    command = [sys.executable, "-c", program.format(load)]
+    times = [float(subprocess.check_output(command)) for _ in range(10)]
+    print(f"importing the table and calling get_info takes {1e3 * min(times):.2f} ms")
+
+
+def main() -> None:
+    """Print the tables that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edges", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
+    parser.add_argument("--only", nargs="*", default=list(FUNCTIONS))
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--dispatch", action="store_true")
+    parser.add_argument("--imports", action="store_true")
+    parser.add_argument("--alone", action="store_true", help="measure graphla alone")
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(describe_host())
+    if options.imports or options.dispatch:
+        return imports() if options.imports else dispatch(options.only)
+    config.backends.graphla.device = options.device
+    clock, rows = ObjectClock(), []
+    columns = f"{'NetworkX':>9}{'convert':>9}{'graphla':>9}{'objects':>9} {'ratio':>8}"
+    print(f"{'function':42} {'graph':10} {'edges':>9} {columns}")
+    for name in options.only:
+        kind = case_of(name)
+        for m in options.edges if kind else ():
+            try:
+                row = (
+                    alone(name, m, options.device)
+                    if options.alone
+                    else measure(name, str(kind), m, clock)
+                )
+            except Exception as error:
+                print(f"{name:42} {kind:10} {m:>9} {type(error).__name__}: {str(error)[:60]}")
+                break
+            rows.append(row)
+            show(row)
+            slow = row.get("networkx", 0) is None or row["graphla"] > LIMIT / 10
+            if slow and m >= 100_000:
+                break
+        if options.json:
+            options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    skipped = [name for name in options.only if case_of(name) is None]
+    print("not measured, because their arguments need a choice:", ", ".join(skipped) or "none")
+    return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+"""Efficiency, reciprocity, structural holes, triads and similar measures for NetworkX."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from graphla import algorithms
+from graphla.algorithms.coloring import color_in_order
+from graphla.graph import Graph
+from graphla.graph.cached_properties import self_loops
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    find,
+    neighbor_lists,
+    new_graph,
+    nodes_of,
+    number,
+    structure,
+    to_networkx,
+    weighted,
+)
+from graphla.networkx.selections import (
+    bunch,
+    degrees,
+    entries,
+    is_node,
+    mark,
+    present,
+    refuse_loops,
+)
+from graphla.sparse import Matrix, Vector
+
+# --- efficiency ---------------------------------------------------------------------------------
+
+
+def efficiency(G: Graph, u: Any, v: Any) -> float:
+    """Answer `networkx.efficiency`."""
+    source, target = number(G, u), number(G, v)
+    if source == target:
+        raise ZeroDivisionError("division by zero")
+    try:
+        return 1 / algorithms.shortest_path_length(structure(G).matrix, source, target)
+    except algorithms.NoPath:
+        return 0
+
+
+def global_efficiency(G: Graph) -> float:
+    """Answer `networkx.global_efficiency`."""
+    return algorithms.global_efficiency(structure(G).matrix)
+
+
+def local_efficiency(G: Graph) -> float:
+    """Answer `networkx.local_efficiency`."""
+    if not len(G):
+        raise ZeroDivisionError("division by zero")
+    refuse_loops(G, "local_efficiency")
+    return algorithms.local_efficiency(structure(G).matrix)
+
+
+# --- reciprocity --------------------------------------------------------------------------------
+
+
+def overall_reciprocity(G: Graph) -> float:
+    """Answer `networkx.overall_reciprocity`."""
+    if not G.matrix.nvals:
+        raise nx.NetworkXError("Not defined for empty graphs")
+    return algorithms.overall_reciprocity(structure(G).matrix)
+
+
+def reciprocity(G: Graph, nodes: Any = None) -> Any:
+    """Answer `networkx.reciprocity`."""
+    if nodes is None:
+        return overall_reciprocity(G)
+    chosen = bunch(G, nodes)
+    found = algorithms.reciprocity(structure(G).matrix).to_dense(-1.0)[chosen].tolist()
+    if is_node(G, nodes):
+        if found[0] < 0:
+            raise nx.NetworkXError("Not defined for isolated nodes.")
+        return found[0]
+    values = [None if each < 0 else each for each in found]
+    return dict(zip(nodes_of(G, chosen), values, strict=True))
+
+
+# --- structural holes ---------------------------------------------------------------------------
+
+
+def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
+    """Answer `networkx.constraint`."""
+    values = _by_holes(G, nodes, weight, algorithms.constraint)
+    if nodes is None:
+        return dict(zip(G.labels, values.tolist(), strict=True))
+    # With `nodes`, NetworkX gives NaN only to nodes without out-edges: not to those with only a
+    # self-loop, for which P = 1 and so (P + PP)² = 4.
+    has_edges = degrees(G, "out") > 0
+    values = np.where(has_edges, np.where(np.isnan(values), 4.0, values), math.nan)
+    return _at_nodes(G, values, nodes)
+
+
+def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
+    """Answer `networkx.effective_size`."""
+    if nodes is None:
+        if G.directed or weight is not None:
+            raise NotImplementedError(
+                "without `nodes`, NetworkX scales the weights of a directed or weighted graph in "
+                "another way than with `nodes`, which graphla follows"
+            )
+        values = _by_holes(G, nodes, weight, algorithms.effective_size)
+        return dict(zip(G.labels, values.tolist(), strict=True))
+    rows, columns, _ = entries(G)
+    others = rows != columns
+    neighbors = np.bincount(rows[others], minlength=len(G))
+    if G.directed or weight is not None:
+        values = _by_holes(G, nodes, weight, algorithms.effective_size)
+    else:
+        # With `nodes`, a self-loop counts as one of the edges between the neighbors.
+        is_loop = np.bincount(rows[~others], minlength=len(G))
+        loops = np.bincount(rows[others], is_loop[columns[others]], len(G))
+        t = algorithms.triangles(structure(G).matrix).to_dense()
+        values = neighbors - 2 * (t + loops) / np.maximum(neighbors, 1)
+    # With `nodes`, NetworkX treats a node without edges to other nodes as isolated.
+    return _at_nodes(G, np.where(neighbors > 0, values, math.nan), nodes)
+
+
+def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
+    """Return a measure of structural holes for each node; NaN for nodes without neighbors."""
+    W = weighted(G, weight, parallel="sum").matrix
+    if nodes is None and weight is not None and self_loops(W):
+        raise NotImplementedError("NetworkX compares sums of weights with shares at self-loops")
+    if nodes is not None:
+        if G.is_multigraph():
+            raise NotImplementedError("the graph is a multigraph, and `nodes` is given")
+        if weight is not None and W.nvals and (W.to_coo()[2] == 0).any():
+            raise NotImplementedError("an edge has weight 0, and `nodes` is given")
+    return measure(W, weight=weight is not None or G.is_multigraph()).to_dense(math.nan)
+
+
+def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
+    """Return the values of the given nodes; raise the KeyError of a dict for any other object."""
+    listed = list(nodes)
+    chosen = [present(G, node) for node in listed]
+    return dict(zip(listed, values[chosen].tolist(), strict=True))
+
+
+# --- triads, rich club, votes -------------------------------------------------------------------
+
+
+def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
+    """Answer `networkx.triadic_census`."""
+    whole = algorithms.triadic_census(structure(G).matrix)
+    if nodelist is None:
+        return whole
+    flags = mark(G, nodelist)
+    if len(nodelist) != flags.sum():
+        raise ValueError("nodelist includes duplicate nodes or nodes not in G")
+    # The triads with a node of the list are all triads except those of the other nodes.
+    others = (~flags).nonzero()[0]
+    rest = algorithms.triadic_census(structure(G).matrix[others, others].new())
+    return {name: count - rest[name] for name, count in whole.items()}
+
+
+def rich_club_coefficient(
+    G: Graph, normalized: bool = True, Q: float = 100, seed: Any = None
+) -> dict[int, float]:
+    """Answer `networkx.rich_club_coefficient`."""
+    rows, columns, _ = entries(G)
+    if (rows == columns).any():
+        message = "rich_club_coefficient is not implemented for graphs with self loops."
+        raise Exception(message)
+    found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
+    if not normalized:
+        return found
+    # The random choices depend on the order of the neighbors, which a copy changes.
+    R = to_networkx(G if isinstance(G, NetworkXGraph) else new_graph(G)).copy()
+    swaps = Q * R.number_of_edges()
+    nx.double_edge_swap(R, swaps, max_tries=swaps * 10, seed=seed, backend="networkx")
+    random = algorithms.rich_club(Graph.from_networkx(R, weight=None).matrix).tolist()
+    return {k: value / random[k] for k, value in found.items()}
+
+
+def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
+    """Answer `networkx.voterank`."""
+    if number_of_nodes is not None and number_of_nodes <= 0:
+        return []
+    A, is_weighted = weighted(G, None, parallel="sum").matrix, G.is_multigraph()
+    found = algorithms.voterank(A, number_of_nodes, is_weighted, directed=G.directed)
+    return nodes_of(G, found)
+
+
+def s_metric(G: Graph) -> float:
+    """Answer `networkx.s_metric`."""
+    rows, columns, counts = entries(G)
+    degree = degrees(G)
+    kept = slice(None) if G.directed else rows <= columns
+    products = degree[rows[kept]] * degree[columns[kept]] * counts[kept]
+    return float(products.sum())
+
+
+# --- sets ---------------------------------------------------------------------------------------
+
+
+def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
+    """Answer `networkx.maximal_independent_set`."""
+    chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
+    if not chosen and not len(G):
+        raise IndexError("Cannot choose from an empty sequence")
+    places = [k for node in chosen if (k := find(G, node)) is not None]
+    if len(places) < len(chosen):
+        raise nx.NetworkXUnfeasible(f"{set(chosen)} is not a subset of the nodes of G")
+    rows, columns, _ = entries(G)
+    flags = np.zeros(len(G), bool)
+    flags[places] = True
+    if (flags[rows] & flags[columns]).any():
+        raise nx.NetworkXUnfeasible(f"{set(chosen)} is not an independent set of G")
+    seed = seed.getrandbits(62)
+    found = algorithms.maximal_independent_set(structure(G).matrix, places or None, seed)
+    others = [k for k in found.to_coo()[0].tolist() if not flags[k]]
+    return chosen + nodes_of(G, others)
+
+
+def maximal_matching(G: Graph) -> set[tuple[Any, Any]]:
+    """Answer `networkx.maximal_matching`."""
+    indptr, columns = neighbor_lists(G)
+    n, rows = len(G), np.repeat(np.arange(len(G)), np.diff(indptr))
+    first = rows < columns
+    u, v = rows[first], columns[first]
+    # The weights descend in NetworkX's order of the edges, and heavier edges are taken first.
+    weights = np.tile(np.arange(u.size, 0, -1), 2)
+    W = Matrix.from_coo(np.append(u, v), np.append(v, u), weights, nrows=n, ncols=n).to(G.device)
+    ends, mates = algorithms.maximal_matching(W, weight=True).to_coo()
+    kept = ends < mates
+    return set(zip(nodes_of(G, ends[kept]), nodes_of(G, mates[kept]), strict=True))
+
+
+def is_dominating_set(G: Graph, nbunch: Any) -> bool:
+    """Answer `networkx.is_dominating_set`."""
+    flags = np.zeros(len(G), bool)
+    flags[[k for node in nbunch if (k := find(G, node)) is not None]] = True
+    rows, columns, _ = entries(G)
+    near = flags.copy()
+    near[columns[flags[rows]]] = True
+    return bool(near.all())
+
+
+def greedy_color(
+    G: Graph, strategy: Any = "largest_first", interchange: bool = False
+) -> dict[Any, int]:
+    """Answer `networkx.greedy_color`."""
+    A = structure(G).matrix
+    if strategy == "random_sequential":
+        colors = algorithms.greedy_color(A, strategy, seed=np.random.default_rng())
+    else:
+        # Nodes of equal degree keep their order.
+        n = len(G)
+        order = Vector.from_dense((degrees(G) << 32) + np.arange(n, 0, -1)).to(A.device)
+        colors = color_in_order(A, order)
+    return dict(zip(G.labels, colors.to_dense().tolist(), strict=True))
+
+
+def complement(G: Graph) -> NetworkXGraph:
+    """Answer `networkx.complement`."""
+    C = algorithms.complement(structure(G).matrix)
+    return new_graph(Graph(C, directed=G.directed, labels=G._labels))

@@ -1,0 +1,68 @@
+"""Write the table of NetworkX's functions into docs/reference/networkx.md.
+
+    python tests/networkx_backend/names_table.py
+
+The table comes from `_graphla_networkx.FUNCTIONS`, from `answers.json`, which
+`run_networkx_tests.py --write` records, and from `other_backends.json`, the functions that two other
+backends list (nx-cugraph without its generators of graphs).
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from _graphla_networkx import FUNCTIONS
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent.parent / "docs" / "reference" / "networkx.md"
+START, END = "<!-- The table begins here. -->", "<!-- The table ends here. -->"
+ENOUGH = 0.8
+
+
+def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
+    """Return the content of a JSON file in this folder; nothing if there is no such file."""
+    path = HERE / name
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def share(counts: dict[str, int] | None) -> str:
+    """Return how many of the calls of NetworkX's tests graphla answers, as text."""
+    if not counts:
+        return "no call"
+    return f"{counts['answered']} of {counts['calls']}"
+
+
+def table() -> str:
+    """Return the table as Markdown."""
+    counts = read("answers.json").get("counts", {})
+    others = read("other_backends.json")
+    lines = [
+        "| NetworkX | answered | nx-cugraph | graphblas-algorithms | differences |",
+        "|---|---:|:-:|:-:|---|",
+    ]
+    family = ""
+    for name, function in FUNCTIONS.items():
+        module = function.target.split(".")[0]
+        if module != family:
+            family = module
+            lines.append(f"| **{family.replace('_', ' ')}** | | | | |")
+        also = ["yes" if name in others[key] else "" for key in sorted(others, reverse=True)]
+        parts = [f"`{name}`", share(counts.get(name)), *also, function.note]
+        lines.append("| " + " | ".join(parts) + " |")
+    return "\n".join(lines)
+
+
+def page() -> str:
+    """Return the page with the present table."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    _, after = rest.split(END)
+    return f"{before}{START}\n\n{table()}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    answered = read("answers.json").get("counts", {})
+    low = [name for name, each in answered.items() if each["answered"] < ENOUGH * each["calls"]]
+    print(len(FUNCTIONS), "functions; less than 80 % answered:", ", ".join(sorted(low)) or "none")
