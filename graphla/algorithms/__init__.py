@@ -33,6 +33,7 @@ from graphla.algorithms.eccentricity import eccentricity
 from graphla.algorithms.efficiency import global_efficiency, local_efficiency
 from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.find_cycle import HasCycle, find_cycle
+from graphla.algorithms.force_atlas2 import forceatlas2_layout
 from graphla.algorithms.generalized_degree import generalized_degree
 from graphla.algorithms.greedy_modularity_communities import greedy_modularity_communities
 from graphla.algorithms.harmonic import harmonic
@@ -164,6 +165,7 @@ __all__ = [
     "effective_size",
     "eigenvector",
     "find_cycle",
+    "forceatlas2_layout",
     "generalized_degree",
     "global_efficiency",
     "greedy_color",

@@ -354,3 +354,18 @@ class Ranks:
     values: Array
     rounds: int
     change: float
+
+
+# --- layouts --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Forces:
+    """A request for the forces of ForceAtlas2 between vertices."""
+
+    links: Csr  # float64: the weights of the edges
+    points: Array  # float64[n, dim]: the positions
+    mass: Array  # float64[n]
+    size: Array | None  # float64[n]: the radii; None if vertices have none
+    scaling: float  # the strength of the repulsion
+    is_log: bool  # whether the attraction grows with the logarithm of the distance

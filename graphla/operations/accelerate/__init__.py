@@ -20,6 +20,7 @@ from graphla.operations.accelerate.components import (
     TrussNumbers,
 )
 from graphla.operations.accelerate.flows import Augmentation
+from graphla.operations.accelerate.forces import Forces
 from graphla.operations.accelerate.groups import (
     Contraction,
     Gains,
@@ -43,6 +44,7 @@ __all__ = [
     "Degrees",
     "Dependencies",
     "DependencySums",
+    "Forces",
     "Gains",
     "GreedyColoring",
     "LabelPropagation",
