@@ -83,6 +83,9 @@ FUNCTIONS: dict[str, Function] = {
         "attribute_weight",
         "A node keeps its label if no other label is more frequent among its neighbors.",
     ),
+    "greedy_modularity_communities": Function(
+        "communities.greedy_modularity_communities", "products", "attribute_weight"
+    ),
     "inter_community_edges": Function("communities.inter_community_edges", "linear"),
     "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
     "intra_community_edges": Function("communities.intra_community_edges", "linear"),

@@ -403,6 +403,27 @@ def find(G: Graph, node: Any) -> int | None:
     return G._labels.find(node)
 
 
+def find_all(G: Graph, nodes: list[Any]) -> np.ndarray:
+    """Return the numbers of many nodes.
+
+    Args:
+        G: the graph.
+        nodes: any objects.
+
+    Returns:
+        An INT64 array, which has -1 for an object that is not a node.
+    """
+    if not G.has_names and nodes and set(map(type, nodes)) <= {int}:
+        try:
+            found = np.array(nodes, np.int64)
+        except OverflowError:
+            pass
+        else:
+            return np.where((found >= 0) & (found < len(G)), found, -1)
+    listed = [find(G, node) for node in nodes]
+    return np.array([-1 if k is None else k for k in listed], np.int64)
+
+
 def number(G: Graph, node: Any, message: str = "Node {} is not in the graph.") -> int:
     """Return the number of a node.
 
