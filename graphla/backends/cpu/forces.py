@@ -60,7 +60,7 @@ def _repel(request: Forces) -> Array:
     count = max(1, min(4 * threads, n // int(BLOCK))) if threads > 1 else 1
     ends = [n * k // count for k in range(count + 1)]
     parts = [(k, *each, int(has_size)) for k, each in enumerate(pairwise(ends))]
-    arrays = (*axes, request.mass, size, *sums, np.empty(count * int(SCRATCH)), stop)
+    arrays = (axes.ravel(), request.mass, size, sums.ravel(), np.empty(count * int(SCRATCH)), stop)
     loop = load("forces.repel", (numba_ops.nothing,), arrays)
 
     def compute() -> None:

@@ -15,14 +15,10 @@ FINISHED, STOPPED = range(2)
 
 
 def repel(
-    x,
-    y,
-    z,
+    points,
     mass,
     size,
-    out_x,
-    out_y,
-    out_z,
+    out_sums,
     kept_blocks,
     kept_stop,
     part,
@@ -33,8 +29,11 @@ def repel(
     """Write Σ m(j) (p(i) - p(j)) / d(i, j)² over all j for each i from `first` to `last` - 1.
 
     If `has_size` is true, the radii of both vertices are subtracted from their distance. Each
-    `part` has SCRATCH elements of `kept_blocks`.
+    `part` has SCRATCH elements of `kept_blocks`. `points` and `out_sums` hold all first
+    coordinates, then all second ones and all third ones.
     """
+    n = np.uint64(mass.size)
+    twice = n + n
     base, last = np.uint64(part) * SCRATCH, np.uint64(last)
     for begin in range(first, last, BLOCK):
         if kept_stop[0]:
@@ -43,15 +42,16 @@ def repel(
         count = min(BLOCK, last - start)
         for k in range(count):
             b = base + k
-            kept_blocks[b] = x[start + k]
-            kept_blocks[b + BLOCK] = y[start + k]
-            kept_blocks[b + AT_2] = z[start + k]
+            kept_blocks[b] = points[start + k]
+            kept_blocks[b + BLOCK] = points[start + k + n]
+            kept_blocks[b + AT_2] = points[start + k + twice]
             kept_blocks[b + AT_3] = size[start + k]
             kept_blocks[b + AT_4] = 0.0
             kept_blocks[b + AT_5] = 0.0
             kept_blocks[b + AT_6] = 0.0
-        for j in range(np.uint64(x.size)):
-            xj, yj, zj, mj, sj = x[j], y[j], z[j], mass[j], size[j]
+        for j in range(n):
+            xj, yj, zj = points[j], points[j + n], points[j + twice]
+            mj, sj = mass[j], size[j]
             own = j - start
             # The vertex itself adds 0, because its differences are 0. The 1 that is added to its
             # squared distance only prevents a division by 0.
@@ -78,7 +78,7 @@ def repel(
                     kept_blocks[b + AT_6] += factor * dz
         for k in range(count):
             b = base + k
-            out_x[start + k] = kept_blocks[b + AT_4]
-            out_y[start + k] = kept_blocks[b + AT_5]
-            out_z[start + k] = kept_blocks[b + AT_6]
+            out_sums[start + k] = kept_blocks[b + AT_4]
+            out_sums[start + k + n] = kept_blocks[b + AT_5]
+            out_sums[start + k + twice] = kept_blocks[b + AT_6]
     return FINISHED
