@@ -249,7 +249,7 @@ FUNCTIONS: dict[str, Function] = {
     "directed_combinatorial_laplacian_matrix": Function(
         "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
     ),
-    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "products"),
     "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
     "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
     "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
