@@ -236,6 +236,9 @@ FUNCTIONS: dict[str, Function] = {
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "common_neighbor_centrality": Function(
+        "links.common_neighbor_centrality", "all_pairs", "given_pairs"
+    ),
     "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
     "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
     "ra_index_soundarajan_hopcroft": Function(
