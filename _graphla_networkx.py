@@ -245,6 +245,9 @@ FUNCTIONS: dict[str, Function] = {
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "common_neighbor_centrality": Function(
+        "links.common_neighbor_centrality", "all_pairs", "given_pairs"
+    ),
     "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
     "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
     "ra_index_soundarajan_hopcroft": Function(
@@ -258,7 +261,7 @@ FUNCTIONS: dict[str, Function] = {
     "directed_combinatorial_laplacian_matrix": Function(
         "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
     ),
-    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "products"),
     "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
     "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
     "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),
