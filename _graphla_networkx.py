@@ -149,6 +149,15 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- cuts -----------------------------------------------------------------------------------
+    "boundary_expansion": Function("cuts.boundary_expansion", "local"),
+    "conductance": Function("cuts.conductance", "local"),
+    "cut_size": Function("cuts.cut_size", "local"),
+    "edge_expansion": Function("cuts.edge_expansion", "local"),
+    "mixing_expansion": Function("cuts.mixing_expansion", "local"),
+    "node_expansion": Function("cuts.node_expansion", "local"),
+    "normalized_cut_size": Function("cuts.normalized_cut_size", "local"),
+    "volume": Function("cuts.volume", "local"),
     # --- conversions ----------------------------------------------------------------------------
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
