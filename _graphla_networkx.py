@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
     "betweenness_centrality_subset": Function(
-        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+        "centrality.betweenness_centrality_subset", "linear", "attribute_weight"
     ),
     "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
     "degree_centrality": Function("centrality.degree_centrality", "linear"),
@@ -82,6 +82,9 @@ FUNCTIONS: dict[str, Function] = {
         "iterations",
         "attribute_weight",
         "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "greedy_modularity_communities": Function(
+        "communities.greedy_modularity_communities", "products", "attribute_weight"
     ),
     "inter_community_edges": Function("communities.inter_community_edges", "linear"),
     "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
@@ -222,6 +225,14 @@ FUNCTIONS: dict[str, Function] = {
         "flow.maximum_flow_value",
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    # --- layouts --------------------------------------------------------------------------------
+    "forceatlas2_layout": Function(
+        "layouts.forceatlas2_layout",
+        "all_pairs",
+        "forceatlas2_layout",
+        "Rounding differences grow from round to round, so the positions are those of NetworkX "
+        "only if the rounds are few.",
     ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
@@ -454,7 +465,7 @@ FUNCTIONS: dict[str, Function] = {
     "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
     "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
     "collaboration_weighted_projected_graph": Function(
-        "bipartite.collaboration_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.collaboration_weighted_projected_graph", "products"
     ),
     "color": Function("bipartite.color", "linear"),
     "density": Function("bipartite.density", "linear"),
@@ -466,16 +477,14 @@ FUNCTIONS: dict[str, Function] = {
     "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
     "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
     "overlap_weighted_projected_graph": Function(
-        "bipartite.overlap_weighted_projected_graph", "products", "plain_nodes"
+        "bipartite.overlap_weighted_projected_graph", "products"
     ),
     "projected_graph": Function("bipartite.projected_graph", "products", "projected_graph"),
     "robins_alexander_clustering": Function(
         "bipartite.robins_alexander_clustering", "products", "undirected"
     ),
     "sets": Function("bipartite.sets", "linear"),
-    "weighted_projected_graph": Function(
-        "bipartite.weighted_projected_graph", "products", "plain_nodes"
-    ),
+    "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
     # --- distances --------------------------------------------------------------------------------
     "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
     "center": Function("distances.center", "all_pairs"),

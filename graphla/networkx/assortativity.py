@@ -17,6 +17,8 @@ from graphla.networkx.selections import add_up, bunch, degrees, entries, is_node
 from graphla.sparse import Vector
 
 DIRECTIONS = ("in", "out", "in+out")
+DENSE = 1 << 16
+"""Up to this many counters are allocated even if there are fewer pairs to count."""
 
 # --- degrees of neighbors -----------------------------------------------------------------------
 
@@ -53,13 +55,14 @@ def average_degree_connectivity(
     rows, columns, values = entries(G, weight)
     if G.directed and source == "in":
         rows, columns = columns, rows
-    sums = add_up(rows, values * degrees(G, target)[columns], len(G))
+    k = degrees(G, source)
+    d = k if source == target else degrees(G, target)
+    sums = add_up(rows, values * d[columns], len(G))
     # A node that is listed twice counts once, as in NetworkX's degree views.
     chosen = list(dict.fromkeys(bunch(G, nodes)))
-    keys, first, group = np.unique(
-        degrees(G, source)[chosen], return_index=True, return_inverse=True
-    )
-    norms = add_up(group, degrees(G, source, weight)[chosen], keys.size)
+    keys, first, group = np.unique(k[chosen], return_index=True, return_inverse=True)
+    s = k if weight is None else degrees(G, source, weight)
+    norms = add_up(group, s[chosen], keys.size)
     totals = add_up(group, sums[chosen], keys.size)
     means = totals / np.where(norms == 0, 1, norms)
     order = np.argsort(first)
@@ -104,9 +107,10 @@ def degree_mixing_dict(
 ) -> dict[Any, dict[Any, Any]]:
     """Answer `networkx.degree_mixing_dict`."""
     _check_directions(G, x, y)
-    a, b = _degree_pairs(G, x, y, weight, nodes)
+    a, b = degrees(G, x, weight), degrees(G, y, weight)
     values, codes = np.unique(np.append(a, b), return_inverse=True)
-    return _mixing(values.tolist(), codes[: a.size], codes[a.size :], normalized)
+    u, v = _edges_between(G, nodes)
+    return _mixing(values.tolist(), codes[: a.size][u], codes[a.size :][v], normalized)
 
 
 def degree_mixing_matrix(
@@ -134,12 +138,18 @@ def _degree_pairs(
     G: Graph, x: str, y: str, weight: Any, nodes: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the degrees of the two ends of each edge between the given nodes."""
-    rows, columns = _edges(G)
-    if nodes is not None:
-        flags = mark(G, nodes)
-        kept = flags[rows] & flags[columns]
-        rows, columns = rows[kept], columns[kept]
+    rows, columns = _edges_between(G, nodes)
     return degrees(G, x, weight)[rows], degrees(G, y, weight)[columns]
+
+
+def _edges_between(G: Graph, nodes: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return both ends of each edge between two of the given nodes; None stands for all nodes."""
+    rows, columns = _edges(G)
+    if nodes is None:
+        return rows, columns
+    flags = mark(G, nodes)
+    kept = flags[rows] & flags[columns]
+    return rows[kept], columns[kept]
 
 
 def _edges(G: Graph) -> tuple[np.ndarray, np.ndarray]:
@@ -241,7 +251,7 @@ def _mixing(
 ) -> dict[Any, dict[Any, Any]]:
     """Return {x: {y: number of pairs (x, y)}}; keys are in the order in which they first occur."""
     size = max(len(names), 1)
-    keys, first, counts = np.unique(u * size + v, return_index=True, return_counts=True)
+    keys, first, counts = _count(u * size + v, size * size)
     shares = counts / u.size if normalized else counts
     found: dict[Any, dict[Any, Any]] = {}
     order = np.argsort(first)
@@ -250,6 +260,17 @@ def _mixing(
         found.setdefault(x, {})[y] = count
         found.setdefault(y, {})
     return found
+
+
+def _count(places: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct integers below `size`, where they first occur, and how often."""
+    if size > 4 * places.size + DENSE:
+        return np.unique(places, return_index=True, return_counts=True)
+    counts, first = np.bincount(places, minlength=size), np.empty(size, np.int64)
+    # If a place is written several times, the last write remains, so write in reverse order.
+    first[places[::-1]] = np.arange(places.size - 1, -1, -1)
+    keys = counts.nonzero()[0]
+    return keys, first[keys], counts[keys]
 
 
 def _as_array(counts: dict[Any, dict[Any, Any]], mapping: Any, normalized: bool) -> Any:

@@ -295,7 +295,9 @@ def _project(
     if divisor is not None:
         inside = inside.apply("truediv", right=divisor).new()
     attributes = None
-    if isinstance(B, NetworkXGraph) and B._nodes is not None:
+    if isinstance(B, NetworkXGraph) and B.source_nodes is not None:
+        attributes = [dict(B.source_nodes[node]) for node in listed]
+    elif isinstance(B, NetworkXGraph) and B._nodes is not None:
         attributes = [B._nodes[k] for k in chosen.tolist()]
     made = Graph(inside, directed=B.directed, labels=Labels(listed, len(listed)))
     weight = None if measure is None else "weight"

@@ -132,22 +132,6 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
     return None
 
 
-def plain_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject nodes with attributes, which NetworkX does not let a backend read here.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    attributes = getattr(_graph(args, kwargs, "B"), "_node", {})
-    if any(map(attributes.get, argument(args, kwargs, 1, "nodes", ()))):
-        return "a node has attributes, and NetworkX does not pass them to a backend"
-    return None
-
-
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject `attr`, which would change the graph.
 
@@ -181,5 +165,20 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return undirected(args, kwargs)
 
 
-def _graph(args: tuple[Any, ...], kwargs: dict[str, Any], name: str = "G") -> Any:
-    return args[0] if args else kwargs[name]
+def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else kwargs["G"]
+
+
+def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `store_pos_as`, which would change the graph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if kwargs.get("store_pos_as") is not None:
+        return "store_pos_as is given, but graphla cannot add attributes to the graph"
+    return None

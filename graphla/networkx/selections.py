@@ -151,12 +151,14 @@ def add_up(places: np.ndarray, values: np.ndarray, size: int) -> np.ndarray:
     Raises:
         NotImplementedError: a sum of integers exceeds 2^53.
     """
-    sums = np.bincount(places, values, size)
     if values.dtype.kind == "f":
-        return sums
-    if sums.size and np.bincount(places, np.abs(values), size).max() > EXACT:
+        return np.bincount(places, values, size)
+    if values.strides == (0,) and values.size:  # all values are equal
+        return np.bincount(places, minlength=size) * values[0]
+    most = max(abs(int(values.max())), abs(int(values.min()))) if values.size else 0
+    if most * values.size > EXACT and np.bincount(places, np.abs(values), size).max() > EXACT:
         raise NotImplementedError("the sums of integer weights exceed 2**53")
-    return sums.astype(np.int64)
+    return np.bincount(places, values, size).astype(np.int64)
 
 
 def refuse_loops(G: Graph, name: str) -> None:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.networkx_backend.agreement import assert_agree, call
+import graphla as gl
+from tests.networkx_backend.agreement import assert_agree, call, difference
 from tests.networkx_backend.drawn import (
     DIRECTED,
     KINDS,
@@ -169,9 +170,10 @@ def test_a_projection_keeps_the_attributes_of_nodes_and_of_the_graph() -> None:
     H = assert_agree("projected_graph", G, ["b", "a"])
     assert list(nx.projected_graph(G, ["b", "a"], backend="graphla")) == ["b", "a"]
     assert H.graph == {"name": "letters"}
-    # NetworkX does not pass the attributes of nodes to a backend in this function.
-    assert isinstance(call("weighted_projected_graph", G, ["a"], backend="graphla"),
-                      NotImplementedError)  # fmt: skip
+    # NetworkX does not ask a backend to preserve the attributes of nodes in this function.
+    assert_agree("weighted_projected_graph", G, ["a", "b"])
+    nx.set_node_attributes(G, {"a": 6}, "size")
+    assert_agree("collaboration_weighted_projected_graph", G, ["b", "a"])
 
 
 # --- distances ----------------------------------------------------------------------------------
@@ -321,3 +323,20 @@ def test_a_refusal_leaves_the_seed_in_its_state() -> None:
     with pytest.raises(nx.NetworkXUnfeasible):
         nx.maximal_independent_set(nx.path_graph(3), [0, 1], seed, backend="graphla")
     assert seed.getstate() == state
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("average_neighbor_degree", "degree_assortativity_coefficient", "degree_mixing_dict"),
+        *("is_bipartite", "latapy_clustering", "robins_alexander_clustering", "sets", "color"),
+        *("complement", "constraint", "effective_size", "global_efficiency", "local_efficiency"),
+        *("maximal_matching", "greedy_color", "rich_club_coefficient", "voterank", "s_metric"),
+        *DISTANCES,
+    ],
+)
+def test_a_graph_of_graphla_needs_no_conversion(name: str) -> None:
+    G = gl.Graph.from_edges([("a", 1), (1, "b"), ("b", 2), (2, "c"), ("b", 3)])
+    options: dict[str, Any] = {"Q": 1, "seed": 1} if name == "rich_club_coefficient" else {}
+    expected = call(name, G.to_networkx(), backend="networkx", **options)
+    assert difference(expected, call(name, G, backend="graphla", **options)) is None
