@@ -135,6 +135,7 @@ FUNCTIONS: dict[str, Function] = {
     "is_semiconnected": Function("components.is_semiconnected", "linear"),
     "is_strongly_connected": Function("components.is_strongly_connected", "linear"),
     "is_weakly_connected": Function("components.is_weakly_connected", "linear"),
+    "k_edge_components": Function("components.k_edge_components", "products"),
     "kosaraju_strongly_connected_components": Function(
         "components.kosaraju_strongly_connected_components", "linear"
     ),
