@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.betweenness_centrality", "all_pairs", "attribute_weight"
     ),
     "betweenness_centrality_subset": Function(
-        "centrality.betweenness_centrality_subset", "all_pairs", "attribute_weight"
+        "centrality.betweenness_centrality_subset", "linear", "attribute_weight"
     ),
     "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
     "degree_centrality": Function("centrality.degree_centrality", "linear"),
@@ -82,6 +82,9 @@ FUNCTIONS: dict[str, Function] = {
         "iterations",
         "attribute_weight",
         "A node keeps its label if no other label is more frequent among its neighbors.",
+    ),
+    "greedy_modularity_communities": Function(
+        "communities.greedy_modularity_communities", "products", "attribute_weight"
     ),
     "inter_community_edges": Function("communities.inter_community_edges", "linear"),
     "inter_community_non_edges": Function("communities.inter_community_non_edges", "linear"),
@@ -221,6 +224,14 @@ FUNCTIONS: dict[str, Function] = {
         "flow.maximum_flow_value",
         "products",
         note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+    ),
+    # --- layouts --------------------------------------------------------------------------------
+    "forceatlas2_layout": Function(
+        "layouts.forceatlas2_layout",
+        "all_pairs",
+        "forceatlas2_layout",
+        "Rounding differences grow from round to round, so the positions are those of NetworkX "
+        "only if the rounds are few.",
     ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),

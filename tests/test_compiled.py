@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from effort import is_full
 
 import graphla as gl
 import semirings
@@ -265,7 +266,8 @@ def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() 
 def test_unions_and_intersections_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
     rng = np.random.default_rng(14)
     op = binary.from_string(name)[dtype]
-    for wide in (False, True):
+    # Each type of offsets is compiled.
+    for wide in (False, True) if name == "minus" or is_full() else (False,):
         a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
         for b in (
             a_matrix(rng, N, 90, op.type2.np_type, False, wide=wide),

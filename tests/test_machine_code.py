@@ -49,7 +49,7 @@ def count_paths(A, source, rounds):
 
 gl.config.compiled = True
 A = gl.generators.grid(40, 30).dup(dtype=float)
-found = [algorithms.bfs(A, 0).levels.to_dense(), algorithms.pagerank(A).to_dense()]
+found = [algorithms.core_numbers(A).to_dense(), algorithms.pagerank(A).to_dense()]
 if "elsewhere" not in sys.argv:
     paths = count_paths(A, 7, 5)
     assert paths.isequal(count_paths.__wrapped__(A, 7, 5))

@@ -20,6 +20,8 @@ from graphla.backends.requests import (
     Dependencies,
     DependenciesResult,
     EarlyStop,
+    Forces,
+    GreedyMergers,
     Level,
     MultiSearch,
     MultiSearchResult,
@@ -545,6 +547,15 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def merge_greedily(self, request: GreedyMergers) -> Array | None:
+        """Return the mergers (u, v) in order, as int64 pairs. Only the CPU backend has this."""
+        ...
+
+    def forces(self, request: Forces) -> tuple[Array, Array]:
+        """Return the attraction and the repulsion of each vertex. Only the CPU backend has this
+        function."""
         ...
 
     def augment(self, residuals: Csr, source: int, target: int) -> Array | None:

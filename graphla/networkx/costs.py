@@ -17,7 +17,7 @@ LEAST_EDGES = {
     "local": None,
     "linear": 5_000,
     "iterations": 2_000,
-    "products": 1_000,
+    "products": 1_500,
     "all_pairs": 200,
     "build": 0,
 }
@@ -25,7 +25,7 @@ LEAST_EDGES = {
 
 None means that the function visits few nodes of the graph, so that a conversion never pays."""
 
-LEAST_IF_CONVERTED = 1_000
+LEAST_IF_CONVERTED = 1_500
 """From how many edges on graphla is faster if the converted graph is in NetworkX's cache."""
 
 _SAMPLED = 16

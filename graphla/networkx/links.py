@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from math import isinf, isnan
 from typing import Any
 
@@ -15,7 +16,7 @@ from graphla.algorithms.leiden import inside
 from graphla.algorithms.links import degrees_with_loops
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import NetworkXGraph, find, neighbor_lists, nodes_of, structure
+from graphla.networkx.graphs import NetworkXGraph, find_all, neighbor_lists, nodes_of, structure
 from graphla.sparse import Matrix, Vector
 
 Pairs = Iterable[tuple[Any, Any]] | None
@@ -107,16 +108,15 @@ def _predict_in_communities(
         inner = inside(N, Vector.from_dense(labels))
         u, v, both = counts.to_coo()
         same = labels[u] == labels[v]
+        within, joint = np.zeros(both.size), inside(counts, Vector.from_dense(labels))
         if weigh is None:
-            within = vertex_pairs.count_common(inner, counts)
+            within[same] = vertex_pairs.count_common(inner, joint).to_coo()[2]
         else:
-            within = _sum_common(inner, weigh(degrees_with_loops(A)), counts)
-        scores = combine(both, within.to_coo()[2] * same, same)
-        # Nodes without a community are one community here, but their scores are NaN.
-        is_unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
-        scores = (
-            np.where(lacks[u] | lacks[v] | is_unknown, np.nan, scores) if lacks.any() else scores
-        )
+            within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
+        scores = combine(both, within, same)
+        if lacks.any():  # such nodes have one label here, but their scores become NaN
+            unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
+            scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
         return common_neighbors.pattern(counts, scores)
 
     return _predict(G, ebunch, score)
@@ -175,17 +175,19 @@ def _predict_all(G: Graph, row: Callable[[int], np.ndarray]) -> Predictions:
 
 def _read(G: Graph, ebunch: Iterable[tuple[Any, Any]]) -> tuple[list[Any], np.ndarray]:
     """Return the pairs, and the numbers of their nodes as an array with two columns."""
-    pairs, ends = [], []
-    for u, v in ebunch:
-        pairs.append((u, v))
-        for node in (u, v):
-            if (k := find(G, node)) is None:
-                raise nx.NodeNotFound(f"Node {node} not in G.")
-            ends.append(k)
-    return pairs, np.array(ends, np.int64).reshape(-1, 2)
+    pairs = [(u, v) for u, v in ebunch]
+    nodes = list(chain.from_iterable(pairs))
+    ends = find_all(G, nodes)
+    if (ends < 0).any():
+        raise nx.NodeNotFound(f"Node {nodes[int(np.argmax(ends < 0))]} not in G.")
+    return pairs, ends.reshape(-1, 2)
 
 
 def _triples(pairs: list[tuple[Any, Any]], scores: np.ndarray) -> Predictions:
+    """Yield (u, v, score) for each pair; raise NetworkX's error if a score is not finite."""
+    if np.isfinite(scores).all():
+        yield from ((u, v, score) for (u, v), score in zip(pairs, scores.tolist(), strict=True))
+        return
     for (u, v), score in zip(pairs, scores.tolist(), strict=True):
         if isinf(score):  # a common neighbor has degree 1, so the logarithm is 0
             raise ZeroDivisionError("float division by zero")

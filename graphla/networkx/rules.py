@@ -167,3 +167,18 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return args[0] if args else kwargs["G"]
+
+
+def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `store_pos_as`, which would change the graph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if kwargs.get("store_pos_as") is not None:
+        return "store_pos_as is given, but graphla cannot add attributes to the graph"
+    return None

@@ -7,6 +7,7 @@ function that is not listed must return an equal result (see `agreement.differen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from networkx_backend.agreement import difference
@@ -89,6 +90,29 @@ def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None
 
 
+def edge_sets(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept lists of undirected edges in any order, each from either end."""
+    sets = [{frozenset(map(frozenset, part)) for part in each} for each in (expected, found)]
+    same = sets[0] == sets[1] and len(expected) == len(found)
+    return None if same else f"expected {expected!r} in any order, found {found!r}"
+
+
+def longest_path(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept another path of the same length in the graph."""
+    G, weight = arguments["G"], arguments["weight"]
+
+    def length(path: Any) -> float:
+        edges = [G[u][v] for u, v in pairwise(path)]
+        edges = [max(each.values(), key=_weight) if G.is_multigraph() else each for each in edges]
+        return sum(map(_weight, edges))
+
+    def _weight(data: Any) -> Any:
+        return data.get(weight, arguments["default_weight"])
+
+    same = length(expected) == length(found)
+    return None if same else f"expected {expected!r} or as long a path, found {found!r}"
+
+
 def _key(part: Any) -> Any:
     unordered = isinstance(part, Iterable) and not isinstance(part, str | bytes | tuple)
     return sorted(map(repr, part)) if unordered else repr(part)
@@ -100,6 +124,9 @@ CONTRACTS: dict[str, Check] = {
     "hits": hub_scores,
     "hopcroft_karp_matching": matching,
     "maximum_flow": flow,
+    "biconnected_component_edges": edge_sets,
     "connected_components": in_any_order,
+    "dag_longest_path": longest_path,
+    "kosaraju_strongly_connected_components": in_any_order,
     "pagerank": within(1e-6),
 }

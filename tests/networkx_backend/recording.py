@@ -101,6 +101,7 @@ class Recorder:
         """Count a difference between the two results."""
         args, kwargs = arguments
         check, both_fine = CONTRACTS.get(function.name), True
+        expected, found = (getattr(each, "error", None) or each for each in (expected, found))
         for each in (expected, found):
             both_fine &= not isinstance(each, BaseException)
         try:

@@ -36,7 +36,9 @@ from graphla.backends.cpu.cores import cores
 from graphla.backends.cpu.ewise import combine, intersection, union
 from graphla.backends.cpu.extract import element, extract_matrix, extract_vector, find
 from graphla.backends.cpu.flow import augment
+from graphla.backends.cpu.forces import forces
 from graphla.backends.cpu.forest import forest
+from graphla.backends.cpu.greedy_modularity import merge_greedily
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matching import match

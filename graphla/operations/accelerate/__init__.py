@@ -20,12 +20,14 @@ from graphla.operations.accelerate.components import (
     TrussNumbers,
 )
 from graphla.operations.accelerate.flows import Augmentation
+from graphla.operations.accelerate.forces import Forces
 from graphla.operations.accelerate.groups import (
     Contraction,
     Gains,
     GreedyColoring,
     LabelPropagation,
     Matching,
+    Mergers,
     MoveCommunities,
     RefineCommunities,
     Rounds,
@@ -42,10 +44,12 @@ __all__ = [
     "Degrees",
     "Dependencies",
     "DependencySums",
+    "Forces",
     "Gains",
     "GreedyColoring",
     "LabelPropagation",
     "Matching",
+    "Mergers",
     "MoveCommunities",
     "PageRank",
     "RefineCommunities",
