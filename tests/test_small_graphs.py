@@ -159,6 +159,7 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "betweenness": algo.betweenness,
     "bfs": lambda A: algo.bfs(A, 0).levels,
+    "biconnected_components": algo.biconnected_components,
     "closeness": algo.closeness,
     "average_neighbor_degree": algo.average_neighbor_degree,
     "clustering": algo.clustering,
