@@ -125,6 +125,13 @@ def test_predicted_links_agree(name, G, data):
     assert found == pytest.approx(expected)
 
 
+@settings(max_examples=40)
+@given(graphs(), st.sampled_from([0.8, 1, 0]), st.data())
+def test_the_centrality_of_common_neighbors_agrees(G, alpha, data):
+    pairs = data.draw(pairs_of(G, 6))
+    assert_agree("common_neighbor_centrality", G, pairs, alpha)
+
+
 @pytest.mark.parametrize("name", SCORES[-3:])
 @pytest.mark.parametrize("known", [[], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
 def test_nodes_without_a_community_are_refused_as_in_networkx(name, known):
