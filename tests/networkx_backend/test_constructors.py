@@ -74,7 +74,8 @@ def test_a_graph_becomes_the_array_of_networkx(G: Any, weight: Any, data: st.Dat
         for name in list(attributes):
             attributes[name] = data.draw(st.integers(-3, 3))
     nodes = None
-    if data.draw(st.booleans()):
+    # In a subgraph of a multigraph without edges, NetworkX raises an error by mistake.
+    if not G.is_multigraph() and data.draw(st.booleans()):
         nodes = data.draw(st.permutations(list(G)))[: data.draw(st.integers(0, len(G)))]
     reduce = data.draw(st.sampled_from([sum, min, max, len]))
     options: dict[str, Any] = {"nodelist": nodes, "weight": weight}
