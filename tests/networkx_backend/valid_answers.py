@@ -3,4 +3,8 @@
 `contracts.py` verifies each of these answers.
 """
 
-VALID: dict[str, str] = {}
+VALID: dict[str, str] = {
+    "algorithms/community/tests/test_louvain.py::test_multigraph": (
+        "The test expects equal communities for graphs in which one edge weighs 10 and 13."
+    ),
+}
