@@ -475,12 +475,12 @@ FUNCTIONS: dict[str, Function] = {
         "bipartite.betweenness_centrality", "all_pairs", "simple"
     ),
     "bipartite_closeness_centrality": Function("bipartite.closeness_centrality", "all_pairs"),
-    "bipartite_degree_centrality": Function("bipartite.degree_centrality", "linear"),
+    "bipartite_degree_centrality": Function("bipartite.degree_centrality", "local"),
     "collaboration_weighted_projected_graph": Function(
         "bipartite.collaboration_weighted_projected_graph", "products"
     ),
     "color": Function("bipartite.color", "linear"),
-    "density": Function("bipartite.density", "linear"),
+    "density": Function("bipartite.density", "local"),
     "generic_weighted_projected_graph": Function(
         "bipartite.generic_weighted_projected_graph", "products"
     ),
@@ -518,7 +518,7 @@ FUNCTIONS: dict[str, Function] = {
         "attribute_weight",
         "A directed or weighted graph is rejected without `nodes`.",
     ),
-    "efficiency": Function("structure.efficiency", "linear"),
+    "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
     "greedy_color": Function(
         "structure.greedy_color",

@@ -161,6 +161,7 @@ CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "asyn_lpa_communities": lambda A: algo.asyn_lpa_communities(A, seed=1),
     "betweenness": algo.betweenness,
     "bfs": lambda A: algo.bfs(A, 0).levels,
+    "biconnected_components": algo.biconnected_components,
     "closeness": algo.closeness,
     "average_neighbor_degree": algo.average_neighbor_degree,
     "clustering": algo.clustering,
