@@ -24,7 +24,12 @@ test-full: $(VENV)/test-full.stamp
 	$(if $(ARGS),,$(BIN)/python tests/records.py ready full)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" --outcomes out/full.json $(ARGS)
 	$(if $(ARGS),,$(SIMULATED_IN_FULL) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --outcomes out/full-simulated.json)
+	$(if $(ARGS),,for version in $(OLDER_NETWORKX); do PYTHONPATH=$(VENV)/networkx-$$version \
+	  $(BIN)/python -m pytest -n auto --dist worksteal tests/networkx_backend || exit 1; done)
 	$(if $(ARGS),,$(BIN)/python tests/records.py write full out/full.json out/full-simulated.json)
+
+# The backend of NetworkX is also tested with the older versions that it supports.
+OLDER_NETWORKX := 3.4 3.5
 
 # These tests run a second time with every matrix and vector on CUDA: on a simulated GPU or a real one.
 ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
@@ -156,6 +161,8 @@ $(VENV)/test.stamp: pyproject.toml | $(BIN)/python
 
 $(VENV)/test-full.stamp: $(VENV)/test.stamp
 	-$(BIN)/python -m pip install -q 'nvidia-cuda-nvrtc-cu12>=12.8'
+	for version in $(OLDER_NETWORKX); do $(BIN)/python -m pip install -q --no-deps \
+	  --target $(VENV)/networkx-$$version "networkx==$$version.*" || exit 1; done
 	@touch $@
 
 $(VENV)/bench.stamp: pyproject.toml $(VENV)/test.stamp

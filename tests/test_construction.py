@@ -20,6 +20,7 @@ from strategies import (
 )
 
 import graphla as gl
+from graphla.formats import is_iso
 
 data = st.data()
 INT = np.dtype(np.int64)
@@ -124,6 +125,18 @@ def test_the_error_names_the_first_duplicate():
 def test_duplicates_are_merged_if_there_is_one_value_for_all():
     assert gl.Vector.from_coo([3, 1, 3], 5).to_dict() == {1: 5, 3: 5}
     assert gl.Matrix.from_coo([0, 0], [1, 1], 5, nrows=2, ncols=2).to_dict() == {(0, 1): 5}
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("size", [4, 5000])
+@pytest.mark.parametrize(
+    ("op", "value", "is_kept"), [("min", 3, True), ("plus", 3, False), ("plus", 0, True)]
+)
+def test_one_value_for_all_stays_one_if_dup_op_does_not_change_it(op, value, is_kept, size):
+    rows, columns = np.divmod(np.arange(2 * size) % size, 100)
+    A = gl.Matrix.from_coo(rows, columns, value, dup_op=op)
+    assert A.isequal(gl.Matrix.from_coo(rows, columns, np.full(2 * size, value), dup_op=op))
+    assert is_iso(A._store.csr.values) == is_kept
 
 
 @pytest.mark.parametrize("name", ["first", "second"])

@@ -35,10 +35,12 @@ from graphla.algorithms.eigenvector import eigenvector
 from graphla.algorithms.find_cycle import HasCycle, find_cycle
 from graphla.algorithms.force_atlas2 import forceatlas2_layout
 from graphla.algorithms.generalized_degree import generalized_degree
+from graphla.algorithms.greedy_modularity_communities import greedy_modularity_communities
 from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.incidence import incidence_matrix
 from graphla.algorithms.independent_set import maximal_independent_set
+from graphla.algorithms.k_edge_components import k_edge_components
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.label_propagation_communities import (
@@ -79,6 +81,7 @@ from graphla.algorithms.pagerank import pagerank
 from graphla.algorithms.partition_quality import PartitionQuality, partition_quality
 from graphla.algorithms.path_count import path_count
 from graphla.algorithms.projection import projected_graph
+from graphla.algorithms.random_walks import node2vec_walks, random_walks
 from graphla.algorithms.reachable import reachable, transitive_closure
 from graphla.algorithms.reciprocity import overall_reciprocity, reciprocity
 from graphla.algorithms.reliable import ReliablePaths, most_reliable_path
@@ -167,6 +170,7 @@ __all__ = [
     "generalized_degree",
     "global_efficiency",
     "greedy_color",
+    "greedy_modularity_communities",
     "harmonic",
     "hits",
     "hopcroft_karp_matching",
@@ -180,6 +184,7 @@ __all__ = [
     "k_core",
     "k_corona",
     "k_crust",
+    "k_edge_components",
     "k_shell",
     "k_truss",
     "katz",
@@ -201,6 +206,7 @@ __all__ = [
     "most_reliable_path",
     "negative_cycle",
     "neighborhood",
+    "node2vec_walks",
     "normalized_laplacian_matrix",
     "numeric_assortativity",
     "onion_layers",
@@ -214,6 +220,7 @@ __all__ = [
     "preferential_attachment",
     "projected_graph",
     "radius",
+    "random_walks",
     "reachable",
     "reciprocity",
     "resource_allocation",

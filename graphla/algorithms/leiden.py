@@ -228,9 +228,9 @@ def refine_in_rounds(
         joins = coins.to_dense(copy=False) & (sizes == 1)
         v, target = wished.to_coo(copy=False)
         may = joins[v] & ~joins[target]
-        labels = part.to_dense()
+        labels = part.to_dense(copy=False).copy()
         labels[v[may]] = target[may]
-        part = Vector.from_dense(labels)
+        part = Vector.from_dense(labels, copy=False)
     return part
 
 

@@ -167,6 +167,8 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
+    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than a mask
+        return binary.truediv(alpha, degree).new(kept)
     share = power_iteration.full(0.0, A.nrows, kept)
     share(degree.V) << binary.truediv(alpha, degree)
     return share
@@ -201,9 +203,11 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
         return jump.dup()
     # arrivals(v) = number of edges into v / number of all edges
     arrivals = binary.truediv(edges_in(A), A.nvals).new(kept)
-    # the sums of `jump` and of `arrivals` over the dangling vertices
-    jumped, arrived = (
-        float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
-    )
+    # the sums of `jump` and of `arrivals` over the dangling vertices, whose share is 0
+    jumped = arrived = 0.0
+    if share.reduce(monoid.min).get(0) == 0:
+        jumped, arrived = (
+            float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
+        )
     b = (1 - alpha + alpha * arrived) / (1 - alpha * jumped + alpha * arrived or 1.0)
     return binary.plus(binary.times(jump, b) & binary.times(arrivals, 1 - b)).new()

@@ -21,6 +21,7 @@ from graphla.backends.requests import (
     DependenciesResult,
     EarlyStop,
     Forces,
+    GreedyMergers,
     Level,
     MultiSearch,
     MultiSearchResult,
@@ -546,6 +547,10 @@ class Backend(Protocol):
 
     def pagerank(self, request: PageRank) -> Ranks | None:
         """Return the ranks after the last round."""
+        ...
+
+    def merge_greedily(self, request: GreedyMergers) -> Array | None:
+        """Return the mergers (u, v) in order, as int64 pairs. Only the CPU backend has this."""
         ...
 
     def forces(self, request: Forces) -> tuple[Array, Array]:

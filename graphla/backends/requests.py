@@ -304,6 +304,25 @@ class CommunityMoves:
     start: Array | None = None  # int32[n]: communities from 0 to n - 1
 
 
+@dataclass(frozen=True, slots=True)
+class GreedyMergers:
+    """A request to merge, again and again, the two communities with the largest gain in modularity.
+
+    Initially each vertex is its own community. gains(u, v) is the gain of a merger of u and v; the
+    matrix is symmetric, has float64 values and no entry on its diagonal. `out` and `into` have the
+    fractions of the edges out of and into each vertex. Among equal gains, the smallest pair (u, v)
+    comes first, and u joins v. Mergers end when `fewest` communities are left, or when at most
+    `most` are left and each merger would lower the modularity.
+    """
+
+    gains: Csr
+    out: Array  # float64[n]
+    into: Array  # float64[n]
+    resolution: float
+    fewest: int
+    most: int
+
+
 # --- centrality -----------------------------------------------------------------------------------
 
 

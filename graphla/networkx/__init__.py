@@ -99,8 +99,8 @@ class Backend:
 
         Raises:
             NotImplementedError: graphla does not support the arguments. NetworkX shows this reason
-                to a user who passed `backend="graphla"`, but not one that is returned; it otherwise treats
-                both equally.
+                to a user who passed `backend="graphla"`, but not one that is returned; otherwise
+                the two have the same effect.
         """
         rule = FUNCTIONS[name].rule
         if not rule:

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
+from graphla.io.entries import by_rows
 from graphla.networkx.graphs import find, nodes_of, per_node, structure, weighted
 from graphla.sparse import Matrix
 
@@ -55,12 +56,17 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
     """Answer `networkx.generalized_degree`."""
     _refuse_multigraph(G)
     chosen = None if nodes is None else chosen_numbers(G, nodes)
-    rows = algorithms.generalized_degree(structure(G).matrix, chosen).to_dicts()
-    if nodes is not None and find(G, nodes) is not None:
-        return Counter(rows.get(find(G, nodes), {}))
+    rows = by_rows(algorithms.generalized_degree(structure(G).matrix, chosen))
+    columns, values, bounds = (x.tolist() for x in (rows.columns, rows.values, rows.indptr))
+
+    def counter(k: int) -> Counter[int]:
+        part = slice(bounds[k], bounds[k + 1])
+        return Counter(dict(zip(columns[part], values[part], strict=True)))
+
+    if nodes is not None and (k := find(G, nodes)) is not None:
+        return counter(k)
     numbers = list(range(len(G)) if chosen is None else dict.fromkeys(chosen))
-    counts = (Counter(rows.get(k, {})) for k in numbers)
-    return dict(zip(nodes_of(G, numbers), counts, strict=True))
+    return dict(zip(nodes_of(G, numbers), map(counter, numbers), strict=True))
 
 
 def chosen_numbers(G: Graph, nodes: Any) -> list[int]:

@@ -12,10 +12,11 @@ from networkx.algorithms.community.quality import NotAPartition
 
 from graphla import algorithms
 from graphla.algorithms._shared import validation
+from graphla.algorithms.greedy_modularity_communities import follow, mergers
 from graphla.algorithms.leiden import levels as leiden_levels
 from graphla.algorithms.louvain import levels as louvain_levels
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, groups, nodes_of, structure, weighted
+from graphla.networkx.graphs import find_all, groups, nodes_of, structure, weighted
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -86,13 +87,74 @@ def _partitions(
         raise ZeroDivisionError("division by zero")
     with config.set(device=A.device):
         found = levels(A, True, seed=_draw(seed), directed=G.directed, **options)
-        partitions = [_in_order(G, labels) for labels in found]
+        partitions = [_in_order(G, labels.to_dense()) for labels in found]
     return partitions or [[{node} for node in G.labels]]
 
 
 def _check_level(max_level: int | None) -> None:
     if max_level is not None and max_level <= 0:
         raise ValueError("max_level argument must be a positive integer or None")
+
+
+# --- greedy mergers -----------------------------------------------------------------------------
+
+
+def greedy_modularity_communities(
+    G: Graph,
+    weight: str | None = None,
+    resolution: float = 1,
+    cutoff: int = 1,
+    best_n: int | None = None,
+) -> list[Any]:
+    """Answer `networkx.community.greedy_modularity_communities`."""
+    A, n = weighted(G, weight, parallel="sum").matrix.to("cpu"), len(G)
+    if not A.nvals:
+        return [{node} for node in G.labels]
+    best_n = _check_counts(n, cutoff, best_n)
+    if best_n == 1:
+        return [set(G.labels)]
+    _check_weights(A)
+    if not A.reduce_scalar(monoid.plus).get(0):
+        raise ZeroDivisionError("division by zero")
+    order = _sorted_nodes(G)
+    B = A if order is None else A[order, order].new()
+    with config.set(device="cpu"):
+        pairs = mergers(B, True, resolution, cutoff, best_n, directed=G.directed)
+    labels = follow(pairs, n)
+    if order is not None:
+        numbers = np.empty(n, np.int64)
+        numbers[order] = order[labels]
+        labels = numbers
+    found = sorted(map(frozenset, _in_order(G, labels)), key=len, reverse=True)
+    while len(found) > best_n:  # no edges are left between communities
+        found[:2] = [found[0] | found[1]]
+    return found
+
+
+def _check_counts(n: int, cutoff: int, best_n: int | None) -> int:
+    """Return the number of communities above which mergers may lower the modularity."""
+    if cutoff < 1 or cutoff > n:
+        raise ValueError(f"cutoff must be between 1 and {n}. Got {cutoff}.")
+    if best_n is None:
+        return n
+    if best_n < 1 or best_n > n:
+        raise ValueError(f"best_n must be between 1 and {n}. Got {best_n}.")
+    if best_n < cutoff:
+        raise ValueError(f"Must have best_n >= cutoff. Got {best_n} < {cutoff}")
+    return best_n
+
+
+def _sorted_nodes(G: Graph) -> np.ndarray | None:
+    """Return the numbers of the nodes in the order of the nodes, by which NetworkX breaks ties.
+
+    None stands for node order, which nodes that cannot be compared keep.
+    """
+    if not G.has_names:
+        return None
+    try:
+        return np.array(sorted(range(len(G)), key=G.labels.__getitem__), np.int64)
+    except TypeError:
+        return None
 
 
 # --- label propagation --------------------------------------------------------------------------
@@ -214,10 +276,10 @@ def _labels(G: Graph, communities: list[Any]) -> np.ndarray | None:
     labels, sizes = np.full(len(G), -1, np.int64), [len(each) for each in communities]
     if sum(sizes) != len(G):
         return None
-    found = [find(G, node) for node in chain.from_iterable(communities)]
-    if None in found:
+    found = find_all(G, list(chain.from_iterable(communities)))
+    if (found < 0).any():
         return None
-    labels[np.array(found, np.int64)] = np.arange(len(sizes)).repeat(sizes)
+    labels[found] = np.arange(len(sizes)).repeat(sizes)
     return None if (labels < 0).any() else labels
 
 
@@ -232,9 +294,8 @@ def _sets(G: Graph, labels: Vector) -> Partition:
     return list(map(set, groups(G, labels.to_dense())))
 
 
-def _in_order(G: Graph, labels: Vector) -> Partition:
-    """Return the communities in ascending order of their labels, as NetworkX orders them."""
-    numbers = labels.to_dense()
+def _in_order(G: Graph, numbers: np.ndarray) -> Partition:
+    """Return the communities in ascending order of their numbers, as NetworkX orders them."""
     order = np.argsort(numbers, kind="stable")
     bounds = [0, *(np.diff(numbers[order]).nonzero()[0] + 1).tolist(), len(G)]
     nodes = nodes_of(G, order)

@@ -17,15 +17,15 @@ LEAST_EDGES = {
     "local": None,
     "linear": 5_000,
     "iterations": 2_000,
-    "products": 1_000,
-    "all_pairs": 200,
+    "products": 1_500,
+    "all_pairs": 500,
     "build": 0,
 }
 """The class of cost of a function, and from how many edges on graphla is faster.
 
 None means that the function visits few nodes of the graph, so that a conversion never pays."""
 
-LEAST_IF_CONVERTED = 1_000
+LEAST_IF_CONVERTED = 1_500
 """From how many edges on graphla is faster if the converted graph is in NetworkX's cache."""
 
 _SAMPLED = 16

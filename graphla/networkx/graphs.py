@@ -14,9 +14,11 @@ from graphla.graph import Graph
 from graphla.graph.labels import Labels
 from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, fill_adjacency, read_adjacency
 from graphla.io.entries import by_rows, held_once
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from graphla.stores import MatrixStore
 from semirings.dtypes import INT64, lookup_dtype
+from semirings.exceptions import InvalidValue
 
 
 class NetworkXGraph(Graph):
@@ -63,7 +65,7 @@ class NetworkXGraph(Graph):
         self._attributes, self._data, self._nodes, self.graph = attributes, data, nodes, graph
         entries.release()
         self._keys = entries.keys
-        self._device, self._entries = device, entries
+        self._device, self._entries = device or config.device, entries
         self._weighted: dict[Any, Graph] = {}
         # The attribute dict of each node in the converted graph, all of which NetworkX keeps in the
         # results of some functions without asking to preserve them.
@@ -113,6 +115,49 @@ class NetworkXGraph(Graph):
             return [default] * len(self)
         return [each.get(name, default) for each in self._nodes]
 
+    def to(self, device: str) -> NetworkXGraph:
+        """Return the same graph on another device.
+
+        Args:
+            device: "cpu", "cuda", or one GPU such as "cuda:1".
+
+        Returns:
+            A NetworkXGraph with the same attributes.
+        """
+        kept = self._attributes, self._data, self._nodes, self.graph
+        return NetworkXGraph(self._entries, *kept, device)
+
+    def to_networkx(self, weight: str | bool | None = True) -> Any:
+        """Return the NetworkX graph with the same nodes, edges and attributes.
+
+        Args:
+            weight: not used; all attributes are kept.
+
+        Returns:
+            A graph of one of NetworkX's four classes.
+        """
+        return to_networkx(self)
+
+    def check_weight(self, name: str, weight: Any) -> None:
+        """Raise an error for the name of an edge attribute, which the matrix does not hold.
+
+        Args:
+            name: the name of the parameter, for the error message.
+            weight: the argument; only a string is checked.
+
+        Raises:
+            InvalidValue: `weight` is a string.
+        """
+        if isinstance(weight, str):
+            raise InvalidValue(
+                f"{name} is {weight!r}, but the matrix of this graph holds no edge attribute; call "
+                "the function of NetworkX, or graphla.networkx.graphs.weighted(G, name)"
+            )
+
+    def __reduce__(self) -> Any:
+        kept = self._attributes, self._data, self._nodes, self.graph, self._device
+        return NetworkXGraph, (self._entries, *kept)
+
     def _edge_count(self) -> int:
         """Return the number of elements of edge data, in which an undirected edge counts twice."""
         return self._entries.columns.size if self._keys is None else len(self._keys)
@@ -127,7 +172,7 @@ class NetworkXGraph(Graph):
         csr = Csr(n, n, indptr, columns, held_once(self._entries.sort(values)))
         dtype = lookup_dtype(values.dtype)
         A = Matrix._of(MatrixStore("cpu", dtype, csr, None if self.directed else csr))
-        return A if self._device is None else A.to(self._device)
+        return A if self._device == "cpu" else A.to(self._device)
 
     def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
         """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
@@ -268,7 +313,7 @@ def to_networkx(G: Graph) -> Any:
         A graph of one of NetworkX's four classes.
     """
     if not isinstance(G, NetworkXGraph):
-        return G.to_networkx()
+        return G.to_networkx(None if G._matrix.dtype == "BOOL" else True)
     kinds = (nx.Graph, nx.DiGraph), (nx.MultiGraph, nx.MultiDiGraph)
     H: Any = kinds[G.is_multigraph()][G.directed]()
     H.graph.update(G.graph)
@@ -356,6 +401,27 @@ def find(G: Graph, node: Any) -> int | None:
                 return None
         return node if 0 <= node < len(G) else None
     return G._labels.find(node)
+
+
+def find_all(G: Graph, nodes: list[Any]) -> np.ndarray:
+    """Return the numbers of many nodes.
+
+    Args:
+        G: the graph.
+        nodes: any objects.
+
+    Returns:
+        An INT64 array, which has -1 for an object that is not a node.
+    """
+    if not G.has_names and nodes and set(map(type, nodes)) <= {int}:
+        try:
+            found = np.array(nodes, np.int64)
+        except OverflowError:
+            pass
+        else:
+            return np.where((found >= 0) & (found < len(G)), found, -1)
+    listed = [find(G, node) for node in nodes]
+    return np.array([-1 if k is None else k for k in listed], np.int64)
 
 
 def number(G: Graph, node: Any, message: str = "Node {} is not in the graph.") -> int:
@@ -654,5 +720,4 @@ def new_graph(
     kept = dict(attributes or {})
     if weight is not None:
         kept[weight] = rows.values
-    device = None if result.device == "cpu" else result.device
-    return NetworkXGraph(entries, kept, None, nodes, dict(graph or {}), device)
+    return NetworkXGraph(entries, kept, None, nodes, dict(graph or {}), result.device)

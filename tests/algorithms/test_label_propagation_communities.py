@@ -30,7 +30,7 @@ def parts(labels: gl.Vector) -> set[frozenset[int]]:
     return set(map(frozenset, found.values()))
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(undirected)
 def test_the_communities_are_those_of_networkx(graph):
     expected = set(map(frozenset, nx.community.label_propagation_communities(graph.networkx())))
@@ -47,7 +47,7 @@ def test_the_communities_of_a_larger_graph_are_those_of_networkx():
             assert parts(label_propagation_communities(gl.io.from_networkx(G))) == expected
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(graphs(weights=st.integers(1, 4)), st.booleans(), st.integers(0, 5))
 def test_each_label_is_most_frequent_among_the_neighbors(graph, weight, seed):
     found = asyn_lpa_communities(graph.matrix(), weight, seed)

@@ -102,7 +102,7 @@ def test_the_mean_modularity_is_at_least_that_of_louvain():
 
 def test_rounds_of_products_find_about_as_good_communities():
     ours, theirs = [], []
-    for G in samples(1):
+    for G in samples(1)[1::2]:
         A = gl.io.from_networkx(G)
         ours.append(modularity(A, leiden(A)))
         theirs.append(modularity(A, leiden_file.definition(A)))

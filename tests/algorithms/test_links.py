@@ -30,6 +30,7 @@ SCORES = {
 }
 
 
+@settings(max_examples=30)
 @given(undirected, st.data())
 @pytest.mark.parametrize("score", SCORES, ids=lambda each: each.__name__)
 def test_scores_of_pairs_match_networkx(score, graph, data):
@@ -42,6 +43,7 @@ def test_scores_of_pairs_match_networkx(score, graph, data):
     assert score(A, found).isequal(found)
 
 
+@settings(max_examples=30)
 @given(undirected)
 @pytest.mark.parametrize("score", SCORES, ids=lambda each: each.__name__)
 def test_all_pairs_with_a_common_neighbor_have_a_score(score, graph):

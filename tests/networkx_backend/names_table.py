@@ -3,8 +3,8 @@
     python tests/networkx_backend/names_table.py
 
 The table comes from `_graphla_networkx.FUNCTIONS`, from `answers.json`, which
-`run_networkx_tests.py --write` records, and from `other_backends.json`, the functions that two other
-backends list (nx-cugraph without its generators of graphs).
+`run_networkx_tests.py --write` records, and from `other_backends.json`, the functions that two
+other backends list (nx-cugraph without its generators of graphs).
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def share(counts: dict[str, int] | None) -> str:
-    """Return how many of the calls of NetworkX's tests graphla answers, as text."""
+    """Return how many of the calls of NetworkX's tests graphla answers; "" without calls."""
     if not counts:
-        return "no call"
+        return ""
     return f"{counts['answered']} of {counts['calls']}"
 
 

@@ -54,6 +54,22 @@ def test_label_propagation_agrees(G):
     assert set(map(frozenset, found)) == set(map(frozenset, expected))
 
 
+@settings(max_examples=80)
+@given(st.randoms(), st.data())
+def test_greedy_communities_agree(chance, data):
+    n, m = chance.randrange(1, 16), chance.randrange(0, 30)
+    G = nx.gnm_random_graph(n, m, chance.randrange(99), directed=chance.random() < 0.3)
+    if chance.random() < 0.5:
+        G = nx.relabel_nodes(G, dict(zip(G, chance.sample("abcdefghijklmnop", n), strict=True)))
+    G.add_edges_from(chance.choices(list(G), k=2) for _ in range(chance.randrange(3)))
+    cutoff = data.draw(st.sampled_from([1, 1, 2, 5]))
+    best_n = data.draw(st.sampled_from([None, None, 1, 3, 6]))
+    resolution = data.draw(st.sampled_from([1, 0.5, 2]))
+    name = "greedy_modularity_communities"
+    assert_agree(name, G, resolution=resolution, cutoff=cutoff, best_n=best_n)
+    assert_agree(name, nx.MultiGraph(G), weight="weight", resolution=resolution)
+
+
 @settings(max_examples=40)
 @given(kinds.flatmap(graphs), st.sampled_from([None, "weight"]), st.integers(0, 3))
 @pytest.mark.parametrize("name", [*MODULARITY, *PROPAGATION])

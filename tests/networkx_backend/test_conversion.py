@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import string
 from collections.abc import Callable
 from typing import Any
@@ -135,3 +136,16 @@ def test_a_graph_of_the_user_needs_no_conversion() -> None:
     assert list(nx.bfs_edges(G, "a")) == [("a", "b"), ("b", "c")]
     assert list(nx.connected_components(G)) == [{"a", "b", "c"}]
     assert nx.triangles(G) == {"a": 0, "b": 0, "c": 0}
+
+
+@given(nx_graphs())
+def test_a_pickled_or_moved_graph_keeps_everything(G: Any) -> None:
+    C = backend.convert_from_nx(G, preserve_edge_attrs=True, preserve_node_attrs=True)
+    assert_identical(G, pickle.loads(pickle.dumps(C)).to_networkx())
+    assert_identical(G, C.to("cpu").to_networkx())
+
+
+def test_an_edge_attribute_is_not_read_from_the_matrix_of_a_converted_graph() -> None:
+    C = backend.convert_from_nx(nx.path_graph(3), edge_attrs={"weight": 1})
+    with pytest.raises(graphla.exceptions.InvalidValue, match="holds no edge attribute"):
+        graphla.algorithms.pagerank(C, weight="weight")

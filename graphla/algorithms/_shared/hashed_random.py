@@ -7,12 +7,12 @@ from numbers import Integral
 import numpy as np
 
 from graphla.operations import hashed_random
-from graphla.operations.hashed_random import WORD, first_counter, mix
+from graphla.operations.hashed_random import WORD, first_counter, mix, stream
 from graphla.operations.operation import perform
 from graphla.sparse import Matrix, Vector
 from semirings.exceptions import InvalidValue
 
-__all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_number"]
+__all__ = ["coins", "edge_order", "first_counter", "mix", "priorities", "seed_number", "stream"]
 
 
 def seed_number(seed: int | np.random.Generator | None) -> int:

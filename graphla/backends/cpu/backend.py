@@ -38,6 +38,7 @@ from graphla.backends.cpu.extract import element, extract_matrix, extract_vector
 from graphla.backends.cpu.flow import augment
 from graphla.backends.cpu.forces import forces
 from graphla.backends.cpu.forest import forest
+from graphla.backends.cpu.greedy_modularity import merge_greedily
 from graphla.backends.cpu.kronecker import kronecker
 from graphla.backends.cpu.layout import row_of_entry
 from graphla.backends.cpu.matching import match

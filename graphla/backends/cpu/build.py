@@ -21,7 +21,7 @@ from graphla.backends.cpu.layout import (
     sort_order,
 )
 from graphla.backends.cpu.operands import WORDS, cut, threads_worth
-from graphla.backends.values import duplicate_entry, gather
+from graphla.backends.values import duplicate_entry, gather, repeat_value
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import run
@@ -236,9 +236,11 @@ def _fold_duplicates(a: Csr, dup_op: TypedBinaryOp | None) -> Csr:
             end = end if first[end] else size
         flags = first[begin:end]
         folded = fold_from_left(a.values[begin:end], flags.nonzero()[0], dup_op)
-        if values is None:
-            values = np.empty(kept, folded.dtype)
-        values[done : done + folded.size] = folded
+        if is_iso(folded):
+            values = repeat_value(folded[:1], kept)
+        else:
+            values = np.empty(kept, folded.dtype) if values is None else values
+            values[done : done + folded.size] = folded
         indices[done : done + folded.size] = a.indices[begin:end].compress(flags)
         next_row = int(a.indptr.searchsorted(end))  # the first row that begins at `end` or later
         ends = flags.cumsum(dtype=np.int64)

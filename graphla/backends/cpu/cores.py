@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.cores import IS_OVER, Rows, Work
 from graphla.backends.cpu.operands import threads_worth
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
+
+
+@dataclass(frozen=True, slots=True)
+class CoresTuning:
+    """Parameters of core numbers."""
+
+    shared: int = 1 << 12  # a step with at least this many vertices or edges uses all threads
+
+
+TUNING = CoresTuning()
 
 
 @try_loops
@@ -32,7 +45,8 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
     rows = Rows(*pair, int(into is not None))
     work = Work(degrees, left, np.empty(n + 1, np.int32), state, stop)
     loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
-    call = lambda thread: loop(*rows, *work, thread)  # noqa: E731
+    large = current(TUNING).shared
+    call = lambda thread: loop(*rows, *work, large, thread)  # noqa: E731
     parts = [(thread,) for thread in range(threads)]
     apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
     return degrees.astype(np.int64)

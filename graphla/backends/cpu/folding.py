@@ -117,7 +117,8 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
     Each round folds one more value of each run that has values left. The number of rounds is the
-    length of the longest run, and the total work is linear in the input.
+    length of the longest run, and the total work is linear in the input. If all values are equal to
+    op of two of them, and stored once, the result is stored once too.
     """
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
@@ -126,6 +127,10 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
         return gather(values, starts)
     if op.op is binary.second:
         return gather(values, ends - 1)
+    if is_iso(values) and values.size > 1:
+        value = values[:1]
+        if fold_from_left(np.repeat(value, 2), np.zeros(1, np.int64), op) == value:
+            return repeat_value(value, starts.size)
     monoid = op.monoid
     if monoid is not None and op.type.np_type == values.dtype:
         return fold_runs(values, starts, monoid)

@@ -48,6 +48,15 @@ GROUPS = (
         ("community",),
     ),
     Algorithm(
+        "greedy_modularity_communities",
+        "communities with high modularity, found by merging two communities again and again",
+        ("community",),
+        words={
+            "cutoff": "the minimum number of communities",
+            "best_n": "the maximum number of communities",
+        },
+    ),
+    Algorithm(
         "partition_quality",
         "the coverage and the performance of a partition into communities",
         ("coverage", "performance"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphla.backends import backend
-from graphla.backends.requests import CommunityMoves, Gains, Rounds
+from graphla.backends.requests import CommunityMoves, Gains, GreedyMergers, Rounds
 from graphla.formats import Array, Csr
 from graphla.operations import hashed_random
 from graphla.operations.accelerate.request import full, lift
@@ -24,6 +24,7 @@ __all__ = [
     "GreedyColoring",
     "LabelPropagation",
     "Matching",
+    "Mergers",
     "MoveCommunities",
     "RefineCommunities",
     "Rounds",
@@ -132,6 +133,31 @@ class RefineCommunities:
     def _refine(self, l: MatrixStore, *vectors: VectorStore) -> VectorStore | None:
         do = backend(l.device)
         return _widen(l.device, do.refine_communities(_moves(self, l, *vectors)), INT32)
+
+
+@dataclass(frozen=True, slots=True)
+class Mergers:
+    """The request for greedy mergers of communities, as `GreedyMergers` describes.
+
+    D holds the gains of mergers. D and the vectors are on the CPU.
+    """
+
+    D: Any
+    out: Any
+    into: Any
+    resolution: float
+    fewest: int
+    most: int
+
+    def run(self) -> Any:
+        """Return an array of pairs (u, v), or None if no compiled loop runs."""
+        stores = (x._read() for x in (self.D, self.out, self.into))
+        return perform("merge", self._merge, *stores)
+
+    def _merge(self, d: MatrixStore, out: VectorStore, into: VectorStore) -> Array | None:
+        sums = out.dense().values, into.dense().values
+        limits = self.resolution, self.fewest, self.most
+        return backend("cpu").merge_greedily(GreedyMergers(d.csr, *sums, *limits))
 
 
 @dataclass(frozen=True, slots=True)

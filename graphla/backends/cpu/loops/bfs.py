@@ -33,6 +33,7 @@ AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in a
 WORDS = 16  # number of words of a bit map in one batch of a pull
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
+CHECK = 1023  # `push_few` reads the stop flag every CHECK + 1 levels
 FEW_EDGES = 256  # maximum number of the out-edges of these vertices
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
@@ -226,40 +227,49 @@ def push_few(graph: Graph, work: Work, rule: Rule):
         work.parents,
     )
     head, tail = np.uint64(state[HEAD]), np.uint64(state[TAIL])
-    depth, left, unseen = state[DEPTH], state[LEFT], state[UNSEEN]
-    most = min(rule.limit, rule.deepest)
-    while head < tail <= head + FEW and depth < most and left > 0 and not work.stop[0]:
-        edges = edges_of(indptr, queue, head, tail)
-        if edges > FEW_EDGES:
+    depth, unseen, most = state[DEPTH], state[UNSEEN], min(rule.limit, rule.deepest)
+    edges = edges_of(indptr, queue, head, tail)
+    t, end = head, tail
+    while tail - head <= FEW and edges <= FEW_EDGES and depth < most:
+        if depth & CHECK == 0 and work.stop[0]:
             break
-        end = tail
-        for t in range(head, tail):
+        level = levels.dtype.type(depth + 1)
+        ahead, arrived = ZERO, ZERO
+        while t < tail:
             u = np.uint64(queue[t])
-            for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            t += ONE
+            p, last = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+            while p < last:
                 v = np.uint64(indices[p])
+                p += ONE
                 word, bit = v >> SIX, ONE << (v & LOW)
-                if done[word] & bit:
+                held = done[word]
+                if held & bit:
                     continue
-                done[word] |= bit
+                done[word] = held | bit
                 if rule.has_two_maps:
                     work.seen[word] |= bit
                 if rule.has_levels:
-                    levels[v] = levels.dtype.type(depth + 1)
+                    levels[v] = level
                 if rule.has_parents:
                     parents[v] = np.int32(u)
                 queue[end] = np.int32(v)
                 end += ONE
-        unseen -= edges if rule.is_symmetric else edges_of(into_indptr, queue, tail, end)
-        left -= np.int64(end - tail)
-        depth += np.int64(end > tail)
+                ahead += np.uint64(indptr[v + ONE]) - np.uint64(indptr[v])
+                if not rule.is_symmetric:
+                    arrived += np.uint64(into_indptr[v + ONE]) - np.uint64(into_indptr[v])
+        unseen -= edges if rule.is_symmetric else np.int64(arrived)
+        edges = np.int64(ahead)
         head, tail = tail, end
-    state[REACHED] += state[LEFT] - left
-    state[HEAD], state[TAIL], state[FRONTIER] = (
-        np.int64(head),
-        np.int64(tail),
-        np.int64(tail - head),
-    )
-    state[DEPTH], state[LEFT], state[UNSEEN] = depth, left, unseen
+        if head == tail:
+            break
+        depth += 1
+    found = np.int64(tail) - state[TAIL]
+    state[REACHED] += found
+    state[LEFT] -= found
+    state[HEAD], state[TAIL] = np.int64(head), np.int64(tail)
+    state[FRONTIER] = np.int64(tail - head)
+    state[DEPTH], state[UNSEEN] = depth, unseen
 
 
 def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):

@@ -33,7 +33,6 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 BATCH = 1023
 ROOM = 1024  # length of a thread's own lists
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
-LARGE = 1 << 12  # a step with at least this many vertices or edges is shared
 CHUNKS = 32  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
 PLACE = np.int64(1 << 40)
@@ -201,13 +200,13 @@ def assist(rows: Rows, work: Work):
     return STOPPED if work.stop[0] else FINISHED
 
 
-def run_steps(rows: Rows, work: Work):
-    """Run all steps."""
+def run_steps(rows: Rows, work: Work, large):
+    """Run all steps. Share those with at least `large` vertices or edges."""
     degrees, queue, left = work.degrees, work.queue, work.left
     n = degrees.size
     remaining, core, half, step, turns = np.int64(n), np.int64(0), np.int64(0), np.int64(0), 0
     while remaining:
-        if IS_SHARED and remaining >= LARGE:
+        if IS_SHARED and remaining >= large:
             step += 1
             share(rows, work, SCAN, core, half, np.int64(0), remaining, step)
             size, remaining, half = work.state[SIZE], work.state[KEPT], 1 - half
@@ -221,7 +220,7 @@ def run_steps(rows: Rows, work: Work):
             if turns & BATCH == 0 and work.stop[0]:
                 return STOPPED
             turns += 1
-            if IS_SHARED and size - head > 1 and (size - head) * core >= LARGE:
+            if IS_SHARED and size - head > 1 and (size - head) * core >= large:
                 step += 1
                 share(rows, work, REMOVE, core, half, head, size - head, step)
                 head, size, turns = size, work.state[SIZE], 0
@@ -242,10 +241,13 @@ def run_steps(rows: Rows, work: Work):
     return FINISHED
 
 
-def peel(rows: Rows, kept_work: Work, thread):
-    """Replace the degrees by core numbers. Several threads may call this function together."""
+def peel(rows: Rows, kept_work: Work, large, thread):
+    """Replace the degrees by core numbers. Several threads may call this function together.
+
+    They share the steps with at least `large` vertices or edges.
+    """
     if IS_SHARED and thread > 0:
         return assist(rows, kept_work)
-    status = run_steps(rows, kept_work)
+    status = run_steps(rows, kept_work, large)
     kept_work.state[IS_OVER] = 1
     return status
