@@ -83,8 +83,8 @@ def replace(indptr, values, step, best, weights, t, word, w, greatest):
 def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, start, stop):
     """Compare the edges in rows start..stop - 1 with the best edges of the trees at their ends.
 
-    Return the number of edges that leave a tree. `which` is ALL, LIGHT or HEAVY. If `lists` is set, list
-    these edges.
+    Return the number of edges that leave a tree. `which` is ALL, LIGHT or HEAVY. If `lists` is set,
+    list these edges.
     """
     indptr, indices, values = a.indptr, a.indices, a.values
     parents, best, weights, most = trees.parents, trees.best, trees.weights, trees.bounds[1]
@@ -116,7 +116,7 @@ def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, s
 def scan_words(a: Rows, trees: Trees, words, stop_flag, greatest, start, stop):
     """Compare the edges in words[start:stop] with the best edges of the trees at their ends.
 
-    Return the number of edges that leave a tree. Edges that leave no tree are removed from the list; the others move to the front.
+    Return the number of edges that leave a tree. The other edges are removed from the list.
     """
     indptr, indices, values = a.indptr, a.indices, a.values
     parents, best, weights = trees.parents, trees.best, trees.weights
