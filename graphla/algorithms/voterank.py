@@ -5,16 +5,17 @@ its neighbors, and the vertex with the most votes is chosen. The votes of its ne
 less, so the next vertex is chosen in another part of the graph.
 
 Invariants, at the start of each round:
+- order lists the chosen vertices;
 - ability(v) is the weight of the votes of v: 0 for each chosen vertex; for another vertex 1, minus
-  n / m for each chosen vertex that has an edge to it, but at least 0;
-- chosen has an entry for each chosen vertex.
+  n / m for each chosen vertex that has an edge to it, but at least 0.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from graphla.algorithms._shared import common_neighbors, validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
-from graphla.algorithms._shared.power_iteration import full
 from graphla.graph.cached_properties import has_symmetric_values, is_symmetric, self_loops
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -77,19 +78,21 @@ def voterank(
         # Both ends of a self-loop are at the same vertex.
         A = binary.plus(A | A.diag().diag()).new()
     ends = A.reduce_scalar(monoid.plus).get(0.0)
-    ability, chosen, order = full(1.0, n), Vector(bool, n), []
+    indptr, neighbors, weights = A.to_csr(copy=False)
+    ability = np.ones_like(weights, shape=n)
+    order: list[int] = []
     while ends > 0 and len(order) < min(most, n):
-        # y⟨¬chosen⟩ = A plus.times a
-        y = plus_times["FP64"](A @ ability).new(mask=~chosen.S)
-        votes = y.to_dense(0.0, copy=False)
+        # y = A plus.times a
+        y = plus_times["FP64"](A @ Vector.from_dense(ability, copy=False)).new()
+        votes = y.to_dense(0.0)
+        votes[order] = 0.0
         v = int(votes.argmax())
         if not votes[v] > 0:
             break
         order.append(v)
-        chosen[v] << True
         # a⟨A(v, :)⟩ = max(a - A(v, :) n / m, 0)
-        lost = binary.times(A[v, :].new(), 1 / (ends / n)).new()
-        weaker = binary.max(binary.minus(ability & lost).new(), 0.0).new()
-        ability(weaker.S) << weaker
-        ability[v] << 0.0
+        row = slice(int(indptr[v]), int(indptr[v + 1]))
+        weaker = ability[neighbors[row]] - weights[row] * (1 / (ends / n))
+        ability[neighbors[row]] = np.maximum(weaker, 0.0)
+        ability[v] = 0.0
     return order

@@ -143,14 +143,15 @@ def test_efficiency_matches_networkx(graph):
 
 
 @given(simple)
-def test_local_efficiency_does_not_depend_on_the_batch_size(graph):
-    A, before = graph.matrix(), efficiency.ENTRIES
+def test_local_efficiency_does_not_depend_on_how_it_is_computed(graph):
+    A, before = graph.matrix(), (efficiency.ENTRIES, efficiency.DENSE)
     whole = local_efficiency(A)
-    efficiency.ENTRIES = 5
     try:
-        assert local_efficiency(A) == pytest.approx(whole)
+        for limits in ((5, before[1]), (before[0], 0), (5, 0)):
+            efficiency.ENTRIES, efficiency.DENSE = limits
+            assert local_efficiency(A) == pytest.approx(whole)
     finally:
-        efficiency.ENTRIES = before
+        efficiency.ENTRIES, efficiency.DENSE = before
 
 
 @given(graphs(weights=positive, dtype="FP64"), DIRECTIONS, DIRECTIONS, st.data())
