@@ -22,6 +22,8 @@ from graphla.sparse import Matrix, Vector
 
 Pairs = Iterable[tuple[Any, Any]] | None
 Predictions = Iterator[tuple[Any, Any, float]]
+WEDGES = 1 << 24
+"""Maximum number of pairs with common neighbors for scores of all pairs, of 12 bytes each."""
 
 
 def jaccard_coefficient(G: Graph, ebunch: Pairs = None) -> Predictions:
@@ -188,6 +190,9 @@ def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) ->
     """
     A, n = structure(G).matrix, len(G)
     if ebunch is None:
+        degree = np.diff(neighbor_lists(G)[0]).astype(np.float64)
+        if (degree * degree).sum() > WEDGES:
+            raise NotImplementedError("too many pairs of nodes have a common neighbor")
         rows = by_rows(score(A, None))
 
         def row(u: int) -> np.ndarray:

@@ -125,6 +125,11 @@ def test_predicted_links_agree(name, G, data):
     assert found == pytest.approx(expected)
 
 
+def test_scores_of_too_many_pairs_are_refused():
+    with pytest.raises(NotImplementedError, match="graphla"):
+        nx.adamic_adar_index(nx.star_graph(5000), backend="graphla")
+
+
 @settings(max_examples=40)
 @given(graphs(), st.sampled_from([0.8, 1, 0]), st.data())
 def test_the_centrality_of_common_neighbors_agrees(G, alpha, data):
