@@ -316,10 +316,10 @@ def _plain_dicts(G: Any) -> Mapping[Any, Any]:
     if G.is_multigraph():
         adjacency = {
             u: {v: dict(edges.items()) for v, edges in neighbors.items()}
-            for u, neighbors in G.adjacency()
+            for u, neighbors in G.adj.items()
         }
     else:
-        adjacency = {u: dict(neighbors.items()) for u, neighbors in G.adjacency()}
+        adjacency = {u: dict(neighbors.items()) for u, neighbors in G.adj.items()}
     if not G.is_directed():
         _refuse_asymmetry(adjacency)
     return adjacency
