@@ -102,8 +102,8 @@ def incidence_matrix(
     places, weights = np.flatnonzero(kept), np.broadcast_to(weights, rows.shape)[kept]
     rows, columns, n = rows[kept], columns[kept], len(G)
     if nodelist is not None:
-        listed = [find(G, node) for node in nodelist]
-        if None in listed:
+        listed = [k for node in nodelist if (k := find(G, node)) is not None]
+        if len(listed) < len(nodelist):
             raise NotImplementedError("graphla needs nodes of the graph in nodelist")
         position, n = np.full(n, -1, np.int64), len(listed)
         position[listed] = np.arange(n)
