@@ -13,12 +13,12 @@ from graphla import algorithms
 from graphla.graph import Graph
 from graphla.networkx.graphs import nodes_of, structure, weighted
 from graphla.networkx.searches import Neighbors
-from graphla.networkx.selections import bunch, degrees, entries, is_node
+from graphla.networkx.selections import VERSION, bunch, degrees, entries, is_node
 from graphla.sparse import Matrix
 from graphla.traversal import many
 
-HAS_TREE_CENTER = hasattr(nx.tree, "center")
-HAS_TREE_CENTROID = hasattr(nx.tree, "centroid")
+HAS_TREE_CENTER = VERSION >= (3, 5)
+HAS_TREE_CENTROID = VERSION >= (3, 6)
 """Whether this version of NetworkX treats trees apart, and then rejects a graph without nodes."""
 
 BATCH = 64
