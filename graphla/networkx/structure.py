@@ -107,6 +107,8 @@ def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, flo
 
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Answer `networkx.effective_size`."""
+    if VERSION < SCALED_FROM:
+        refuse_loops(G, "effective_size")
     nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     if nodes is None:
         if G.directed or weight is not None:
