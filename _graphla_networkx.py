@@ -135,6 +135,7 @@ FUNCTIONS: dict[str, Function] = {
     "is_semiconnected": Function("components.is_semiconnected", "linear"),
     "is_strongly_connected": Function("components.is_strongly_connected", "linear"),
     "is_weakly_connected": Function("components.is_weakly_connected", "linear"),
+    "k_edge_components": Function("components.k_edge_components", "products"),
     "kosaraju_strongly_connected_components": Function(
         "components.kosaraju_strongly_connected_components", "linear"
     ),
@@ -149,6 +150,15 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
     "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    # --- cuts -----------------------------------------------------------------------------------
+    "boundary_expansion": Function("cuts.boundary_expansion", "local"),
+    "conductance": Function("cuts.conductance", "local"),
+    "cut_size": Function("cuts.cut_size", "local"),
+    "edge_expansion": Function("cuts.edge_expansion", "local"),
+    "mixing_expansion": Function("cuts.mixing_expansion", "local"),
+    "node_expansion": Function("cuts.node_expansion", "local"),
+    "normalized_cut_size": Function("cuts.normalized_cut_size", "local"),
+    "volume": Function("cuts.volume", "local"),
     # --- conversions ----------------------------------------------------------------------------
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
@@ -236,6 +246,9 @@ FUNCTIONS: dict[str, Function] = {
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
     "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "common_neighbor_centrality": Function(
+        "links.common_neighbor_centrality", "all_pairs", "given_pairs"
+    ),
     "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
     "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
     "ra_index_soundarajan_hopcroft": Function(
@@ -249,7 +262,7 @@ FUNCTIONS: dict[str, Function] = {
     "directed_combinatorial_laplacian_matrix": Function(
         "matrices.directed_combinatorial_laplacian_matrix", "all_pairs"
     ),
-    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "all_pairs"),
+    "directed_laplacian_matrix": Function("matrices.directed_laplacian_matrix", "products"),
     "directed_modularity_matrix": Function("matrices.modularity_matrix", "linear"),
     "incidence_matrix": Function("matrices.incidence_matrix", "linear"),
     "laplacian_matrix": Function("matrices.laplacian_matrix", "linear"),

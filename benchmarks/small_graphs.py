@@ -148,11 +148,28 @@ BOTH: dict[str, Calls] = {
     "square_clustering": (_gl(algo.square_clustering), _nx(nx.square_clustering)),
     "k_truss": (_gl(algo.k_truss, 4), _nx(nx.k_truss, 4)),
     "jaccard": (_gl(algo.jaccard), _list(nx.jaccard_coefficient)),
+    "adamic_adar": (_gl(algo.adamic_adar), _list(nx.adamic_adar_index)),
+    "resource_allocation": (_gl(algo.resource_allocation), _list(nx.resource_allocation_index)),
+    "generalized_degree": (_gl(algo.generalized_degree), _nx(nx.generalized_degree)),
+    "onion_layers": (_gl(algo.onion_layers), _nx(nx.onion_layers)),
     "label_propagation": (
         _gl(algo.label_propagation),
         _list(com.label_propagation_communities),
     ),
+    "label_propagation_communities": (
+        _gl(algo.label_propagation_communities),
+        _list(com.label_propagation_communities),
+    ),
+    "asyn_lpa_communities": (
+        _gl(algo.asyn_lpa_communities, seed=1),
+        _list(com.asyn_lpa_communities, seed=1),
+    ),
+    "greedy_modularity_communities": (
+        _gl(algo.greedy_modularity_communities),
+        _nx(com.greedy_modularity_communities),
+    ),
     "louvain": (_gl(algo.louvain, seed=1), _nx(com.louvain_communities, seed=1)),
+    "leiden": (_gl(algo.leiden, seed=1), _nx(com.louvain_communities, seed=1)),
     "modularity": (None, None),  # pyright: ignore[reportAssignmentType]
     "maximal_independent_set": (
         _gl(algo.maximal_independent_set, seed=1),

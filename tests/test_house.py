@@ -34,7 +34,7 @@ SHARED = {
 }
 SHARED |= {"hashed_random", "merge_path", "persistent", "rows"}
 """CUDA sources that several families of operations share."""
-ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: {"flow", "forces", "serial"}}
+ONE_DEVICE = {CUDA: {"hot_columns"}, CPU: {"flow", "forces", "greedy_modularity", "serial"}}
 """For each folder of a backend, the families of operations that only this backend has."""
 
 

@@ -157,8 +157,11 @@ def test_a_function_is_called_again_without_loops_if_a_loop_is_missing(empty: No
 # --- the same results with and without loops ------------------------------------------------------
 
 CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
+    "adamic_adar": algo.adamic_adar,
+    "asyn_lpa_communities": lambda A: algo.asyn_lpa_communities(A, seed=1),
     "betweenness": algo.betweenness,
     "bfs": lambda A: algo.bfs(A, 0).levels,
+    "biconnected_components": algo.biconnected_components,
     "closeness": algo.closeness,
     "average_neighbor_degree": algo.average_neighbor_degree,
     "clustering": algo.clustering,
@@ -168,11 +171,14 @@ CALLS: dict[str, Callable[[gl.Matrix], Any]] = {
     "eccentricity": algo.eccentricity,
     "eigenvector": lambda A: algo.eigenvector(A, max_iter=1000, tol=1e-13),
     "greedy_color": algo.greedy_color,
+    "greedy_modularity_communities": algo.greedy_modularity_communities,
     "hits": lambda A: algo.hits(A, tol=1e-13).hubs,
     "jaccard": algo.jaccard,
     "k_core": lambda A: algo.k_core(A, 2),
     "katz": lambda A: algo.katz(A, 0.05, tol=1e-13),
     "label_propagation": algo.label_propagation,
+    "label_propagation_communities": algo.label_propagation_communities,
+    "leiden": lambda A: algo.leiden(A, seed=1),
     "louvain": lambda A: algo.louvain(A, seed=1),
     "maximal_independent_set": lambda A: algo.maximal_independent_set(A, seed=1),
     "maximal_matching": lambda A: algo.maximal_matching(A, seed=1),

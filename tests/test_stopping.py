@@ -34,6 +34,7 @@ from graphla.backends.cpu.loops import cores as of_cores
 from graphla.backends.cpu.loops import forest as of_forest
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
+from graphla.backends.cpu.loops import serial_blocks as of_blocks
 from graphla.backends.cpu.loops import strong_components as of_strong_components
 from graphla.backends.cpu.loops import triangles as of_triangles
 from graphla.backends.cpu.loops import truss as of_truss
@@ -65,6 +66,7 @@ STOPPED = {
     "forest.grow": of_forest.STOPPED,
     "multi_source_bfs.search": of_many.STOPPED,
     "matching.match": of_matching.STOPPED,
+    "serial_blocks.blocks": of_blocks.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
     "triangles.count": of_triangles.STOPPED,
     "triangles.orient": of_triangles.STOPPED,
@@ -81,6 +83,7 @@ def wait_for_interrupt() -> None:
 
 LOOPS = {
     "average_path_length": {"multi_source_bfs.search"},
+    "biconnected_components": {"serial_blocks.blocks"},
     "betweenness": {"betweenness.dependencies"},
     "closeness": {"multi_source_bfs.search"},
     "connected_components": {"components.label"},

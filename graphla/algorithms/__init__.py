@@ -40,6 +40,7 @@ from graphla.algorithms.harmonic import harmonic
 from graphla.algorithms.hits import Hits, hits
 from graphla.algorithms.incidence import incidence_matrix
 from graphla.algorithms.independent_set import maximal_independent_set
+from graphla.algorithms.k_edge_components import k_edge_components
 from graphla.algorithms.katz import katz
 from graphla.algorithms.label_propagation import label_propagation
 from graphla.algorithms.label_propagation_communities import (
@@ -183,6 +184,7 @@ __all__ = [
     "k_core",
     "k_corona",
     "k_crust",
+    "k_edge_components",
     "k_shell",
     "k_truss",
     "katz",

@@ -268,7 +268,7 @@ def k_corona(
         >>> from graphla.algorithms import k_corona
         >>> A = Matrix.from_coo([0, 0, 1, 2, 3], [1, 2, 2, 3, 4], 1, nrows=5, ncols=5)
         >>> k_corona(binary.any(A | A.T), 2).to_coo()[0].tolist()
-        [0, 1]
+        [0, 0, 1, 1, 2, 2]
 
     References:
         A. Goltsev, S. Dorogovtsev and J. Mendes, *k-Core (Bootstrap) Percolation on Complex

@@ -18,7 +18,13 @@ from semirings.exceptions import InvalidValue
 
 
 class PartitionQuality(NamedTuple):
-    """The quality of a partition. Coverage is from 0 to 1; performance is, too, without loops."""
+    """The result of `partition_quality`.
+
+    Attributes:
+        coverage: the fraction of the edges that are within communities.
+        performance: the fraction of the pairs of vertices that are edges within a community, or
+            not adjacent and in different communities.
+    """
 
     coverage: float
     performance: float

@@ -374,7 +374,8 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
         elif isinstance(node, ast.ClassDef):
             tuples[node.name] = [_name(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
         elif isinstance(node, ast.FunctionDef) and node.name != function:
-            endings.append(f"{node.name} = merged({node.name})")
+            wrapper = "inlined" if _takes_numbers(node) else "merged"
+            endings.append(f"{node.name} = {wrapper}({node.name})")
         elif isinstance(node, ast.FunctionDef):
             entry = node
     flat, beginning = _entry(entry, tuples)
@@ -412,6 +413,21 @@ def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[st
         if fields:
             packing.append(f"    {name} = {kind}({', '.join(fields)})")
     return flat, [f"def {node.name}({', '.join(flat)}):", *packing]
+
+
+def _takes_numbers(node: ast.FunctionDef) -> bool:
+    """Return whether a function has no loop and calls no other, and its parameters are numbers.
+
+    Numba compiles such a function once, and LLVM inlines it. This takes less time than to insert
+    its statements at each call, before types are inferred.
+    """
+    parameters = {parameter.arg for parameter in node.args.args}
+    return not any(
+        isinstance(each, (ast.Subscript, ast.For, ast.While))
+        or (isinstance(each, ast.Call) and isinstance(each.func, ast.Name))
+        or (isinstance(each, ast.Attribute) and _name(each.value) in parameters)
+        for each in ast.walk(node)
+    )
 
 
 def _name(node: Any) -> str:

@@ -118,7 +118,8 @@ def greedy_modularity_communities(
         raise ZeroDivisionError("division by zero")
     order = _sorted_nodes(G)
     B = A if order is None else A[order, order].new()
-    pairs = mergers(B, True, resolution, cutoff, best_n, directed=G.directed)
+    with config.set(device="cpu"):
+        pairs = mergers(B, True, resolution, cutoff, best_n, directed=G.directed)
     labels = follow(pairs, n)
     if order is not None:
         numbers = np.empty(n, np.int64)

@@ -249,6 +249,18 @@ def bridge_components(G: Graph) -> Iterator[set[Any]]:
     yield from map(set, groups(G, np.asarray(algorithms.connected_components(rest).to_dense())))
 
 
+def k_edge_components(G: Graph, k: Any) -> Iterator[set[Any]]:
+    """Answer `networkx.k_edge_components`."""
+    if k < 1:
+        raise ValueError("k cannot be less than 1")
+    if k == 1:
+        return strongly_connected_components(G) if G.directed else connected_components(G)
+    if len(G) == 1 and (G.directed or k > 2):
+        return iter(())  # NetworkX finds no component in this case
+    labels = algorithms.k_edge_components(structure(G).matrix, k, directed=G.directed)
+    return map(set, groups(G, np.asarray(labels.to_dense())))
+
+
 def _blocks(G: Graph) -> Blocks:
     indptr, columns = neighbor_lists(G)
     return find_blocks_in(indptr, columns)

@@ -36,8 +36,6 @@ def from_scipy_sparse_array(
     values = _numbers(A.dtype)
     entries = A.tocoo()
     rows, columns = entries.row, entries.col
-    if rows.size and np.unique(rows * np.int64(A.shape[0]) + columns).size < rows.size:
-        raise NotImplementedError("graphla does not read sparse arrays with duplicate entries")
     counts = None
     if parallel_edges and multigraph and A.dtype.kind in "iu":
         counts = entries.data
@@ -246,6 +244,8 @@ def is_isolate(G: Graph, n: Any) -> bool:
     """Answer `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
+        if isinstance(n, Iterable):  # NetworkX takes it for several nodes
+            return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)
 
@@ -325,11 +325,18 @@ def _graph(
     In an undirected graph (j, i) replaces (i, j) if it follows; an undirected multigraph takes the
     entries with i <= j only. `counts` gives the number of parallel edges of each entry.
     """
-    order = np.lexsort((columns, rows))
-    rows, columns = rows[order], columns[order]
-    attributes = {name: _taken(values, order) for name, values in attributes.items()}
-    counts = None if counts is None else counts[order]
+    places = rows.astype(np.int64) * len(nodes) + columns
+    steps = np.diff(places)
+    if (steps <= 0).any():
+        order = np.argsort(places, kind="stable")
+        rows, columns, steps = rows[order], columns[order], np.diff(places[order])
+        attributes = {name: _taken(values, order) for name, values in attributes.items()}
+        counts = None if counts is None else counts[order]
+    if (steps == 0).any():
+        raise NotImplementedError("graphla does not read arrays with duplicate entries")
     if not directed:
+        if _is_symmetric(len(nodes), rows, columns, [*attributes.values(), *_present(counts)]):
+            return _assembled(nodes, rows, columns, attributes, False, multigraph, counts)
         if multigraph:
             kept = (rows <= columns).nonzero()[0]
         else:
@@ -340,6 +347,21 @@ def _graph(
         counts = None if counts is None else counts[kept]
         return _mirrored(nodes, rows[kept], columns[kept], attributes, False, multigraph, counts)
     return _assembled(nodes, rows, columns, attributes, True, multigraph, counts)
+
+
+def _present(counts: np.ndarray | None) -> list[np.ndarray]:
+    return [] if counts is None else [counts]
+
+
+def _is_symmetric(n: int, rows: np.ndarray, columns: np.ndarray, parts: list[Any]) -> bool:
+    """Return whether sorted entries, and their elements in each part, equal their transpose."""
+    places = np.arange(rows.size, dtype=np.int32)
+    indptr = np.searchsorted(rows, np.arange(n + 1))
+    across: Any = sparse.csr_array((places, columns, indptr), shape=(n, n)).tocsc()
+    if not (np.array_equal(across.indptr, indptr) and np.array_equal(across.indices, columns)):
+        return False
+    arrays: list[Any] = [np.asarray(part) for part in parts]
+    return all(bool((each == each[across.data]).all()) for each in arrays)
 
 
 def _mirrored(

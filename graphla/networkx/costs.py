@@ -18,7 +18,7 @@ LEAST_EDGES = {
     "linear": 5_000,
     "iterations": 2_000,
     "products": 1_500,
-    "all_pairs": 200,
+    "all_pairs": 500,
     "build": 0,
 }
 """The class of cost of a function, and from how many edges on graphla is faster.

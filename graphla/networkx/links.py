@@ -17,10 +17,13 @@ from graphla.algorithms.links import degrees_with_loops
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
 from graphla.networkx.graphs import NetworkXGraph, find_all, neighbor_lists, nodes_of, structure
+from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 
 Pairs = Iterable[tuple[Any, Any]] | None
 Predictions = Iterator[tuple[Any, Any, float]]
+WEDGES = 1 << 24
+"""Maximum number of pairs with common neighbors for scores of all pairs, of 12 bytes each."""
 
 
 def jaccard_coefficient(G: Graph, ebunch: Pairs = None) -> Predictions:
@@ -45,6 +48,37 @@ def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
         return _predict_all(G, lambda u: degree[u] * degree)
     pairs, ends = _read(G, ebunch)
     return _triples(pairs, degree[ends[:, 0]] * degree[ends[:, 1]])
+
+
+def common_neighbor_centrality(G: Graph, ebunch: Pairs = None, alpha: float = 0.8) -> Predictions:
+    """Answer `networkx.common_neighbor_centrality`."""
+    if ebunch is None:
+        raise NotImplementedError("graphla needs the pairs of nodes in ebunch")
+    pairs, ends = _read(G, ebunch)
+    if not pairs:
+        return iter(())
+    A = structure(G).matrix
+    u, v, both = algorithms.common_neighbors(A, ends).to_coo()
+    keys = ends[:, 0] * len(G) + ends[:, 1]
+    scores = both[np.searchsorted(u * len(G) + v, keys)]
+    if alpha != 1:
+        sources, row = np.unique(ends[:, 0], return_inverse=True)
+        levels = by_rows(algorithms.all_pairs_lengths(A, sources))
+        rows = np.repeat(np.arange(sources.size), np.diff(levels.indptr))
+        place = np.searchsorted(rows * len(G) + levels.columns, row * len(G) + ends[:, 1])
+        place = np.minimum(place, rows.size - 1)
+        found = (rows[place] == row) & (levels.columns[place] == ends[:, 1])
+        length = np.where(found & (ends[:, 0] != ends[:, 1]), levels.values[place], np.inf)
+        scores = alpha * scores + (1 - alpha) * len(G) / length
+    return _distinct(pairs, scores)
+
+
+def _distinct(pairs: list[tuple[Any, Any]], scores: np.ndarray) -> Predictions:
+    """Yield (u, v, score) for each pair, and raise NetworkX's error for a pair of equal nodes."""
+    for (u, v), score in zip(pairs, scores.tolist(), strict=True):
+        if u == v:
+            raise nx.NetworkXAlgorithmError("Self loops are not supported")
+        yield u, v, score
 
 
 def cn_soundarajan_hopcroft(
@@ -102,24 +136,37 @@ def _predict_in_communities(
         raise NotImplementedError(f"a node has no attribute {community!r}")
 
     def score(A: Matrix, pairs: Any) -> Matrix:
-        A = A.to("cpu")
-        counts = algorithms.common_neighbors(A, pairs)
-        N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
-        inner = inside(N, Vector.from_dense(labels))
-        u, v, both = counts.to_coo()
-        same = labels[u] == labels[v]
-        within, joint = np.zeros(both.size), inside(counts, Vector.from_dense(labels))
-        if weigh is None:
-            within[same] = vertex_pairs.count_common(inner, joint).to_coo()[2]
-        else:
-            within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
-        scores = combine(both, within, same)
-        if lacks.any():  # such nodes have one label here, but their scores become NaN
-            unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
-            scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
-        return common_neighbors.pattern(counts, scores)
+        with config.set(device="cpu"):
+            return _score(A.to("cpu"), pairs, (labels, lacks), combine, weigh)
 
     return _predict(G, ebunch, score)
+
+
+def _score(
+    A: Matrix,
+    pairs: Any,
+    known: tuple[np.ndarray, np.ndarray],
+    combine: Callable[[Any, Any, Any], Any],
+    weigh: Callable[[Any], Any] | None,
+) -> Matrix:
+    """Return the scores for `_predict_in_communities`; `known` is from `_community_labels`."""
+    labels, lacks = known
+    counts = algorithms.common_neighbors(A, pairs)
+    N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
+    community = Vector.from_dense(labels)
+    inner, joint = inside(N, community), inside(counts, community)
+    u, v, both = counts.to_coo()
+    same = labels[u] == labels[v]
+    within = np.zeros(both.size)
+    if weigh is None:
+        within[same] = vertex_pairs.count_common(inner, joint).to_coo()[2]
+    else:
+        within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
+    scores = combine(both, within, same)
+    if lacks.any():  # such nodes have one label here, but their scores become NaN
+        unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
+        scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
+    return common_neighbors.pattern(counts, scores)
 
 
 def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
@@ -143,6 +190,9 @@ def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) ->
     """
     A, n = structure(G).matrix, len(G)
     if ebunch is None:
+        degree = np.diff(neighbor_lists(G)[0]).astype(np.float64)
+        if (degree * degree).sum() > WEDGES:
+            raise NotImplementedError("too many pairs of nodes have a common neighbor")
         rows = by_rows(score(A, None))
 
         def row(u: int) -> np.ndarray:

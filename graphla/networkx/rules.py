@@ -182,3 +182,18 @@ def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
     if kwargs.get("store_pos_as") is not None:
         return "store_pos_as is given, but graphla cannot add attributes to the graph"
     return None
+
+
+def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Refuse a missing `ebunch`, which stands for all pairs of nodes, and an iterator.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if argument(args, kwargs, 1, "ebunch") is None:
+        return "ebunch is missing, but graphla needs the pairs of nodes"
+    return pairs(args, kwargs)

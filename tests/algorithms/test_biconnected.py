@@ -1,14 +1,20 @@
-"""Tests of bridges, articulation points and biconnected components."""
+"""Tests of bridges, articulation points, biconnected and k-edge-connected components."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from graphs import graphs, integers
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.algorithms import articulation_points, biconnected_components, bridges
+from graphla.algorithms import (
+    articulation_points,
+    biconnected_components,
+    bridges,
+    k_edge_components,
+)
 
 
 def edges_of(A):
@@ -82,3 +88,32 @@ def test_directed_graphs_are_rejected(find):
     with pytest.raises(ValueError, match="A is a directed Graph"):
         find(gl.Graph.from_edges([(0, 1)], directed=True))
     assert find(gl.Matrix(int, 0, 0)).nvals == 0
+
+
+# --- k-edge-connected components ----------------------------------------------------------------
+
+few = settings(max_examples=settings().max_examples // 3)
+
+
+@few
+@given(graphs(least=2), st.integers(1, 5))
+def test_k_edge_connected_components_match_networkx(graph, k):
+    nx = pytest.importorskip("networkx")
+    G = graph.networkx()
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    expected = {min(part): part for part in nx.k_edge_components(G, k)}
+    labels = k_edge_components(graph.matrix(), k, directed=not graph.undirected).to_dict()
+    assert {v: {u for u in labels if labels[u] == v} for v in labels.values()} == expected
+
+
+def test_two_cliques_that_share_two_edges_are_apart_for_three():
+    G = gl.Graph.from_edges(
+        [(u, v) for part in ("abcd", "wxyz") for u in part for v in part if u < v]
+        + [("a", "w"), ("b", "x")]
+    )
+    assert set(k_edge_components(G, 2).to_dict().values()) == {"a"}
+    assert k_edge_components(G, 3).to_dict() == {v: "aw"[v > "d"] for v in "abcdwxyz"}
+    # a and b are joined by an edge, by paths through c and d, and by one through w and x.
+    assert k_edge_components(G, 4).to_dict() == dict(zip("abcdwxyz", "aacdwwyz", strict=True))
+    with pytest.raises(ValueError, match="k is 0, but must be at least 1"):
+        k_edge_components(G, 0)

@@ -47,6 +47,7 @@ weighted = st.one_of(dags(signed), dags(signed.map(lambda k: k / 2), "FP64"), da
 # --- orders and cycles --------------------------------------------------------------------------
 
 
+@few
 @given(st.one_of(dags(), graphs(undirected=False)))
 def test_generations_and_orders_match_networkx(graph):
     nx = pytest.importorskip("networkx")

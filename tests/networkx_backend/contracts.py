@@ -6,9 +6,13 @@ function that is not listed must return an equal result (see `agreement.differen
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any
+
+import networkx as nx
+import numpy as np
 
 from networkx_backend.agreement import difference
 
@@ -113,14 +117,82 @@ def longest_path(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None if same else f"expected {expected!r} or as long a path, found {found!r}"
 
 
+def communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any partition whose modularity is not much lower than that of NetworkX."""
+    G, options = arguments["G"], {key: arguments[key] for key in ("weight", "resolution")}
+    if not nx.community.is_partition(G, found):
+        return f"not a partition: {found!r}"
+    if nx.is_empty(G) or isinstance(expected, NotImplementedError):
+        return None
+    theirs, ours = (nx.community.modularity(G, each, **options) for each in (expected, found))
+    far = ours < theirs - 0.05 - 0.1 * abs(theirs)
+    return f"a modularity of {ours}, not {theirs}" if far else None
+
+
+def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any partition into connected communities, and an error for a wrong `max_level`."""
+    G, level = arguments["G"], arguments.get("max_level")
+    if level is not None and level <= 0:
+        return None if isinstance(found, ValueError) else f"expected ValueError, found {found!r}"
+    apart = [part for part in found if not nx.is_connected(G.subgraph(part))]
+    problem = communities(expected, found, arguments)
+    return f"not connected: {apart[0]!r}" if apart else problem
+
+
+def of_each_level(check: Check) -> Check:
+    """Accept partitions that the check accepts; the last one is compared with NetworkX's last."""
+
+    def check_levels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+        G = arguments["G"]
+        if not all(nx.community.is_partition(G, each) for each in found):
+            return f"not partitions: {found!r}"
+        last = expected if isinstance(expected, NotImplementedError) else expected[-1]
+        return check(last, found[-1], arguments)
+
+    return check_levels
+
+
+def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any partition in which each node has a most frequent community of its neighbors."""
+    G, weight = arguments["G"], arguments["weight"]
+    if not nx.community.is_partition(G, found):
+        return f"not a partition: {found!r}"
+    part_of = {v: k for k, part in enumerate(found) for v in part}
+    for v in G:
+        counts: Counter[int] = Counter()
+        for w in nx.all_neighbors(G, v) if weight is None else G[v]:
+            data = G[v][w] if weight is not None else {}
+            counts[part_of[w]] += data.get(weight, 1) if not G.is_multigraph() else 0
+        if counts and not G.is_directed() and counts[part_of[v]] < max(counts.values()):
+            return f"{v!r} is not in a most frequent community of its neighbors"
+    return None
+
+
+def positions(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept other positions: from random ones, rounding differences grow from round to round."""
+    if list(expected) != list(found):
+        return f"expected the nodes {list(expected)}, found {list(found)}"
+    shapes = {x.shape for x in (*expected.values(), *found.values())}
+    are_finite = all(np.isfinite(x).all() for x in found.values())
+    return None if len(shapes) <= 1 and are_finite else f"no positions: {found!r}"
+
+
 def _key(part: Any) -> Any:
     unordered = isinstance(part, Iterable) and not isinstance(part, str | bytes | tuple)
     return sorted(map(repr, part)) if unordered else repr(part)
 
 
 CONTRACTS: dict[str, Check] = {
+    "asyn_lpa_communities": frequent_labels,
+    "fast_label_propagation_communities": frequent_labels,
+    "label_propagation_communities": in_any_order,
+    "leiden_communities": connected_communities,
+    "leiden_partitions": of_each_level(connected_communities),
+    "louvain_communities": communities,
+    "louvain_partitions": of_each_level(communities),
     "maximal_independent_set": maximal_independent,
     "eppstein_matching": matching,
+    "forceatlas2_layout": positions,
     "hits": hub_scores,
     "hopcroft_karp_matching": matching,
     "maximum_flow": flow,

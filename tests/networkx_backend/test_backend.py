@@ -6,6 +6,7 @@ import inspect
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from networkx.utils import backends as nx_backends
 import graphla as gl
 from _graphla_networkx import FUNCTIONS, get_info
 from graphla.networkx import backend, costs, rules
+from networkx_backend import names_table
 
 backends: Any = nx_backends
 config: Any = nx.config
@@ -85,6 +87,11 @@ def test_a_function_has_a_known_rule_and_cost(name: str) -> None:
     assert not function.rule or callable(getattr(rules, function.rule))
     assert function.cost in costs.LEAST_EDGES
     assert not function.note or function.note.endswith(".")
+
+
+def test_the_documentation_lists_each_function() -> None:
+    listed = set(re.findall(r"^\| `(\w+)`", names_table.PAGE.read_text("utf-8"), re.MULTILINE))
+    assert listed == set(FUNCTIONS), "run tests/networkx_backend/names_table.py"
 
 
 def test_networkx_shows_the_notes_of_the_table() -> None:

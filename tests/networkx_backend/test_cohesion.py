@@ -125,6 +125,18 @@ def test_predicted_links_agree(name, G, data):
     assert found == pytest.approx(expected)
 
 
+def test_scores_of_too_many_pairs_are_refused():
+    with pytest.raises(NotImplementedError, match="graphla"):
+        nx.adamic_adar_index(nx.star_graph(5000), backend="graphla")
+
+
+@settings(max_examples=40)
+@given(graphs(), st.sampled_from([0.8, 1, 0]), st.data())
+def test_the_centrality_of_common_neighbors_agrees(G, alpha, data):
+    pairs = data.draw(pairs_of(G, 6))
+    assert_agree("common_neighbor_centrality", G, pairs, alpha)
+
+
 @pytest.mark.parametrize("name", SCORES[-3:])
 @pytest.mark.parametrize("known", [[], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
 def test_nodes_without_a_community_are_refused_as_in_networkx(name, known):

@@ -7,9 +7,10 @@ from typing import Any
 import networkx as nx
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.networkx_backend.agreement import assert_agree, call
-from tests.networkx_backend.drawn import DIRECTED, UNDIRECTED, weighted_graphs, with_nodes
+from tests.networkx_backend.drawn import DIRECTED, SIMPLE, UNDIRECTED, weighted_graphs, with_nodes
 
 # Run fewer examples, because each of them calls many functions.
 few = settings(max_examples=settings().max_examples // 3)
@@ -77,3 +78,12 @@ def test_the_null_graph_raises_the_exceptions_of_networkx(kind: Any) -> None:
         names = ["is_weakly_connected", "is_strongly_connected", "is_semiconnected", "condensation"]
     for name in names:
         assert_agree(name, kind())
+
+
+@few
+@given(weighted_graphs(SIMPLE), st.integers(1, 4))
+def test_k_edge_connected_components_agree(G: Any, k: int) -> None:
+    G.remove_edges_from(list(nx.selfloop_edges(G)))
+    found = call("k_edge_components", G, k, backend="graphla")
+    expected = call("k_edge_components", G, k, backend="networkx")
+    assert sorted(map(str, map(sorted, found))) == sorted(map(str, map(sorted, expected)))

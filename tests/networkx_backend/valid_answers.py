@@ -3,4 +3,12 @@
 `contracts.py` verifies each of these answers.
 """
 
-VALID: dict[str, str] = {}
+VALID: dict[str, str] = {
+    "algorithms/community/tests/test_louvain.py::test_multigraph": (
+        "The test expects equal communities for graphs in which one edge weighs 10 and 13."
+    ),
+    "algorithms/tests/test_dag.py::TestDAG::test_topological_sort6": (
+        "The test changes the graph between two items and expects an error; graphla has found the "
+        "whole order at the call."
+    ),
+}

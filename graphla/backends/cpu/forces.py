@@ -8,6 +8,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.layout import row_of_entry
+from graphla.backends.cpu.loops.forces import BLOCK, SCRATCH
 from graphla.backends.requests import Forces
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -56,13 +57,14 @@ def _repel(request: Forces) -> Array:
     sums, stop = np.zeros((AXES, n)), np.zeros(1, np.int64)
     has_size = request.size is not None
     size = request.size if request.size is not None else np.zeros(n)
-    arrays = (*axes, request.mass, size, *sums, stop)
-    loop = load("forces.repel", (numba_ops.nothing,), arrays)
-    count = min(4 * threads, -(-n // 64)) if threads > 1 else 1
+    count = max(1, min(4 * threads, n // int(BLOCK))) if threads > 1 else 1
     ends = [n * k // count for k in range(count + 1)]
+    parts = [(k, *each, int(has_size)) for k, each in enumerate(pairwise(ends))]
+    arrays = (axes.ravel(), request.mass, size, sums.ravel(), np.empty(count * int(SCRATCH)), stop)
+    loop = load("forces.repel", (numba_ops.nothing,), arrays)
 
     def compute() -> None:
-        run(lambda *part: loop(*arrays, *part, int(has_size)), list(pairwise(ends)), threads, stop)
+        run(lambda *part: loop(*arrays, *part), parts, threads, stop)
 
     apart(compute, stop, threads, n * n)
     return sums[:dim].T * (request.scaling * request.mass[:, None])

@@ -64,7 +64,7 @@ class _Growth:
         trees = Trees(parents, best, weights, np.array(bounds, self.values.dtype))
         words = np.empty(m, np.int64)  # usually most of it is never touched and takes no memory
         operands = rows, trees, words, self.flags, stop
-        self.loop = load("forest.grow", (numba_ops.sharing, threads > 1), operands)
+        self.loop = load("forest.grow", (numba_ops.sharing, True), operands)
         self.arguments = (*rows, *trees, words, self.flags, stop, int(is_maximum))
         self.indptr = upper.indptr
         self.rows, self.vertices = row_parts(upper.indptr, threads), even_parts(n, n + m, threads)

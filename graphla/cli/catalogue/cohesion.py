@@ -113,9 +113,4 @@ COHESION = (
         ("attachment",),
         fills="neighbors",
     ),
-    Algorithm(
-        "generalized_degree",
-        "for each vertex, how many of its edges are in how many triangles",
-        ("edges",),
-    ),
 )

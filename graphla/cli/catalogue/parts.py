@@ -18,6 +18,17 @@ PARTS = (
     Algorithm(
         "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
     ),
+    Algorithm("bridges", "the edges whose removal disconnects a component", ("weight",)),
+    Algorithm(
+        "articulation_points",
+        "the vertices whose removal disconnects a component",
+        ("articulation",),
+    ),
+    Algorithm(
+        "biconnected_components",
+        "for each edge, the number of its biconnected component",
+        ("component",),
+    ),
     Algorithm("core_numbers", "for each vertex, the largest k whose k-core contains it", ("core",)),
     Algorithm(
         "k_core",

@@ -145,6 +145,18 @@ PATHS = (
         tell=_answer_reachable,
     ),
     Algorithm(
+        "descendants",
+        "the vertices reachable from a vertex, without this vertex",
+        ("reached",),
+        tell=_answer_reachable,
+    ),
+    Algorithm(
+        "ancestors",
+        "the vertices from which a vertex is reachable, without this vertex",
+        ("reached",),
+        tell=_answer_reachable,
+    ),
+    Algorithm(
         "transitive_closure",
         "for each vertex, all vertices reachable from it",
         ("reached",),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends.cpu.loops.components import join
-from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
+from graphla.backends.cpu.loops.placeholder_ops import compare_and_swap
 
 BATCH = np.uint64(1023)
 ONE = np.uint64(1)
@@ -51,42 +51,44 @@ def comes_before(w, x, greatest):
     return w > x if greatest else w < x
 
 
-def place_of(a: Rows, word):
+def place_of(indptr, word):
     """Return the position of an edge in the matrix."""
-    return np.uint64(a.indptr[np.uint64(word) >> HALF]) + np.uint64(word & LOWER)
+    return np.uint64(indptr[np.uint64(word) >> HALF]) + np.uint64(word & LOWER)
 
 
-def offer(a: Rows, trees: Trees, tree, word, w, greatest):
-    """Make the edge the best of the tree, unless the present best comes before it."""
-    best, weights = trees.best, trees.weights
-    t = np.uint64(tree)
-    bound = weights[t]
-    if comes_before(bound, w, greatest):
-        return
-    held = best[t]
-    if held >= 0 and bound == w and held < word:
-        return
-    if not IS_SHARED:
-        best[t], weights[t] = word, w
-        return
-    while True:
+def may_replace(held, bound, word, w, greatest):
+    """Return whether an edge may come before the best edge of a tree.
+
+    The function takes numbers only: a call that passes arrays, even inlined, would count references
+    for each edge, and a scan would take several times as long.
+    """
+    is_known = (held >= 0) & (bound == w) & (held < word)
+    return not (comes_before(bound, w, greatest) | is_known)
+
+
+def replace(indptr, values, step, best, weights, t, word, w, greatest):
+    """Make the edge the best of tree t, unless the present best comes before it, atomically."""
+    held, is_stored = best[t], False
+    while not is_stored:
         if held >= 0:
-            x = a.values[place_of(a, held) * np.uint64(a.step)]
+            x = values[place_of(indptr, held) * step]
             if comes_before(x, w, greatest) or (x == w and held < word):
-                return
-        if compare_and_swap(best, t, held, word):
-            weights[t] = w
-            return
+                break
+        is_stored = compare_and_swap(best, t, held, word)
         held = best[t]
+    if is_stored:
+        weights[t] = w
 
 
 def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, start, stop):
-    """Offer the edges in rows start..stop - 1 to the trees at their ends, and return their number.
+    """Compare the edges in rows start..stop - 1 with the best edges of the trees at their ends.
 
-    `which` is ALL, LIGHT or HEAVY. If `lists` is set, list the edges that leave a tree.
+    Return the number of edges that leave a tree. `which` is ALL, LIGHT or HEAVY. If `lists` is set,
+    list these edges.
     """
-    indptr, indices, values, step = a
-    parents, most = trees.parents, trees.bounds[1]
+    indptr, indices, values = a.indptr, a.indices, a.values
+    parents, best, weights, most = trees.parents, trees.best, trees.weights, trees.bounds[1]
+    step = np.uint64(a.step)
     first = kept = np.uint64(indptr[np.uint64(start)])
     for i in range(np.uint64(start), np.uint64(stop)):
         if (i - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
@@ -94,7 +96,7 @@ def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, s
         u = parents[i]
         begin = np.uint64(indptr[i])
         for p in range(begin, np.uint64(indptr[i + ONE])):
-            w = values[p * np.uint64(step)]
+            w = values[p * step]
             if which != ALL and comes_before(most, w, greatest) != (which == HEAVY):
                 continue
             v = parents[np.uint64(indices[p])]
@@ -104,32 +106,37 @@ def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, s
             if lists:
                 words[kept] = word
             kept += ONE
-            offer(a, trees, u, word, w, greatest)
-            offer(a, trees, v, word, w, greatest)
+            for tree in (u, v):
+                t = np.uint64(tree)
+                if may_replace(best[t], weights[t], word, w, greatest):
+                    replace(indptr, values, step, best, weights, t, word, w, greatest)
     return np.int64(kept - first)
 
 
 def scan_words(a: Rows, trees: Trees, words, stop_flag, greatest, start, stop):
-    """Offer the edges in words[start:stop] to the trees at their ends, and return their number.
+    """Compare the edges in words[start:stop] with the best edges of the trees at their ends.
 
-    Edges that leave no tree are removed from the list; the others move to the front.
+    Return the number of edges that leave a tree. The other edges are removed from the list.
     """
-    parents = trees.parents
-    kept = np.uint64(start)
+    indptr, indices, values = a.indptr, a.indices, a.values
+    parents, best, weights = trees.parents, trees.best, trees.weights
+    step, kept = np.uint64(a.step), np.uint64(start)
     for e in range(np.uint64(start), np.uint64(stop)):
         if (e - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
             return STOPPED
         word = words[e]
-        p = place_of(a, word)
+        p = np.uint64(indptr[np.uint64(word) >> HALF]) + np.uint64(word & LOWER)
         u = parents[np.uint64(word) >> HALF]
-        v = parents[np.uint64(a.indices[p])]
+        v = parents[np.uint64(indices[p])]
         if u == v:
             continue
         words[kept] = word
         kept += ONE
-        w = a.values[p * np.uint64(a.step)]
-        offer(a, trees, u, word, w, greatest)
-        offer(a, trees, v, word, w, greatest)
+        w = values[p * step]
+        for tree in (u, v):
+            t = np.uint64(tree)
+            if may_replace(best[t], weights[t], word, w, greatest):
+                replace(indptr, values, step, best, weights, t, word, w, greatest)
     return np.int64(kept) - start
 
 
@@ -155,7 +162,8 @@ def grow(
         return scan_rows(a, kept_trees, kept_words, stop_flag, greatest, which, lists, start, stop)
     if action == SCAN_WORDS:
         return scan_words(a, kept_trees, kept_words, stop_flag, greatest, start, stop)
-    parents, best = kept_trees.parents, kept_trees.best
+    indptr, indices, last = a.indptr, a.indices, kept_trees.bounds[0]
+    parents, best, weights = kept_trees.parents, kept_trees.best, kept_trees.weights
     for v in range(np.uint64(start), np.uint64(stop)):
         if (v - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
             return STOPPED
@@ -165,9 +173,9 @@ def grow(
                 root = parents[np.uint64(root)]
             parents[v] = root
             best[v] = NONE
-            kept_trees.weights[v] = kept_trees.bounds[0]
+            weights[v] = last
         elif best[v] >= 0:
-            p = place_of(a, best[v])
+            p = place_of(indptr, best[v])
             out_flags[p] = True
-            join(parents, np.int32(best[v] >> np.int64(HALF)), a.indices[p])
+            join(parents, np.int32(best[v] >> np.int64(HALF)), indices[p])
     return 0

@@ -86,6 +86,7 @@ def propose(links: Links, kept: Suitors, u):
     was faster, or NONE.
     """
     indptr, indices, values, words, step = links
+    weights, hashes = kept.weights, kept.hashes
     best, value, number, replaced, place = NONE, values[0], np.uint64(0), NONE, np.uint64(0)
     for p in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
         v = np.int64(indices[p])
@@ -96,9 +97,9 @@ def propose(links: Links, kept: Suitors, u):
         if best != NONE and not is_better(other, drawn, u, v, value, number, u, best):
             continue
         if step:
-            if other < kept.weights[np.uint64(v)]:
+            if other < weights[np.uint64(v)]:
                 continue
-        elif drawn < kept.hashes[np.uint64(v)]:
+        elif drawn < hashes[np.uint64(v)]:
             continue
         held = suitor_to_replace(links, kept, other, drawn, np.int64(u), v)
         if held != np.int64(u):
@@ -114,9 +115,9 @@ def propose(links: Links, kept: Suitors, u):
     else:
         kept.suitors[v] = np.int32(u)
     if step:
-        kept.weights[v] = value
+        weights[v] = value
     else:
-        kept.hashes[v] = number
+        hashes[v] = number
     return np.int64(replaced)
 
 
