@@ -13,9 +13,13 @@ from graphla import algorithms
 from graphla.graph import Graph
 from graphla.networkx.graphs import nodes_of, structure, weighted
 from graphla.networkx.searches import Neighbors
-from graphla.networkx.selections import bunch, degrees, entries, is_node
+from graphla.networkx.selections import VERSION, bunch, degrees, entries, is_node
 from graphla.sparse import Matrix
 from graphla.traversal import many
+
+HAS_TREE_CENTER = VERSION >= (3, 5)
+HAS_TREE_CENTROID = VERSION >= (3, 6)
+"""Whether this version of NetworkX treats trees apart, and then rejects a graph without nodes."""
 
 BATCH = 64
 """Number of nodes whose distances are in memory at the same time."""
@@ -99,7 +103,7 @@ def center(
     if e is not None:
         least = min(e.values())
         return [v for v in e if e[v] == least]
-    if not len(G) and not G.directed and weight is None and not usebounds:
+    if HAS_TREE_CENTER and not (len(G) or G.directed or usebounds) and weight is None:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
     return nodes_of(G, _extreme(G, weight, algorithms.center, min).to_coo()[0])
 
@@ -148,14 +152,15 @@ def barycenter(G: Graph, weight: Any = None, attr: Any = None, sp: Any = None) -
         totals = np.array([sum(lengths.values()) for lengths in sp.values()])
         return [nodes[k] for k in (totals == totals.min()).nonzero()[0]] if nodes else []
     if not len(G):
-        if weight is None and not G.directed:
+        if HAS_TREE_CENTROID and weight is None and not G.directed:
             raise nx.NetworkXPointlessConcept("G has no nodes.")
         return []
     if not _is_connected(G):
         raise _disconnected()
     totals = _total_distances(G, weight)
     found = (totals == totals.min()).nonzero()[0]
-    if found.size == 2 and weight is None and not G.directed and _is_tree(G):
+    is_shortcut = HAS_TREE_CENTROID and weight is None and not G.directed
+    if found.size == 2 and is_shortcut and _is_tree(G):
         # In a tree, NetworkX lists first the one that is nearer to the first node.
         levels = algorithms.bfs(structure(G).matrix, 0, parents=False).levels.to_dense()
         found = found[np.argsort(levels[found], kind="stable")]

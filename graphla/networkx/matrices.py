@@ -10,7 +10,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.io import to_scipy_sparse
-from graphla.networkx.graphs import edge_ends, find, number, weighted, with_attributes
+from graphla.networkx.graphs import edge_ends, find, weighted, with_attributes
 from graphla.sparse import Matrix
 
 MISSING = "Node {} in nodelist is not in G"
@@ -98,20 +98,18 @@ def incidence_matrix(
         rows, columns = np.array(ends, np.int64).reshape(-1, 2).T
         if weight is not None:
             weights = _weights_of(G, rows, columns, weight)
-    count, places = rows.size, np.arange(rows.size)
+    count, kept = rows.size, rows != columns
+    places, weights = np.flatnonzero(kept), np.broadcast_to(weights, rows.shape)[kept]
+    rows, columns, n = rows[kept], columns[kept], len(G)
     if nodelist is not None:
-        position = np.full(len(G), -1, np.int64)
-        listed = [number(G, node) for node in nodelist]
-        position[listed] = np.arange(len(listed))
-        inside = (position[rows] >= 0) & (position[columns] >= 0) | (rows == columns)
-        if not inside.all():
+        listed = [k for node in nodelist if (k := find(G, node)) is not None]
+        if len(listed) < len(nodelist):
+            raise NotImplementedError("graphla needs nodes of the graph in nodelist")
+        position, n = np.full(n, -1, np.int64), len(listed)
+        position[listed] = np.arange(n)
+        rows, columns = position[rows], position[columns]
+        if (rows < 0).any() or (columns < 0).any():
             raise nx.NetworkXError("an end of an edge is not in nodelist")
-        rows, columns, n = position[rows], position[columns], len(listed)
-    else:
-        n = len(G)
-    weights = np.broadcast_to(weights, rows.shape)
-    kept = rows != columns
-    rows, columns, weights, places = (x[kept] for x in (rows, columns, weights, places))
     values = np.concatenate([-weights if oriented else weights, weights])
     indices = np.concatenate([rows, columns]), np.concatenate([places, places])
     wanted = np.float64 if dtype is None else dtype
@@ -187,10 +185,8 @@ def _adjacency(G: Graph, nodelist: Any, weight: str | None, dtype: Any = None) -
     if len(G) == 0:
         raise nx.NetworkXError("the graph has no nodes")
     A = weighted(G, weight, parallel="sum", dtype=dtype).matrix.to("cpu")
-    if not A.nvals and dtype is None:
-        A = Matrix("FP64", A.nrows, A.ncols)
     if nodelist is None:
-        return A
+        return _float_if_empty(A)
     if len(nodelist) == 0:
         raise nx.NetworkXError("nodelist has no nodes")
     listed = [find(G, node) for node in nodelist]
@@ -198,7 +194,12 @@ def _adjacency(G: Graph, nodelist: Any, weight: str | None, dtype: Any = None) -
         raise nx.NetworkXError(MISSING.format(nodelist[listed.index(None)]))
     if len(set(listed)) < len(listed):
         raise nx.NetworkXError("nodelist contains a node twice")
-    return A[listed, listed].new()
+    return _float_if_empty(A[listed, listed].new())
+
+
+def _float_if_empty(A: Matrix) -> Matrix:
+    """Return A, or a Matrix of floats if A has no entry."""
+    return A if A.nvals else Matrix("FP64", A.nrows, A.ncols)
 
 
 def _walk(

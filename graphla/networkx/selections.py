@@ -13,6 +13,9 @@ from graphla.graph.cached_properties import self_loops
 from graphla.io.entries import by_rows
 from graphla.networkx.graphs import find, weighted
 
+VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
+"""The version of NetworkX, because some results differ between versions."""
+
 EXACT = 2.0**53
 """Sums of integers up to this bound are exact in FP64."""
 

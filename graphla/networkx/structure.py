@@ -24,6 +24,7 @@ from graphla.networkx.graphs import (
     weighted,
 )
 from graphla.networkx.selections import (
+    VERSION,
     bunch,
     degrees,
     entries,
@@ -33,6 +34,9 @@ from graphla.networkx.selections import (
     refuse_loops,
 )
 from graphla.sparse import Matrix, Vector
+
+SCALED_FROM = 3, 5
+"""The version from which NetworkX computes structural holes without `nodes` in another way."""
 
 # --- efficiency ---------------------------------------------------------------------------------
 
@@ -90,6 +94,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
 
 def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Answer `networkx.constraint`."""
+    nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     values = _by_holes(G, nodes, weight, algorithms.constraint)
     if nodes is None:
         return dict(zip(G.labels, values.tolist(), strict=True))
@@ -102,6 +107,9 @@ def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, flo
 
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Answer `networkx.effective_size`."""
+    if VERSION < SCALED_FROM:
+        refuse_loops(G, "effective_size")
+    nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     if nodes is None:
         if G.directed or weight is not None:
             raise NotImplementedError(

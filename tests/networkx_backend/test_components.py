@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import networkx as nx
@@ -87,3 +88,9 @@ def test_k_edge_connected_components_agree(G: Any, k: int) -> None:
     found = call("k_edge_components", G, k, backend="graphla")
     expected = call("k_edge_components", G, k, backend="networkx")
     assert sorted(map(str, map(sorted, found))) == sorted(map(str, map(sorted, expected)))
+
+
+def test_a_subclass_that_computes_its_neighbors_is_read_by_its_methods() -> None:
+    kcomponents: Any = import_module("networkx.algorithms.approximation.kcomponents")
+    G = kcomponents._AntiGraph(nx.path_graph(4))
+    assert [set(part) for part in nx.connected_components(G, backend="graphla")] == [{0, 1, 2, 3}]

@@ -19,8 +19,9 @@ from semirings.exceptions import DimensionMismatch, GraphblasException, InvalidV
 class ConvergenceError(GraphblasException, RuntimeError):
     """Raised if an iteration does not converge within its maximum number of rounds.
 
-    Attributes:
-        rounds: the number of rounds.
+    Args:
+        message: the error message.
+        rounds: the number of rounds, which becomes an attribute.
     """
 
     def __init__(self, message: str, rounds: int | None = None):
