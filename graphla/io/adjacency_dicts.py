@@ -314,19 +314,10 @@ def _plain_dicts(G: Any) -> Mapping[Any, Any]:
     if has_plain_dicts(G):
         return G._adj
     if G.is_multigraph():
-<<<<<<< HEAD
-        adjacency = {
-            u: {v: dict(edges.items()) for v, edges in neighbors.items()}
-            for u, neighbors in G.adj.items()
-        }
-    else:
-        adjacency = {u: dict(neighbors.items()) for u, neighbors in G.adj.items()}
-=======
         adjacency = {u: {v: dict(edges.items()) for v, edges in G[u].items()} for u in G}
     else:
         # Some subclasses yield sets of neighbors in `adjacency()`.
         adjacency = {u: dict(G[u].items()) for u in G}
->>>>>>> main
     if not G.is_directed():
         _refuse_asymmetry(adjacency)
     return adjacency
