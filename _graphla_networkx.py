@@ -516,7 +516,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.effective_size",
         "products",
         "attribute_weight",
-        "A directed or weighted graph is rejected without `nodes`.",
+        "A multigraph is rejected, and a directed or weighted graph without `nodes`.",
     ),
     "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),

@@ -244,7 +244,7 @@ def is_isolate(G: Graph, n: Any) -> bool:
     """Answer `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
-        if isinstance(n, Iterable):  # NetworkX takes it for several nodes
+        if n is None or isinstance(n, Iterable):  # NetworkX takes it for several nodes
             return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)

@@ -174,6 +174,8 @@ def modularity_spectrum(G: Graph) -> np.ndarray:
     """Answer `networkx.modularity_spectrum`."""
     from scipy.linalg import eigvals
 
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
     return np.asarray(eigvals(modularity_matrix(G)))
 
 
@@ -208,6 +210,8 @@ def _walk(
     """Return the weights between some nodes, and alpha or, if the walk ignores it, 0.5."""
     if walk_type not in (None, "random", "lazy", "pagerank"):
         raise nx.NetworkXError("walk_type must be random, lazy, or pagerank")
+    if walk_type is None and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     if not 0 < alpha < 1:
         if walk_type == "pagerank":
             raise nx.NetworkXError("alpha must be between 0 and 1")

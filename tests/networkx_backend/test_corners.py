@@ -1,0 +1,84 @@
+"""Test calls on graphs without nodes or edges, on multigraphs, and with unusual values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from tests.networkx_backend.agreement import assert_agree, backends, call
+from tests.networkx_backend.drawn import KINDS, SIMPLE
+
+
+def refused(name: str, *args: Any, **kwargs: Any) -> str:
+    """Return why graphla rejects a call."""
+    with pytest.raises(NotImplementedError) as caught:
+        backends._registered_algorithms[name](*args, backend="graphla", **kwargs)
+    return str(caught.value.__cause__ or caught.value)
+
+
+# --- graphs without nodes or edges --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_assortativity_of_attributes_is_0_without_edges(kind: Any) -> None:
+    for G in (kind(), nx.empty_graph(2, create_using=kind)):
+        assert_agree("attribute_assortativity_coefficient", G, "color")
+    G = nx.path_graph(2, create_using=kind)
+    assert_agree("attribute_assortativity_coefficient", G, "color", [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_structural_holes_are_undefined_without_nodes(kind: Any) -> None:
+    for name in ("constraint", "effective_size"):
+        assert_agree(name, kind())
+
+
+def test_directed_laplacians_are_undefined_without_nodes() -> None:
+    for name in ("directed_laplacian_matrix", "directed_combinatorial_laplacian_matrix"):
+        for walk in (None, "random", "pagerank"):
+            assert_agree(name, nx.DiGraph(), walk_type=walk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("node", [None, 99, "absent", (1, 2)])
+def test_an_absent_node_is_an_isolate_as_in_networkx(kind: Any, node: Any) -> None:
+    assert_agree("is_isolate", nx.path_graph(3, create_using=kind), node)
+
+
+# --- multigraphs --------------------------------------------------------------------------------
+
+
+def test_bipartite_clustering_counts_parallel_edges_once() -> None:
+    G = nx.MultiGraph([(0, 3), (0, 3), (0, 4), (1, 3), (1, 4), (1, 4), (2, 4), (2, 5)])
+    for name in ("latapy_clustering", "bipartite_average_clustering"):
+        for mode in ("dot", "min", "max"):
+            assert_agree(name, G, mode=mode)
+    assert_agree("robins_alexander_clustering", G)
+    assert_agree("node_redundancy", G, [0, 1])
+    assert_agree("node_redundancy", nx.MultiGraph([(0, 1), (0, 1)]))
+    assert_agree("node_redundancy", G, [5, "absent"])
+
+
+def test_the_modularity_spectrum_of_a_multigraph_is_undefined() -> None:
+    for kind in KINDS[2:]:
+        assert_agree("modularity_spectrum", kind([(0, 1), (0, 1)]))
+
+
+def test_structural_holes_of_unsupported_multigraphs_are_rejected() -> None:
+    G = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 2), (0, 2)])
+    assert "multigraph" in refused("effective_size", G)
+    assert "multigraph" in refused("effective_size", G, [0])
+    assert "self-loops" in refused("constraint", G)
+
+
+def test_reciprocity_is_0_in_undirected_graphs() -> None:
+    G = nx.path_graph(3)
+    assert_agree("reciprocity", G)
+    assert_agree("overall_reciprocity", G)
+    assert "undirected" in refused("reciprocity", G, [0])
+    assert "keys" in refused("reciprocity", nx.MultiDiGraph([(0, 1), (0, 1), (1, 0)]))
+    for kind in SIMPLE:
+        assert isinstance(assert_agree("overall_reciprocity", kind()), nx.NetworkXError)
+    assert call("reciprocity", nx.DiGraph([(0, 1), (1, 0)]), backend="graphla") == 1
