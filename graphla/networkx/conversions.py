@@ -21,6 +21,7 @@ from graphla.networkx.graphs import (
     find,
     new_graph,
     nodes_of,
+    refuse_large,
     to_networkx,
 )
 
@@ -477,6 +478,7 @@ def _reduced(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
     """Return one value for each entry of a multigraph."""
     ends = np.cumsum(counts)
     if reduce in _REDUCE:
+        refuse_large(values)
         return _REDUCE[reduce].reduceat(values, ends - counts)
     listed = values.tolist()
     return np.array([reduce(listed[i:j]) for i, j in pairwise([0, *ends.tolist()])])

@@ -12,6 +12,7 @@ from networkx.algorithms import flow as flows
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.networkx.graphs import find, neighbor_lists, nodes_of, structure, weighted
+from graphla.networkx.selections import EXACT
 from graphla.sparse import Matrix
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -122,7 +123,10 @@ def _network(
         ends.append(k)
     if ends[0] == ends[1]:
         raise nx.NetworkXError("source and sink are the same node")
-    A = weighted(G, capacity, float("inf")).matrix.to("cpu")
+    A = weighted(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
+    values = A.to_csr(copy=False)[2]
+    if values.dtype.kind == "f" and np.abs(values[np.isfinite(values)]).sum() > EXACT:
+        raise NotImplementedError("sums of capacities might be rounded")
     # As in NetworkX, an edge with a capacity below 0 carries no flow.
     return (binary.max(A, 0).new(), *ends)
 

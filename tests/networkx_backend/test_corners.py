@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import networkx as nx
@@ -9,6 +10,8 @@ import pytest
 
 from tests.networkx_backend.agreement import assert_agree, backends, call
 from tests.networkx_backend.drawn import KINDS, SIMPLE
+
+set_edge_attributes: Any = nx.set_edge_attributes
 
 
 def refused(name: str, *args: Any, **kwargs: Any) -> str:
@@ -82,3 +85,39 @@ def test_reciprocity_is_0_in_undirected_graphs() -> None:
     for kind in SIMPLE:
         assert isinstance(assert_agree("overall_reciprocity", kind()), nx.NetworkXError)
     assert call("reciprocity", nx.DiGraph([(0, 1), (1, 0)]), backend="graphla") == 1
+
+
+# --- unusual weights ----------------------------------------------------------------------------
+
+WEIGHTED = {
+    "adjacency_spectrum": (),
+    "betweenness_centrality": (),
+    "constraint": (),
+    "cut_size": ([0, 1],),
+    "degree_mixing_dict": (),
+    "hyper_wiener_index": (),
+    "modularity": ([{0, 1}, {2, 3}],),
+    "single_source_bellman_ford": (0,),
+    "volume": ([0],),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.parametrize("weight", [math.inf, -math.inf, math.nan, 2**61, 1e200])
+def test_weights_whose_sums_might_overflow_are_rejected(name: str, weight: float) -> None:
+    G = nx.cycle_graph(4)
+    set_edge_attributes(G, weight, "weight")
+    options = {} if name == "adjacency_spectrum" else {"weight": "weight"}
+    assert "sums of weights might overflow" in refused(name, G, *WEIGHTED[name], **options)
+
+
+def test_sums_of_long_distances_do_not_overflow() -> None:
+    G = nx.cycle_graph(5)
+    set_edge_attributes(G, 2**53, "weight")
+    for name in ("wiener_index", "hyper_wiener_index", "schultz_index", "gutman_index"):
+        assert_agree(name, G, "weight")
+
+
+def test_flows_that_floats_would_round_are_rejected() -> None:
+    G = nx.DiGraph([(0, 1, {"capacity": 1e100}), (1, 2, {"capacity": 3.0}), (0, 2)])
+    assert "rounded" in refused("maximum_flow", G, 0, 1)
