@@ -202,12 +202,12 @@ def modularity(
     resolution: float = 1,
 ) -> float:
     """Answer `networkx.community.modularity`."""
+    A = weighted(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
         graph: Any = G
         raise NotAPartition(graph, listed)
-    A = weighted(G, weight, parallel="sum").matrix
     if not A.nvals or not A.reduce_scalar(monoid.plus).get(0):
         raise ZeroDivisionError("division by zero")
     options = {"resolution": resolution, "directed": G.directed}

@@ -121,3 +121,33 @@ def test_sums_of_long_distances_do_not_overflow() -> None:
 def test_flows_that_floats_would_round_are_rejected() -> None:
     G = nx.DiGraph([(0, 1, {"capacity": 1e100}), (1, 2, {"capacity": 3.0}), (0, 2)])
     assert "rounded" in refused("maximum_flow", G, 0, 1)
+
+
+# --- iterators ----------------------------------------------------------------------------------
+
+TAKE_NODES: dict[str, tuple[Any, ...]] = {
+    "average_neighbor_degree": ("out", "out"),
+    "degree_assortativity_coefficient": ("out", "in", "weight"),
+    "multi_source_dijkstra_path": (),
+    "node_redundancy": (),
+    "projected_graph": (),
+    "to_numpy_array": (),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_NODES)
+def test_iterators_are_rejected_and_not_consumed(name: str) -> None:
+    nodes = iter([0, 1])
+    assert "iterator" in str(call(name, nx.path_graph(3), *TAKE_NODES[name], nodes,
+                                  backend="graphla"))  # fmt: skip
+    assert list(nodes) == [0, 1]
+
+
+def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
+    G = nx.path_graph(3)
+    found = call("modularity", G, nx.connected_components(G), backend="graphla")
+    assert found == call("modularity", G, [{0, 1, 2}], backend="networkx")
+    set_edge_attributes(G, "text", "weight")
+    parts = iter([{0}, {1, 2}])
+    assert "text" in refused("modularity", G, parts)
+    assert list(parts) == [{0}, {1, 2}]
