@@ -19,10 +19,10 @@ from graphla.networkx.graphs import (
     edge_dicts,
     edges_of,
     find,
-    new_graph,
     nodes_of,
     refuse_large,
     to_networkx,
+    with_attributes,
 )
 
 _REDUCE: dict[Any, Any] = {sum: np.add, min: np.minimum, max: np.maximum}
@@ -204,8 +204,7 @@ def to_pandas_edgelist(
 
     if nodelist is not None:
         raise NotImplementedError("graphla lists the edges of all nodes only")
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=G.weight_name or "weight")
+    G = with_attributes(G)
     edges, data = edges_of(G, keys=True), list(_listed_data(G))
     names = dict.fromkeys(name for each in data for name in each)
     keys = {edge_key: 2} if G.is_multigraph() and edge_key is not None else {}
@@ -455,8 +454,7 @@ def _entries(
 
     The nodes are numbered by their positions in the list; None lists all nodes.
     """
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=G.weight_name or "weight")
+    G = with_attributes(G)
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)
     if not isinstance(values, np.ndarray) or values.dtype == bool:
         raise NotImplementedError(f"the edge attribute {weight!r} has values that are no numbers")

@@ -153,21 +153,21 @@ def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.adjacency_spectrum`."""
     from scipy.linalg import eigvals
 
-    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0)))
+    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0).astype(np.float64)))
 
 
 def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
-    return eigvalsh(laplacian_matrix(G, weight=weight).toarray())
+    return eigvalsh(laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def normalized_laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.normalized_laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
-    return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray())
+    return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def modularity_spectrum(G: Graph) -> np.ndarray:

@@ -8,7 +8,8 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from tests.networkx_backend.agreement import assert_agree, backends, call
+import graphla as gl
+from tests.networkx_backend.agreement import assert_agree, backends, call, difference, listed
 from tests.networkx_backend.drawn import KINDS, SIMPLE
 
 set_edge_attributes: Any = nx.set_edge_attributes
@@ -151,3 +152,30 @@ def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
     parts = iter([{0}, {1, 2}])
     assert "text" in refused("modularity", G, parts)
     assert list(parts) == [{0}, {1, 2}]
+
+
+# --- graphs of the user -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
+def test_a_graph_of_the_user_is_answered_as_its_networkx_graph(dtype: str) -> None:
+    values = [1] * 8 if dtype == "BOOL" else [2, 3, 4, 5, 2, 3, 4, 5]
+    ends = [0, 1, 2, 0, 1, 2, 3, 2], [1, 2, 3, 2, 0, 1, 2, 0]
+    values[3] = values[7]
+    A = gl.Matrix.from_coo(*ends, values, nrows=4, ncols=4, dtype=dtype)
+    A = gl.binary.plus(A | A.T).new().dup(dtype)
+    G = gl.Graph(A, directed=False)
+    H = G.to_networkx(None if dtype == "BOOL" else True)
+    parts = [{0, 1}, {2, 3}]
+    calls: list[tuple[str, Any]] = [
+        ("inter_community_edges", (parts,)),
+        ("inter_community_non_edges", (parts,)),
+        ("adjacency_spectrum", ()),
+        ("laplacian_spectrum", ()),
+        ("to_numpy_array", ()),
+        ("to_pandas_edgelist", ()),
+    ]
+    for name, args in calls:
+        expected = call(name, H, *args, backend="networkx")
+        found = listed(backends._registered_algorithms[name](G, *args))
+        assert difference(expected, found) is None, name
