@@ -223,6 +223,7 @@ def s_metric(G: Graph) -> float:
 
 def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
     """Answer `networkx.maximal_independent_set`."""
+    refuse_loops(G, "maximal_independent_set")
     chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
     if not chosen and not len(G):
         raise IndexError("Cannot choose from an empty sequence")

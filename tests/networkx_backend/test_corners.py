@@ -77,6 +77,10 @@ def test_structural_holes_of_unsupported_multigraphs_are_rejected() -> None:
     assert "self-loops" in refused("constraint", G)
 
 
+def test_an_independent_set_of_a_graph_with_self_loops_is_left_to_networkx() -> None:
+    assert "self-loops" in refused("maximal_independent_set", nx.Graph([(0, 0)]))
+
+
 def test_reciprocity_is_0_in_undirected_graphs() -> None:
     G = nx.path_graph(3)
     assert_agree("reciprocity", G)
