@@ -46,12 +46,13 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         True, or a sentence.
 
     Raises:
-        InvalidValue: `nx.config.backends.graphla.min_edges` is neither None nor a number.
+        InvalidValue: `nx.config.backends.graphla.min_edges` is neither None nor an integer of at
+            least 0.
     """
     least = config.backends.graphla.min_edges
-    if least is not None and not (isinstance(least, int | float) and least >= 0):
+    if least is not None and not (isinstance(least, int) and least >= 0):
         raise InvalidValue(
-            f"nx.config.backends.graphla.min_edges is {least!r}, but must be None or a number of "
+            f"nx.config.backends.graphla.min_edges is {least!r}, but must be None or an integer of "
             "at least 0"
         )
     graph = args[0] if args else kwargs.get("G")
