@@ -68,7 +68,7 @@ def lowest_common_ancestors(
         try:
             ends = exact_array(pairs if isinstance(pairs, np.ndarray) else list(pairs))
         except (TypeError, ValueError):  # `pairs` cannot be converted to an array
-            ends = np.empty(1)
+            ends = np.empty((1, 1))
         if ends.size and (ends.ndim != 2 or ends.shape[1] != 2):
             raise InvalidValue(f"pairs must be a list of pairs of vertices, not {pairs!r}")
         rows, columns = validation.vertices("pairs", ends.ravel(), n).reshape(-1, 2).T
