@@ -297,10 +297,12 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
     head, turns = 0, 0
+    if kept_stop[0]:
+        return MOVING
     while size:
+        turns += 1
         if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
-        turns += 1
         v = queue[head]
         head += 1
         if head == n:
