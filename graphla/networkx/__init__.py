@@ -19,7 +19,7 @@ from graphla.networkx import costs, graphs, rules
 from graphla.networkx.errors import translated
 
 config: Any = nx.config
-dispatchable: Any = backends._dispatchable
+dispatch: Any = backends
 
 
 class Backend:
@@ -32,7 +32,8 @@ class Backend:
         if name not in FUNCTIONS:
             raise AttributeError(f"the backend graphla has no function {name!r}")
         module, function = FUNCTIONS[name].target.rsplit(".", 1)
-        found = translated(getattr(import_module(f"graphla.networkx.{module}"), function))
+        implementation = getattr(import_module(f"graphla.networkx.{module}"), function)
+        found = translated(implementation, dispatch._registered_algorithms[name].graphs)
         setattr(self, name, found)
         return found
 
@@ -62,9 +63,14 @@ class Backend:
 
         Returns:
             A NetworkXGraph.
+
+        Raises:
+            NotImplementedError: the object is not a NetworkX graph.
         """
         if isinstance(graph, Graph):
             return graph
+        if not isinstance(graph, nx.Graph):
+            raise NotImplementedError(f"graphla does not read a {type(graph).__name__}")
         return graphs.convert(
             graph,
             edge_attrs,
@@ -108,7 +114,7 @@ class Backend:
         reason = getattr(rules, rule)(args, kwargs)
         if reason is None:
             return True
-        if dispatchable._is_testing:
+        if dispatch._dispatchable._is_testing:
             return reason
         raise NotImplementedError(f"graphla does not answer this call of {name}: {reason}")
 

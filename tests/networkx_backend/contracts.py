@@ -177,12 +177,76 @@ def positions(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None if len(shapes) <= 1 and are_finite else f"no positions: {found!r}"
 
 
+def lowest_ancestor(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any common ancestor without a descendant that is a common ancestor, too."""
+    G, ends = arguments["G"], (arguments["node1"], arguments["node2"])
+    if expected == found:
+        return None
+    common = set.intersection(*(nx.ancestors(G, v) | {v} for v in ends))
+    is_lowest = found in common and not nx.descendants(G, found) & common
+    return None if is_lowest else f"{found!r} is not a lowest common ancestor of {ends!r}"
+
+
+def lowest_ancestors(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any lowest common ancestor of each pair."""
+    if {frozenset(pair) for pair, _ in expected} != {frozenset(pair) for pair, _ in found}:
+        return f"expected the pairs {expected!r}, found {found!r}"
+    for (u, v), ancestor in found:
+        ends = {"G": arguments["G"], "node1": u, "node2": v}
+        if (problem := lowest_ancestor(None, ancestor, ends)) is not None:
+            return problem
+    return None
+
+
+def negative_cycle(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any closed walk of negative weight that the source reaches."""
+    G, weight = arguments["G"], arguments["weight"]
+    reached = nx.descendants(G, arguments["source"]) | {arguments["source"]}
+    if found[0] != found[-1] or not reached.issuperset(found):
+        return f"not a cycle that the source reaches: {found!r}"
+    total = sum(_least_weight(G, u, v, weight) for u, v in pairwise(found))
+    return None if total < 0 else f"the weight of {found!r} is {total}"
+
+
+def predecessors(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept other predecessors on shortest paths of the same lengths."""
+    G, weight = arguments["G"], arguments["weight"]
+    (before, lengths), (other, others) = expected, found
+    if (problem := difference(lengths, others)) is not None:
+        return problem
+    for u, parents in before.items():
+        if parents.keys() != other.get(u, {}).keys():
+            return f"expected the keys {list(parents)} for {u!r}, found {other.get(u)!r}"
+        for v, p in other[u].items():
+            path = others[u][p] + _least_weight(G, p, v, weight)
+            if (problem := difference(others[u][v], path)) is not None:
+                return f"{p!r} does not precede {v!r} on a shortest path from {u!r}: {problem}"
+    return None
+
+
+def _least_weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
+    """Return the least weight of the edges from u to v."""
+    edges = G[u][v].values() if G.is_multigraph() else [G[u][v]]
+    return min(data.get(weight, 1) for data in edges)
+
+
+def coloring(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept any coloring without equal neighbors that uses the colors from 0 on."""
+    G = arguments["G"]
+    same = [(u, v) for u, v in G.edges if u != v and found[u] == found[v]]
+    if found.keys() != expected.keys() or same:
+        return f"not a coloring: {found!r}"
+    used, most = set(found.values()), max((d for _, d in G.degree), default=0)
+    return None if used <= set(range(most + 1)) else f"uses the colors {used}"
+
+
 def _key(part: Any) -> Any:
     unordered = isinstance(part, Iterable) and not isinstance(part, str | bytes | tuple)
     return sorted(map(repr, part)) if unordered else repr(part)
 
 
 CONTRACTS: dict[str, Check] = {
+    "all_pairs_lowest_common_ancestor": lowest_ancestors,
     "asyn_lpa_communities": frequent_labels,
     "fast_label_propagation_communities": frequent_labels,
     "label_propagation_communities": in_any_order,
@@ -192,13 +256,18 @@ CONTRACTS: dict[str, Check] = {
     "louvain_partitions": of_each_level(communities),
     "maximal_independent_set": maximal_independent,
     "eppstein_matching": matching,
+    "find_negative_cycle": negative_cycle,
+    "floyd_warshall_predecessor_and_distance": predecessors,
     "forceatlas2_layout": positions,
+    "greedy_color": coloring,
     "hits": hub_scores,
     "hopcroft_karp_matching": matching,
     "maximum_flow": flow,
     "biconnected_component_edges": edge_sets,
     "connected_components": in_any_order,
     "dag_longest_path": longest_path,
+    "k_edge_components": in_any_order,
     "kosaraju_strongly_connected_components": in_any_order,
+    "lowest_common_ancestor": lowest_ancestor,
     "pagerank": within(1e-6),
 }

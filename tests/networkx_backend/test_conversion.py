@@ -149,3 +149,12 @@ def test_an_edge_attribute_is_not_read_from_the_matrix_of_a_converted_graph() ->
     C = backend.convert_from_nx(nx.path_graph(3), edge_attrs={"weight": 1})
     with pytest.raises(graphla.exceptions.InvalidValue, match="holds no edge attribute"):
         graphla.algorithms.pagerank(C, weight="weight")
+
+
+def test_an_object_that_is_not_a_graph_is_left_to_networkx():
+    G = nx.path_graph(4)
+    with pytest.raises(NotImplementedError):
+        nx.community.is_partition(G.nodes(), [{0, 1}, {2, 3}], backend="graphla")
+    priority: Any = nx.config.backend_priority
+    with priority(algos=["graphla"]):
+        assert nx.community.is_partition(G.nodes(), [{0, 1}, {2, 3}])
