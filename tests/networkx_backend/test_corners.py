@@ -158,6 +158,13 @@ def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
     assert list(parts) == [{0}, {1, 2}]
 
 
+def test_scores_that_count_nodes_are_integers() -> None:
+    G = nx.path_graph(4)
+    nx.set_node_attributes(G, 1, "community")
+    scores = assert_agree("cn_soundarajan_hopcroft", G, [(0, 2), (0, 3)])
+    assert [type(score) for _, _, score in scores] == [int, int]
+
+
 # --- graphs of the user -------------------------------------------------------------------------
 
 
