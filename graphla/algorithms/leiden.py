@@ -47,7 +47,7 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_first, plus_first
 
 ITERATIONS = 2
-"""How often the method runs; it starts from the communities that it found the time before."""
+"""Number of runs of the method; each starts from the communities of the previous run."""
 
 Move = Callable[[Matrix, Vector, Vector, float, int, Vector | None], Vector]
 Refine = Callable[[Matrix, Vector, Vector, Vector, float, int], Vector]

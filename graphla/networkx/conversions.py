@@ -30,7 +30,7 @@ _REDUCE: dict[Any, Any] = {sum: np.add, min: np.minimum, max: np.maximum}
 def from_scipy_sparse_array(
     A: Any, parallel_edges: bool = False, create_using: Any = None, edge_attribute: Any = "weight"
 ) -> Any:
-    """Answer `networkx.from_scipy_sparse_array`."""
+    """Implement `networkx.from_scipy_sparse_array`."""
     directed, multigraph = _kind(create_using)
     _refuse_shape(A)
     values = _numbers(A.dtype)
@@ -52,7 +52,7 @@ def from_numpy_array(
     *,
     nodelist: Any = None,
 ) -> Any:
-    """Answer `networkx.from_numpy_array`."""
+    """Implement `networkx.from_numpy_array`."""
     directed, multigraph = _kind(create_using)
     if A.ndim != 2:
         raise nx.NetworkXError(f"Input array must be 2D, not {A.ndim}")
@@ -63,7 +63,7 @@ def from_numpy_array(
     if len(nodes) != A.shape[0]:
         raise ValueError("nodelist must have the same length as A.shape[0]")
     if len(set(nodes)) < len(nodes):
-        raise NotImplementedError("graphla does not merge nodes that nodelist has twice")
+        raise NotImplementedError("graphla does not accept a nodelist with duplicates")
     values = _numbers(A.dtype)
     rows, columns = A.nonzero()
     elements, counts = A[rows, columns], None
@@ -75,7 +75,7 @@ def from_numpy_array(
 
 
 def from_pandas_adjacency(df: Any, create_using: Any = None) -> Any:
-    """Answer `networkx.from_pandas_adjacency`."""
+    """Implement `networkx.from_pandas_adjacency`."""
     try:
         table = df[df.index]
     except Exception as error:
@@ -94,7 +94,7 @@ def from_pandas_edgelist(
     create_using: Any = None,
     edge_key: Any = None,
 ) -> Any:
-    """Answer `networkx.from_pandas_edgelist`."""
+    """Implement `networkx.from_pandas_edgelist`."""
     directed, multigraph = _kind(create_using)
     if multigraph:
         from_pandas: Any = nx.from_pandas_edgelist
@@ -126,7 +126,7 @@ def to_numpy_array(
     weight: Any = "weight",
     nonedge: Any = 0.0,
 ) -> np.ndarray:
-    """Answer `networkx.to_numpy_array`."""
+    """Implement `networkx.to_numpy_array`."""
     nodes = list(G) if nodelist is None else list(nodelist)
     known = set(nodes)
     if strange := {node for node in known if find(G, node) is None}:
@@ -153,7 +153,7 @@ def to_numpy_array(
 def to_scipy_sparse_array(
     G: Graph, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
 ) -> Any:
-    """Answer `networkx.to_scipy_sparse_array`."""
+    """Implement `networkx.to_scipy_sparse_array`."""
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
     nodes = list(G) if nodelist is None else list(nodelist)
@@ -182,7 +182,7 @@ def to_pandas_adjacency(
     weight: Any = "weight",
     nonedge: Any = 0.0,
 ) -> Any:
-    """Answer `networkx.to_pandas_adjacency`."""
+    """Implement `networkx.to_pandas_adjacency`."""
     import pandas as pd
 
     M = to_numpy_array(G, nodelist, dtype, order, multigraph_weight, weight, nonedge)
@@ -198,7 +198,7 @@ def to_pandas_edgelist(
     dtype: Any = None,
     edge_key: Any = None,
 ) -> Any:
-    """Answer `networkx.to_pandas_edgelist`."""
+    """Implement `networkx.to_pandas_edgelist`."""
     import pandas as pd
 
     if nodelist is not None:
@@ -231,17 +231,17 @@ def _listed_data(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
 
 
 def isolates(G: Graph) -> Iterable[Any]:
-    """Answer `networkx.isolates`."""
+    """Implement `networkx.isolates`."""
     return iter(nodes_of(G, (_degrees(G) == 0).nonzero()[0]))
 
 
 def number_of_isolates(G: Graph) -> int:
-    """Answer `networkx.number_of_isolates`."""
+    """Implement `networkx.number_of_isolates`."""
     return int((_degrees(G) == 0).sum())
 
 
 def is_isolate(G: Graph, n: Any) -> bool:
-    """Answer `networkx.is_isolate`."""
+    """Implement `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
         if isinstance(n, Iterable):  # NetworkX takes it for several nodes
@@ -251,7 +251,7 @@ def is_isolate(G: Graph, n: Any) -> bool:
 
 
 def number_of_selfloops(G: Graph) -> int:
-    """Answer `networkx.number_of_selfloops`."""
+    """Implement `networkx.number_of_selfloops`."""
     if not isinstance(G, NetworkXGraph) or not G.is_multigraph():
         return G.self_loops
     entries = G._entries
@@ -259,7 +259,7 @@ def number_of_selfloops(G: Graph) -> int:
 
 
 def is_empty(G: Graph) -> bool:
-    """Answer `networkx.is_empty`."""
+    """Implement `networkx.is_empty`."""
     return G._matrix.nvals == 0
 
 
@@ -322,8 +322,9 @@ def _graph(
 ) -> NetworkXGraph:
     """Return the graph of the entries of a matrix, as NetworkX builds it by rows.
 
-    In an undirected graph (j, i) replaces (i, j) if it follows; an undirected multigraph takes the
-    entries with i <= j only. `counts` gives the number of parallel edges of each entry.
+    In an undirected graph, the later of (i, j) and (j, i) replaces the earlier one; in an
+    undirected multigraph, only the entries with i <= j count. `counts` gives the number of parallel
+    edges of each entry.
     """
     places = rows.astype(np.int64) * len(nodes) + columns
     steps = np.diff(places)
@@ -458,7 +459,7 @@ def _entries(
         G = new_graph(G, weight=G.weight_name or "weight")
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)
     if not isinstance(values, np.ndarray) or values.dtype == bool:
-        raise NotImplementedError(f"the edge attribute {weight!r} has values that are no numbers")
+        raise NotImplementedError(f"the edge attribute {weight!r} has values that are not numbers")
     entries = G._entries
     rows, columns = entries.rows, entries.columns
     if G.is_multigraph() and values.size:

@@ -1,4 +1,4 @@
-"""Sizes of cuts, and expansion, for NetworkX."""
+"""Cut sizes and expansions for NetworkX."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KNOWN = (list, tuple, set, frozenset, dict, range)
 
 
 def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.cut_size`."""
+    """Implement `networkx.cut_size`."""
     source = _members(G, S)
     if T is None and G.directed:
         raise NotImplementedError("graphla needs both sides of a cut of a directed graph")
@@ -25,14 +25,14 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     forward = source[rows] & target[columns]
     backward = target[rows] & source[columns]
     if G.directed:
-        # An edge within both sides counts for each of them.
+        # If both ends of an edge are in both sides, the edge counts twice.
         sides = (each[rows] & (forward | backward) for each in (source, target))
         return sum(values[side].sum().item() for side in sides)
     return values[(forward | backward) & (rows <= columns)].sum().item()
 
 
 def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
-    """Answer `networkx.volume`."""
+    """Implement `networkx.volume`."""
     _members(G, S)
     A = weighted(G, weight, parallel="sum").matrix
     degrees = A.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
@@ -43,33 +43,33 @@ def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
 
 
 def normalized_cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.normalized_cut_size`."""
+    """Implement `networkx.normalized_cut_size`."""
     T = _rest(G, S) if T is None else T
     size = cut_size(G, S, T, weight)
     return size * (1 / volume(G, S, weight) + 1 / volume(G, T, weight))
 
 
 def conductance(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.conductance`."""
+    """Implement `networkx.conductance`."""
     T = _rest(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(volume(G, S, weight), volume(G, T, weight))
 
 
 def edge_expansion(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.edge_expansion`."""
+    """Implement `networkx.edge_expansion`."""
     T = _rest(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(len(S), len(T))
 
 
 def mixing_expansion(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.mixing_expansion`."""
+    """Implement `networkx.mixing_expansion`."""
     rows, columns = edge_ends(G)
     edges = rows.size if G.directed else int((rows <= columns).sum())
     return cut_size(G, S, T, weight) / (2 * edges)
 
 
 def node_expansion(G: Graph, S: Any) -> float:
-    """Answer `networkx.node_expansion`."""
+    """Implement `networkx.node_expansion`."""
     source = _members(G, S)
     if any(find(G, node) is None for node in S):
         raise nx.NetworkXError("a node of S is not in the graph")
@@ -77,7 +77,7 @@ def node_expansion(G: Graph, S: Any) -> float:
 
 
 def boundary_expansion(G: Graph, S: Any) -> float:
-    """Answer `networkx.boundary_expansion`."""
+    """Implement `networkx.boundary_expansion`."""
     source = _members(G, S)
     return int((_neighbors(G, source) & ~source).sum()) / len(S)
 
@@ -103,7 +103,7 @@ def _weights(G: Graph, weight: str | None) -> np.ndarray:
         return np.ones(edge_ends(G)[0].size, np.int64)
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
-        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
     return values.astype(np.int64) if values.dtype == bool else values
 
 

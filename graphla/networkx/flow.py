@@ -27,7 +27,7 @@ def maximum_flow(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> tuple[Any, dict[Any, dict[Any, Any]]]:
-    """Answer `networkx.maximum_flow`."""
+    """Implement `networkx.maximum_flow`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
     value, found = _bounded(algorithms.maximum_flow, A, *ends)
     csr = found.to_csr(copy=False)
@@ -42,7 +42,7 @@ def maximum_flow_value(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Answer `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
+    """Implement `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
     return _bounded(algorithms.maximum_flow, A, *ends).value
 
@@ -55,7 +55,7 @@ def minimum_cut(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> tuple[Any, tuple[set[Any], set[Any]]]:
-    """Answer `networkx.minimum_cut`."""
+    """Implement `networkx.minimum_cut`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
     value, side = _bounded(algorithms.minimum_cut, A, *ends)
     is_near = side.to_dense(False)
@@ -64,7 +64,7 @@ def minimum_cut(
 
 
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:
-    """Answer `networkx.bipartite.hopcroft_karp_matching` and `eppstein_matching`."""
+    """Implement `networkx.bipartite.hopcroft_karp_matching` and `eppstein_matching`."""
     if G.directed:
         raise NotImplementedError("graphla matches the nodes of undirected graphs")
     A = structure(G).matrix

@@ -22,20 +22,20 @@ MISSING = "Node {} in nodelist is not in G"
 def adjacency_matrix(
     G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight"
 ) -> Any:
-    """Answer `networkx.adjacency_matrix`."""
+    """Implement `networkx.adjacency_matrix`."""
     A = to_scipy_sparse(_adjacency(G, nodelist, weight))
     return A if dtype is None else A.astype(dtype)
 
 
 def laplacian_matrix(G: Graph, nodelist: Any = None, weight: str | None = "weight") -> Any:
-    """Answer `networkx.laplacian_matrix`."""
+    """Implement `networkx.laplacian_matrix`."""
     return to_scipy_sparse(algorithms.laplacian_matrix(_adjacency(G, nodelist, weight)))
 
 
 def normalized_laplacian_matrix(
     G: Graph, nodelist: Any = None, weight: str | None = "weight"
 ) -> Any:
-    """Answer `networkx.normalized_laplacian_matrix`."""
+    """Implement `networkx.normalized_laplacian_matrix`."""
     return to_scipy_sparse(algorithms.normalized_laplacian_matrix(_adjacency(G, nodelist, weight)))
 
 
@@ -46,7 +46,7 @@ def directed_laplacian_matrix(
     walk_type: str | None = None,
     alpha: float = 0.95,
 ) -> np.ndarray:
-    """Answer `networkx.directed_laplacian_matrix`."""
+    """Implement `networkx.directed_laplacian_matrix`."""
     A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
     return algorithms.directed_laplacian_matrix(A, True, walk_type, alpha).to_dense(0.0)
 
@@ -58,7 +58,7 @@ def directed_combinatorial_laplacian_matrix(
     walk_type: str | None = None,
     alpha: float = 0.95,
 ) -> np.ndarray:
-    """Answer `networkx.directed_combinatorial_laplacian_matrix`."""
+    """Implement `networkx.directed_combinatorial_laplacian_matrix`."""
     A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
     return algorithms.directed_combinatorial_laplacian_matrix(A, True, walk_type, alpha).to_dense(
         0.0
@@ -66,7 +66,7 @@ def directed_combinatorial_laplacian_matrix(
 
 
 def modularity_matrix(G: Graph, nodelist: Any = None, weight: str | None = None) -> np.ndarray:
-    """Answer `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
+    """Implement `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
     return algorithms.modularity_matrix(_adjacency(G, nodelist, weight), True).to_dense()
 
 
@@ -79,7 +79,7 @@ def incidence_matrix(
     *,
     dtype: Any = None,
 ) -> Any:
-    """Answer `networkx.incidence_matrix`."""
+    """Implement `networkx.incidence_matrix`."""
     from scipy.sparse import coo_array
 
     weights: Any = 1.0
@@ -135,7 +135,7 @@ def edge_attribute(G: Graph, weight: str) -> np.ndarray:
     """Return the weight of each element of edge data, which must be a number."""
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
-        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
     return values
 
 
@@ -150,28 +150,28 @@ def _end(G: Graph, node: Any) -> int:
 
 
 def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.adjacency_spectrum`."""
+    """Implement `networkx.adjacency_spectrum`."""
     from scipy.linalg import eigvals
 
     return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0)))
 
 
 def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.laplacian_spectrum`."""
+    """Implement `networkx.laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
     return eigvalsh(laplacian_matrix(G, weight=weight).toarray())
 
 
 def normalized_laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.normalized_laplacian_spectrum`."""
+    """Implement `networkx.normalized_laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
     return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray())
 
 
 def modularity_spectrum(G: Graph) -> np.ndarray:
-    """Answer `networkx.modularity_spectrum`."""
+    """Implement `networkx.modularity_spectrum`."""
     from scipy.linalg import eigvals
 
     return np.asarray(eigvals(modularity_matrix(G)))
@@ -216,5 +216,5 @@ def _walk(
         alpha = 0.5
     A = _adjacency(G, nodelist, weight, "FP64")
     if A.nrows < 3 or A.nrows < len(G):
-        raise NotImplementedError("graphla answers for all nodes of a graph with at least three")
+        raise NotImplementedError("graphla needs all nodes of a graph with at least three nodes")
     return A, alpha

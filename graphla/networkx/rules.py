@@ -1,7 +1,8 @@
 """Rules that reject arguments before NetworkX converts the graph.
 
-A rule takes the positional and the keyword arguments of a call and returns the reason for a refusal
-as a sentence, or None. It must be fast and must not consume an iterator or a random generator.
+A rule takes the positional and the keyword arguments of a call. It returns None, or a sentence that
+says why graphla rejects the call. It must be fast, and must not consume an iterator or a random
+generator.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
     """
     weight = kwargs.get("weight")
     if callable(weight) or any(map(callable, args[1:])):
-        return "the weight is a function, but graphla reads the name of an edge attribute"
+        return "the weight is a function, but graphla supports only names of edge attributes here"
     return None
 
 
@@ -55,7 +56,7 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         The reason, or None.
     """
     if callable(argument(args, kwargs, 2, "distance")):
-        return "the distance is a function, but graphla reads the name of an edge attribute"
+        return "the distance is a function, but graphla supports only names of edge attributes here"
     return None
 
 
@@ -113,7 +114,7 @@ def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         The reason, or None.
     """
     if _graph(args, kwargs).is_directed():
-        return "the graph is directed, and graphla answers this for undirected graphs"
+        return "the graph is directed, but graphla supports only undirected graphs here"
     return None
 
 
@@ -128,7 +129,7 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
         The reason, or None.
     """
     if argument(args, kwargs, 2, "multigraph"):
-        return "multigraph is true, but graphla builds no parallel edges"
+        return "multigraph is true, but graphla does not build parallel edges here"
     return None
 
 
@@ -159,9 +160,9 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     strategy = argument(args, kwargs, 1, "strategy", "largest_first")
     if strategy not in ("largest_first", "random_sequential"):
-        return f"strategy is {strategy!r}, but graphla has largest_first and random_sequential"
+        return f"strategy is {strategy!r}, but graphla supports largest_first and random_sequential"
     if argument(args, kwargs, 2, "interchange", False):
-        return "interchange is true, but graphla does not change colors again"
+        return "interchange is true, but graphla does not interchange colors"
     return undirected(args, kwargs)
 
 
@@ -185,7 +186,7 @@ def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
 
 
 def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a missing `ebunch`, which stands for all pairs of nodes, and an iterator.
+    """Reject an iterator `ebunch`, and a missing one, which stands for all pairs of nodes.
 
     Args:
         args: the positional arguments.

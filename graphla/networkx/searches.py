@@ -1,8 +1,8 @@
 """Searches that visit the nodes in the order of NetworkX.
 
-On the CPU the searches visit the neighbors of a node in the order of NetworkX's dictionaries. So
-ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched there, and
-nodes at the same distance are in node order.
+On the CPU, the searches visit the neighbors of a node in the order of NetworkX's dictionaries, so
+ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched on the GPU,
+where nodes at the same distance are in node order.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ LONGEST = 1 << 62
 
 @contextmanager
 def paused_collection() -> Iterator[None]:
-    """In a `with` block, do not collect garbage.
+    """Disable garbage collection inside a `with` block.
 
-    A collection visits all lists that exist, and many new lists would cause many collections.
+    A collection visits all existing lists, and creating many lists would start many collections.
     """
     is_enabled = gc.isenabled()
     gc.disable()
@@ -88,7 +88,7 @@ class Tree:
         return paths
 
     def path(self, target: int) -> list[Any]:
-        """Return the path from its source to one reached vertex."""
+        """Return the path from a source to one reached vertex."""
         before = np.full(len(self.G), -1, np.int64)
         before[self.order] = self.parents
         path = [target]
@@ -103,15 +103,15 @@ class Tree:
 
 
 class Neighbors:
-    """The neighbors of each vertex in the order of NetworkX, for any number of searches.
+    """The neighbors of each vertex in NetworkX's order, which any number of searches may use.
 
     Args:
         G: the graph.
         weight: the edge attribute for lengths; None makes each length 1. It may also be a function
-            of two nodes and the data of their edge, which returns None for a hidden edge. In
-            contrast to NetworkX, it is called for all edges.
+            of two nodes and the data of their edge, which returns None for a hidden edge. Unlike in
+            NetworkX, the function is called for all edges before any search.
         default: the length of an edge that lacks the attribute.
-        parallel: which of parallel edges counts: "min" or "max".
+        parallel: which length parallel edges have: the least ("min") or the greatest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
         bellman_ford: whether the lengths are for the algorithm of Bellman and Ford. Dijkstra's
             algorithm treats negative weights as NetworkX does.
@@ -363,7 +363,7 @@ class Neighbors:
 def neighbors_of(
     G: Graph, weight: Any = None, *, reverse: bool = False, bellman_ford: bool = False
 ) -> Neighbors:
-    """Return the `Neighbors` of a graph, which are kept for later searches.
+    """Return the `Neighbors` of a graph, which are cached for later searches.
 
     Args:
         G: the graph.
@@ -433,7 +433,7 @@ def _search_in_python(
     count: int,
     target: int,
 ) -> int:
-    """Do what the loop `nearest_first` does, with Python's heap."""
+    """Compute what the loop `nearest_first` computes, with Python's heap."""
     heap = [(0, t, order[t]) for t in range(count)]
     mark, final, most = count, 0, cutoff[0]
     while heap:
@@ -455,7 +455,7 @@ def _search_in_python(
 
 
 def _search_with_negative(neighbors: Neighbors, arrays: Any, count: int, target: int) -> int:
-    """Do what the loop `nearest_first` does, although weights are negative.
+    """Compute what the loop `nearest_first` computes, but accept negative weights.
 
     As in NetworkX, a length is final when its vertex leaves the heap.
 
@@ -546,8 +546,8 @@ def present(G: Graph, node: Any) -> int:
 def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
     """Yield all paths from `source` to `target` that follow the given parents.
 
-    If the source has parents, because a cycle of weight 0 passes through it, NetworkX repeats some
-    paths. So does this function.
+    If the source has parents, because a cycle of weight 0 passes through it, some paths are
+    repeated, as in NetworkX.
 
     Args:
         source: a node.

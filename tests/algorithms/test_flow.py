@@ -87,7 +87,7 @@ def test_capacities_without_weights_are_1_and_labels_name_the_ends():
 
 
 @given(graphs(least=2, weights=st.floats(0, 1e6), dtype="FP64"))
-def test_flows_of_rounded_capacities_are_at_most_those_and_prove_their_cut(graph):
+def test_flows_of_rounded_capacities_respect_them_and_equal_their_cut(graph):
     A = graph.matrix()
     value, F = maximum_flow(A, 0, 1)
     dense, side = (

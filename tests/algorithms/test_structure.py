@@ -242,7 +242,7 @@ def test_voterank_matches_networkx(graph, count):
     assert found == nx.voterank(graph.networkx(), count)
 
 
-def test_a_graph_gives_labels():
+def test_results_have_the_labels_of_a_graph():
     edges = [("a", "b"), ("b", "c"), ("c", "d"), ("b", "e")]
     G = gl.Graph.from_edges(edges)
     H = nx.Graph(edges)

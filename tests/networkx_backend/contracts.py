@@ -1,6 +1,6 @@
-"""How a result may differ from NetworkX's and still be right.
+"""Check results that may differ from NetworkX's and still be correct.
 
-Each name of a function maps to a relation between the result of NetworkX and that of graphla. A
+Each function name maps to a check, which compares graphla's result with that of NetworkX. A
 function that is not listed must return an equal result (see `agreement.difference`).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from networkx_backend.agreement import difference
 
 Check = Callable[[Any, Any, dict[str, Any]], Any]
-"""Takes NetworkX's result, graphla's, and the arguments by name; returns a problem or None."""
+"""Takes both results and the arguments by name; returns a description of a problem, or None."""
 
 
 def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -27,7 +27,7 @@ def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type: a seed gives one result, but not NetworkX's."""
+    """Accept any result of the same type, because the same seed gives a different result."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
@@ -63,7 +63,11 @@ def matching(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     wrong = [u for u, v in found.items() if found.get(v) != u or not G.has_edge(u, v)]
     if wrong:
         return f"{wrong[0]!r} is matched wrongly"
-    return None if len(found) == len(expected) else f"{len(expected)} nodes, not {len(found)}"
+    return (
+        None
+        if len(found) == len(expected)
+        else f"expected {len(expected)} nodes, found {len(found)}"
+    )
 
 
 def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -81,7 +85,7 @@ def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
             excess[v] += f
     ends = {arguments["_s"]: -value, arguments["_t"]: value}
     far = [v for v in G if abs(excess[v] - ends.get(v, 0)) > 1e-9 * max(1, abs(value))]
-    return f"flow is lost at {far}" if far else None
+    return f"flow is not conserved at {far}" if far else None
 
 
 def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -126,7 +130,7 @@ def communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
         return None
     theirs, ours = (nx.community.modularity(G, each, **options) for each in (expected, found))
     far = ours < theirs - 0.05 - 0.1 * abs(theirs)
-    return f"a modularity of {ours}, not {theirs}" if far else None
+    return f"expected a modularity of {theirs}, found {ours}" if far else None
 
 
 def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:

@@ -37,7 +37,7 @@ class Recorder:
     """Counts the calls of each function, and keeps examples of differences.
 
     Attributes:
-        counts: for each function the number of calls, answers, refusals and differences.
+        counts: for each function, the numbers of calls, answers, rejections and differences.
         touched: the tests in which graphla answered a call.
         failed: the tests that failed.
     """
@@ -58,7 +58,7 @@ class Recorder:
     def run(
         self, function: Any, backend: str, args: Any, kwargs: Any, *, fallback_to_nx: bool = False
     ) -> Any:
-        """Answer one call of a test with the backend, or with NetworkX if the backend rejects."""
+        """Answer a call of a test with the backend, or with NetworkX if the backend rejects it."""
         if self.is_plain:
             return function.orig_func(*args, **kwargs)
         if function.name not in FUNCTIONS:
@@ -194,7 +194,7 @@ def _pair(given: Any) -> Any:
 
 
 def _given(outcome: Any) -> Any:
-    """Give the test what the call has returned, or raise what it has raised."""
+    """Return the result of the call to the test, or raise its exception."""
     if isinstance(outcome, BaseException):
         raise outcome
     if isinstance(outcome, Items):
@@ -203,7 +203,7 @@ def _given(outcome: Any) -> Any:
 
 
 def pytest_configure(config: Any) -> None:
-    """Let NetworkX's tests call the recorder."""
+    """Make NetworkX's tests call the recorder."""
     if not os.environ.get("GRAPHLA_RECORD"):
         return
     recorder = Recorder()

@@ -20,7 +20,7 @@ FEW = [
     "algorithms/traversal/tests/test_bfs.py",
     "tests/test_convert_numpy.py",
 ]
-"""Tests of several families, which take few seconds."""
+"""Tests of several families of functions, which take a few seconds."""
 
 
 def check(paths: list[str], record: Path) -> Any:
