@@ -80,8 +80,8 @@ def triadic_census(A: Matrix) -> dict[str, int]:
     t["111D"] = _total(both * back) - 2 * t["120D"] - t["120C"] - t["210"]
     t["111U"] = _total(both * out) - 2 * t["120U"] - t["120C"] - t["210"]
     t["201"] = _total(both * (both - 1) // 2) - t["210"] - 3 * t["300"]
-    # Each joined pair is part of n - 2 triads. Subtract the triads that have more than one joined
-    # pair, once per pair.
+    # Each joined pair is part of n - 2 triads. Subtract those triads that have a further joined
+    # pair.
     n, asymmetric, mutual = A.nrows, C.nvals, M.nvals // 2
     larger = [name for name in TYPES if name not in ("003", "012", "102")]
     t["012"] = asymmetric * (n - 2) - sum(int(name[1]) * t[name] for name in larger)

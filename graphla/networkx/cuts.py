@@ -25,7 +25,7 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     forward = source[rows] & target[columns]
     backward = target[rows] & source[columns]
     if G.directed:
-        # If both ends of an edge are in both sides, the edge counts twice.
+        # As in NetworkX, an edge counts once for each side that contains its source.
         sides = (each[rows] & (forward | backward) for each in (source, target))
         return sum(values[side].sum().item() for side in sides)
     return values[(forward | backward) & (rows <= columns)].sum().item()
