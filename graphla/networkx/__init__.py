@@ -63,9 +63,14 @@ class Backend:
 
         Returns:
             A NetworkXGraph.
+
+        Raises:
+            NotImplementedError: the object is not a NetworkX graph.
         """
         if isinstance(graph, Graph):
             return graph
+        if not isinstance(graph, nx.Graph):
+            raise NotImplementedError(f"graphla does not read a {type(graph).__name__}")
         return graphs.convert(
             graph,
             edge_attrs,
