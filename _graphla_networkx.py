@@ -602,11 +602,11 @@ def get_info() -> dict[str, Any]:
         "package": "graphla",
         "short_summary": "Graph algorithms as sparse matrix operations, on CPUs and GPUs.",
         "default_config": {"device": None, "min_edges": None},
-        "functions": {name: _described(each) for name, each in FUNCTIONS.items()},
+        "functions": {name: _describe(each) for name, each in FUNCTIONS.items()},
     }
 
 
-def _described(function: Function) -> dict[str, str]:
+def _describe(function: Function) -> dict[str, str]:
     return {"additional_docs": function.note} if function.note else {}
 
 

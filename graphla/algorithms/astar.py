@@ -89,7 +89,7 @@ def astar_path(
     most = math.inf if cutoff is None else validation.real("cutoff", cutoff, low=0)
     estimate: Any = None
     if callable(heuristic) and not isinstance(heuristic, Vector):
-        estimate = _labeled(heuristic)
+        estimate = _with_labels(heuristic)
     elif heuristic is not None:
         estimates = power_iteration.as_vector("heuristic", heuristic, n, "FP64")
         estimate = estimates.to_dense(0.0)
@@ -190,7 +190,7 @@ def _search_in_python(
     return None
 
 
-def _labeled(heuristic: Callable[[Any, Any], float]) -> Callable[[int, int], float]:
+def _with_labels(heuristic: Callable[[Any, Any], float]) -> Callable[[int, int], float]:
     """Return a function of vertex numbers that calls `heuristic` with their labels."""
 
     def estimate(v: int, target: int) -> float:

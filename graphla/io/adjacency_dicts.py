@@ -113,7 +113,7 @@ class AdjacencyDicts:
         # Both entries of an edge share one dict. Read it only for the entry above the diagonal.
         upper = self.columns >= self.rows
         values = _numbers(lambda: compress(self.data(), upper), name, default)
-        return self._mirrored(values, upper)
+        return self._mirror(values, upper)
 
     @cached_property
     def upper_of(self) -> np.ndarray:
@@ -172,7 +172,7 @@ class AdjacencyDicts:
         _ = self.counts, self.keys
         self._adjacency = {}
 
-    def _mirrored(self, values: Any, upper: np.ndarray) -> Any:
+    def _mirror(self, values: Any, upper: np.ndarray) -> Any:
         """Return the values of all entries of an undirected graph from those with row <= column."""
         if isinstance(values, np.ndarray) and values.size and _are_equal(values):
             return np.broadcast_to(values[0], (self.columns.size,))
@@ -341,12 +341,12 @@ def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
 def _numbers(data: Callable[[], Iterator[Any]], name: Hashable, default: Any) -> Any:
     """Return an attribute of all dicts as an array if it is a number, otherwise as a list."""
     try:
-        return _converted(map(itemgetter(name), data()))
+        return _convert(map(itemgetter(name), data()))
     except KeyError:
-        return _converted(each.get(name, default) for each in data())
+        return _convert(each.get(name, default) for each in data())
 
 
-def _converted(values: Iterator[Any]) -> Any:
+def _convert(values: Iterator[Any]) -> Any:
     """Return the values as an array if they are numbers, otherwise as a list.
 
     Values are converted in blocks, which are still in the processor's cache after their types have
@@ -384,17 +384,17 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
         shared: list[int] = source[entries.upper_of].tolist()
         data = [data[k] for k in shared]
     columns = entries.columns.tolist()
-    _fill(H._adj, nodes, entries.indptr, _named(entries, columns), data)
+    _fill(H._adj, nodes, entries.indptr, _nodes_of(entries, columns), data)
     if entries.directed:
         n, m = len(nodes), entries.columns.size
         places = np.arange(m, dtype=np.int32)
         rows = csr_array((places, entries.columns, entries.indptr.astype(np.int32)), shape=(n, n))
         columnwise = rows.tocsc()
-        sources = _named(entries, columnwise.indices.tolist())
+        sources = _nodes_of(entries, columnwise.indices.tolist())
         _fill(H._pred, nodes, columnwise.indptr, sources, [data[k] for k in columnwise.data])
 
 
-def _named(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:
+def _nodes_of(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:
     if entries.numbers is None:
         return numbers
     return list(map(entries.nodes.__getitem__, numbers))

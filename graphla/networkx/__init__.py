@@ -16,7 +16,7 @@ from networkx.utils import backends
 from _graphla_networkx import FUNCTIONS
 from graphla.graph import Graph
 from graphla.networkx import costs, graphs, rules
-from graphla.networkx.errors import translated
+from graphla.networkx.errors import translate_errors
 
 config: Any = nx.config
 dispatch: Any = backends
@@ -33,7 +33,7 @@ class Backend:
             raise AttributeError(f"the backend graphla has no function {name!r}")
         module, function = FUNCTIONS[name].target.rsplit(".", 1)
         implementation = getattr(import_module(f"graphla.networkx.{module}"), function)
-        found = translated(implementation, dispatch._registered_algorithms[name].graphs)
+        found = translate_errors(implementation, dispatch._registered_algorithms[name].graphs)
         setattr(self, name, found)
         return found
 

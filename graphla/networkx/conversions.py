@@ -41,7 +41,7 @@ def from_scipy_sparse_array(
         counts = entries.data
     attributes = {edge_attribute: values(entries.data)}
     G = _graph(range(A.shape[0]), rows, columns, attributes, directed, multigraph, counts)
-    return _given(create_using, G)
+    return _fill_given(create_using, G)
 
 
 def from_numpy_array(
@@ -71,7 +71,7 @@ def from_numpy_array(
         counts = elements
     attributes = {} if edge_attr in (False, None) else {edge_attr: values(elements)}
     G = _graph(nodes, rows, columns, attributes, directed, multigraph, counts)
-    return _given(create_using, G)
+    return _fill_given(create_using, G)
 
 
 def from_pandas_adjacency(df: Any, create_using: Any = None) -> Any:
@@ -111,10 +111,10 @@ def from_pandas_edgelist(
     low, high = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
     pairs = low * np.int64(len(edges.labels)) + high
     last = pairs.size - 1 - np.unique(pairs[::-1], return_index=True)[1]
-    kept = {name: _taken(values, last) for name, values in attributes.items()}
+    kept = {name: _take(values, last) for name, values in attributes.items()}
     nodes = edges.labels
-    build = _graph if directed else _mirrored
-    return _given(create_using, build(nodes, i[last], j[last], kept, directed))
+    build = _graph if directed else _assemble_undirected
+    return _fill_given(create_using, build(nodes, i[last], j[last], kept, directed))
 
 
 def to_numpy_array(
@@ -244,7 +244,7 @@ def is_isolate(G: Graph, n: Any) -> bool:
     """Implement `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
-        if isinstance(n, Iterable):  # NetworkX takes it for several nodes
+        if isinstance(n, Iterable):  # NetworkX treats it as several nodes
             return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)
@@ -282,7 +282,7 @@ def _kind(create_using: Any) -> tuple[bool, bool]:
     return kind.is_directed(), kind.is_multigraph()
 
 
-def _given(create_using: Any, G: NetworkXGraph) -> Any:
+def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
     """Return G, or `create_using` with the nodes and edges of G if it is a graph."""
     if create_using is None or isinstance(create_using, type):
         return G
@@ -331,26 +331,28 @@ def _graph(
     if (steps <= 0).any():
         order = np.argsort(places, kind="stable")
         rows, columns, steps = rows[order], columns[order], np.diff(places[order])
-        attributes = {name: _taken(values, order) for name, values in attributes.items()}
+        attributes = {name: _take(values, order) for name, values in attributes.items()}
         counts = None if counts is None else counts[order]
     if (steps == 0).any():
         raise NotImplementedError("graphla does not read arrays with duplicate entries")
     if not directed:
-        if _is_symmetric(len(nodes), rows, columns, [*attributes.values(), *_present(counts)]):
-            return _assembled(nodes, rows, columns, attributes, False, multigraph, counts)
+        if _is_symmetric(len(nodes), rows, columns, [*attributes.values(), *_as_list(counts)]):
+            return _assemble(nodes, rows, columns, attributes, False, multigraph, counts)
         if multigraph:
             kept = (rows <= columns).nonzero()[0]
         else:
             low, high = np.minimum(rows, columns), np.maximum(rows, columns)
             pairs = low * np.int64(len(nodes)) + high
             kept = pairs.size - 1 - np.unique(pairs[::-1], return_index=True)[1]
-        attributes = {name: _taken(values, kept) for name, values in attributes.items()}
+        attributes = {name: _take(values, kept) for name, values in attributes.items()}
         counts = None if counts is None else counts[kept]
-        return _mirrored(nodes, rows[kept], columns[kept], attributes, False, multigraph, counts)
-    return _assembled(nodes, rows, columns, attributes, True, multigraph, counts)
+        return _assemble_undirected(
+            nodes, rows[kept], columns[kept], attributes, False, multigraph, counts
+        )
+    return _assemble(nodes, rows, columns, attributes, True, multigraph, counts)
 
 
-def _present(counts: np.ndarray | None) -> list[np.ndarray]:
+def _as_list(counts: np.ndarray | None) -> list[np.ndarray]:
     return [] if counts is None else [counts]
 
 
@@ -365,7 +367,7 @@ def _is_symmetric(n: int, rows: np.ndarray, columns: np.ndarray, parts: list[Any
     return all(bool((each == each[across.data]).all()) for each in arrays)
 
 
-def _mirrored(
+def _assemble_undirected(
     nodes: Any,
     rows: np.ndarray,
     columns: np.ndarray,
@@ -380,12 +382,12 @@ def _mirrored(
     i, j = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
     order = np.lexsort((j, i))
     source = source[order]
-    attributes = {name: _taken(values, source) for name, values in attributes.items()}
+    attributes = {name: _take(values, source) for name, values in attributes.items()}
     counts = None if counts is None else counts[source]
-    return _assembled(nodes, i[order], j[order], attributes, directed, multigraph, counts)
+    return _assemble(nodes, i[order], j[order], attributes, directed, multigraph, counts)
 
 
-def _assembled(
+def _assemble(
     nodes: Any,
     rows: np.ndarray,
     columns: np.ndarray,
@@ -415,7 +417,7 @@ def _assembled(
     return NetworkXGraph(entries, attributes, None, None, {})
 
 
-def _taken(values: Any, places: np.ndarray) -> Any:
+def _take(values: Any, places: np.ndarray) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
     return [values[k] for k in places.tolist()]
@@ -463,7 +465,7 @@ def _entries(
     entries = G._entries
     rows, columns = entries.rows, entries.columns
     if G.is_multigraph() and values.size:
-        values = _reduced(values, entries.counts, reduce)
+        values = _reduce(values, entries.counts, reduce)
     if nodelist is None:
         return rows, columns, values
     position = np.full(len(G), -1)
@@ -474,7 +476,7 @@ def _entries(
     return rows[kept], columns[kept], values[kept]
 
 
-def _reduced(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
+def _reduce(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
     """Return one value for each entry of a multigraph."""
     ends = np.cumsum(counts)
     if reduce in _REDUCE:

@@ -56,13 +56,13 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
             least = LEAST_IF_CONVERTED if least is None else min(least, LEAST_IF_CONVERTED)
         elif least is None:
             return "the function visits few nodes, so converting the graph would take longer"
-    edges = estimated_edges(graph, least)
+    edges = estimate_edges(graph, least)
     if edges >= least:
         return True
     return f"the graph has about {edges} edges, but graphla is faster only from {least} edges on"
 
 
-def estimated_edges(graph: Any, least: int) -> int:
+def estimate_edges(graph: Any, least: int) -> int:
     """Return the number of edges, estimated from a few nodes.
 
     Args:

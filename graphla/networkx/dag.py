@@ -140,15 +140,15 @@ def _remove(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 def descendants(G: Graph, source: Any) -> set[Any]:
     """Implement `networkx.descendants`."""
-    return _reached(G, source, reverse=False)
+    return _find_reached(G, source, reverse=False)
 
 
 def ancestors(G: Graph, source: Any) -> set[Any]:
     """Implement `networkx.ancestors`."""
-    return _reached(G, source, reverse=True)
+    return _find_reached(G, source, reverse=True)
 
 
-def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
+def _find_reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
     tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 

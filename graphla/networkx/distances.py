@@ -19,7 +19,7 @@ from graphla.traversal import many
 
 HAS_TREE_CENTER = VERSION >= (3, 5)
 HAS_TREE_CENTROID = VERSION >= (3, 6)
-"""Whether this version of NetworkX treats trees apart, and then rejects a graph without nodes."""
+"""Whether this version of NetworkX handles trees separately, and rejects a graph without nodes."""
 
 BATCH = 64
 """Number of nodes whose distances are in memory at the same time."""
@@ -203,13 +203,15 @@ def harmonic_diameter(G: Graph, sp: Any = None, *, weight: Any = None) -> float:
         A, is_weighted = _lengths(G, weight)
         total = algorithms.harmonic(A, distance=is_weighted).to_dense(0.0).sum() if n else 0.0
     else:
-        total = sum(1 / d for node in G.labels for d in _given(sp, node).values() if d != 0)
+        total = sum(
+            1 / d for node in G.labels for d in _read_distances(sp, node).values() if d != 0
+        )
     if total != 0:
         return float(n * (n - 1) / total)
     return math.inf if n > 1 else math.nan
 
 
-def _given(sp: Any, node: Any) -> Any:
+def _read_distances(sp: Any, node: Any) -> Any:
     """Return the given distances of a node."""
     try:
         lengths = sp[node]

@@ -17,7 +17,7 @@ from graphla.graph import Graph
 from semirings.exceptions import DeviceFault, DeviceUnavailable, GraphblasException, Panic
 
 
-def translated(function: Callable[..., Any], graphs: Mapping[str, int]) -> Callable[..., Any]:
+def translate_errors(function: Callable[..., Any], graphs: Mapping[str, int]) -> Callable[..., Any]:
     """Return the function with graphla's exceptions translated into those of NetworkX.
 
     The function raises NotImplementedError for a graph that NetworkX did not convert, such as a

@@ -104,7 +104,7 @@ def incidence_matrix(
     if nodelist is not None:
         listed = [k for node in nodelist if (k := find(G, node)) is not None]
         if len(listed) < len(nodelist):
-            raise NotImplementedError("graphla needs nodes of the graph in nodelist")
+            raise NotImplementedError("nodelist contains a node that is not in the graph")
         position, n = np.full(n, -1, np.int64), len(listed)
         position[listed] = np.arange(n)
         rows, columns = position[rows], position[columns]

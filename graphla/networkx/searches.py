@@ -146,7 +146,7 @@ class Neighbors:
         if self.values is not None and self.values.size:
             self._check(self.values)
         if self.reverse:
-            back = transposed(self.indptr, self.columns, self.values)
+            back = transpose_rows(self.indptr, self.columns, self.values)
             self.indptr, self.columns, self.values = back
         self._both_ways: Any = None
 
@@ -273,7 +273,7 @@ class Neighbors:
         if not self.G.directed and not callable(self.weight):
             return self.indptr, self.columns, self.values, 0
         if self._both_ways is None:
-            bounds, rows, values = transposed(self.indptr, self.columns, self.values)
+            bounds, rows, values = transpose_rows(self.indptr, self.columns, self.values)
             if self.values is not None and values is not None:
                 values = np.concatenate((self.values, values))
             indptr = np.concatenate((self.indptr, self.indptr[-1] + bounds[1:]))
@@ -386,7 +386,7 @@ def neighbors_of(
     return found
 
 
-def transposed(
+def transpose_rows(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the predecessors of each vertex in node order, in the form of `neighbor_lists`.

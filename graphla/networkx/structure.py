@@ -36,7 +36,7 @@ from graphla.networkx.selections import (
 from graphla.sparse import Matrix, Vector
 
 SCALED_FROM = 3, 5
-"""The version from which NetworkX computes structural holes without `nodes` in another way."""
+"""The first version of NetworkX that computes structural holes differently without `nodes`."""
 
 # --- efficiency ---------------------------------------------------------------------------------
 

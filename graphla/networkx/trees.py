@@ -118,9 +118,9 @@ def _edges(
 ) -> Iterator[tuple[Any, ...]]:
     """Return the edges of a spanning forest in order of weight."""
     try:
-        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+        places = _choose(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
-        return _failing(ValueError(str(error)))
+        return _raise_later(ValueError(str(error)))
     if algorithm != "kruskal":
         # The algorithm never chooses an edge that is in no such forest. So it yields the same edges
         # in the same order if these edges are left out.
@@ -137,7 +137,7 @@ def _edges(
     return zip(*parts, strict=True)
 
 
-def _failing(error: Exception) -> Iterator[Any]:
+def _raise_later(error: Exception) -> Iterator[Any]:
     """Return an iterator that raises an exception when its first item is read."""
     raise error
     yield
@@ -161,7 +161,7 @@ def _tree(
     if G.directed:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     try:
-        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+        places = _choose(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
         raise ValueError(str(error)) from error
     T = subgraph(G, edges=_both_ways(G, places))
@@ -188,7 +188,7 @@ def _upper_places(G: NetworkXGraph) -> np.ndarray:
     return np.repeat(starts[entries.upper_of], entries.counts) + within
 
 
-def _chosen(
+def _choose(
     G: NetworkXGraph, algorithm: str, weight: str, ignore_nan: bool, *, maximum: bool
 ) -> np.ndarray:
     """Return the places of the edges of a spanning forest in edge data, in order of weight.

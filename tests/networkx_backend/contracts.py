@@ -169,16 +169,16 @@ def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any
 
 
 def positions(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept other positions: from random ones, rounding differences grow from round to round."""
+    """Accept any finite positions, because rounding differences grow with each round."""
     if list(expected) != list(found):
         return f"expected the nodes {list(expected)}, found {list(found)}"
     shapes = {x.shape for x in (*expected.values(), *found.values())}
     are_finite = all(np.isfinite(x).all() for x in found.values())
-    return None if len(shapes) <= 1 and are_finite else f"no positions: {found!r}"
+    return None if len(shapes) <= 1 and are_finite else f"not valid positions: {found!r}"
 
 
 def lowest_ancestor(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any common ancestor without a descendant that is a common ancestor, too."""
+    """Accept any common ancestor that does not have another one as a descendant."""
     G, ends = arguments["G"], (arguments["node1"], arguments["node2"])
     if expected == found:
         return None
@@ -231,7 +231,7 @@ def _least_weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
 
 
 def coloring(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any coloring without equal neighbors that uses the colors from 0 on."""
+    """Accept any proper coloring whose colors do not exceed the maximum degree."""
     G = arguments["G"]
     same = [(u, v) for u, v in G.edges if u != v and found[u] == found[v]]
     if found.keys() != expected.keys() or same:

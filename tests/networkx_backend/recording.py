@@ -79,7 +79,7 @@ class Recorder:
         counts["answered"] += 1
         self.touched.add(self.test)
         if function._will_call_mutate_input(args, kwargs):
-            return _given(found)
+            return _pass_on(found)
         self.is_plain = True
         try:
             expected = self.outcome(function.orig_func, spare)
@@ -87,7 +87,7 @@ class Recorder:
             self.is_plain = False
         self.compare(function, spare, expected, found)
         returns_graphs = function._returns_graph and not isinstance(expected, BaseException)
-        return _given(expected if returns_graphs else found)
+        return _pass_on(expected if returns_graphs else found)
 
     def outcome(self, call: Any, arguments: Any, passes: Any = ()) -> Any:
         """Return the result of a call as a list if it is an iterator, or the exception."""
@@ -166,7 +166,7 @@ def items_of(iterator: Iterator[Any]) -> Items:
     return items
 
 
-def replayed(items: Items) -> Iterator[Any]:
+def replay(items: Items) -> Iterator[Any]:
     """Yield the items again, and raise the exception that ended the iterator."""
     for item in items:
         if isinstance(item, BaseException):
@@ -193,12 +193,12 @@ def _pair(given: Any) -> Any:
     return tee(given) if isinstance(given, Iterator) and not is_text else (given, given)
 
 
-def _given(outcome: Any) -> Any:
+def _pass_on(outcome: Any) -> Any:
     """Return the result of the call to the test, or raise its exception."""
     if isinstance(outcome, BaseException):
         raise outcome
     if isinstance(outcome, Items):
-        return replayed(outcome)
+        return replay(outcome)
     return backends._load_backend("graphla").convert_to_nx(outcome)
 
 

@@ -26,7 +26,7 @@ backends: Any = nx_backends
 config: Any = nx.config
 
 
-def printed(program: str, **environment: str) -> Any:
+def run_program(program: str, **environment: str) -> Any:
     """Run a program in a new Python, and return what it prints as JSON."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NETWORKX")}
     command = [sys.executable, "-c", program]
@@ -54,7 +54,7 @@ def priority() -> Iterator[None]:
 def test_importing_networkx_imports_only_the_table() -> None:
     heavy = ["graphla", "semirings", "numpy", "scipy", "numba", "cupy", "_graphla_networkx"]
     program = f"import json, sys, networkx; print(json.dumps([m in sys.modules for m in {heavy}]))"
-    assert printed(program) == [False] * 6 + [True]
+    assert run_program(program) == [False] * 6 + [True]
 
 
 def test_the_table_imports_only_the_standard_library() -> None:
@@ -63,7 +63,7 @@ def test_the_table_imports_only_the_standard_library() -> None:
         "table.get_info(); names = {m.split('.')[0] for m in set(sys.modules) - before}; "
         "print(json.dumps(sorted(names - set(sys.stdlib_module_names))))"
     )
-    assert printed(program) == ["_graphla_networkx"]
+    assert run_program(program) == ["_graphla_networkx"]
 
 
 KNOWN = [name for name in FUNCTIONS if name in backends._registered_algorithms]
@@ -117,15 +117,15 @@ SETTINGS = (
 
 
 def test_autoconfig_sets_the_priority_of_algorithms_the_fallback_and_the_cache() -> None:
-    assert printed(SETTINGS) == [[], [], [], False, True]
-    assert printed(SETTINGS, GRAPHLA_AUTOCONFIG="True") == [["graphla"], [], [], True, True]
+    assert run_program(SETTINGS) == [[], [], [], False, True]
+    assert run_program(SETTINGS, GRAPHLA_AUTOCONFIG="True") == [["graphla"], [], [], True, True]
 
 
 def test_autoconfig_respects_the_settings_of_the_user() -> None:
     chosen = {"GRAPHLA_AUTOCONFIG": "True", "NETWORKX_BACKEND_PRIORITY": "networkx"}
-    assert printed(SETTINGS, **chosen)[0] == ["networkx"]
+    assert run_program(SETTINGS, **chosen)[0] == ["networkx"]
     chosen = {"GRAPHLA_AUTOCONFIG": "False"}
-    assert printed(SETTINGS, **chosen)[0] == []
+    assert run_program(SETTINGS, **chosen)[0] == []
 
 
 def test_an_unchanged_script_uses_graphla() -> None:
@@ -133,8 +133,8 @@ def test_an_unchanged_script_uses_graphla() -> None:
         "import json, sys, networkx as nx; G = nx.path_graph(10_000); nx.pagerank(G); "
         "print(json.dumps('graphla.networkx.centrality' in sys.modules))"
     )
-    assert printed(program, NETWORKX_BACKEND_PRIORITY="graphla") is True
-    assert printed(program) is False
+    assert run_program(program, NETWORKX_BACKEND_PRIORITY="graphla") is True
+    assert run_program(program) is False
 
 
 def test_the_device_is_a_setting() -> None:
@@ -169,8 +169,8 @@ def test_min_edges_replaces_the_measured_sizes() -> None:
 def test_the_number_of_edges_is_estimated_within_a_factor_of_two(kind: Any) -> None:
     G = kind(nx.gnm_random_graph(500, 4000, seed=1, directed=True))
     for graph in (G, G.subgraph(range(499)), nx.subgraph_view(G)):
-        assert G.number_of_edges() / 2 < costs.estimated_edges(graph, 10) < G.size() * 2
-    assert costs.estimated_edges(kind(), 10) == 0
+        assert G.number_of_edges() / 2 < costs.estimate_edges(graph, 10) < G.size() * 2
+    assert costs.estimate_edges(kind(), 10) == 0
 
 
 def test_a_rejection_names_its_reason_with_the_backend_argument() -> None:

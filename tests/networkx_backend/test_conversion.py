@@ -23,7 +23,7 @@ backend = graphla.networkx.backend
 
 @st.composite
 def nx_graphs(draw: st.DrawFn, kinds: Any = KINDS) -> Any:
-    """A graph of one of NetworkX's classes with nodes, edges and attributes of several types."""
+    """Draw a graph of any of NetworkX's classes, with attributes of several types."""
     nodes: Any = st.integers(0, 6) | st.sampled_from(string.ascii_lowercase[:4])
     values: Any = st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from([True, "x", None, 2**70])
     data = st.dictionaries(st.sampled_from(["weight", "length", 3]), values, max_size=2)
