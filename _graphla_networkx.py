@@ -443,6 +443,14 @@ FUNCTIONS: dict[str, Function] = {
     "single_target_shortest_path_length": Function(
         "paths.single_target_shortest_path_length", "linear"
     ),
+    # --- relabeling -----------------------------------------------------------------------------
+    "convert_node_labels_to_integers": Function(
+        "relabeling.convert_node_labels_to_integers", "local"
+    ),
+    "ego_graph": Function("relabeling.ego_graph", "local"),
+    "is_negatively_weighted": Function("relabeling.is_negatively_weighted", "local"),
+    "relabel_nodes": Function("relabeling.relabel_nodes", "local", "relabel_nodes"),
+    "to_dict_of_lists": Function("relabeling.to_dict_of_lists", "local"),
     # --- traversal ------------------------------------------------------------------------------
     "bfs_edges": Function("traversal.bfs_edges", "linear"),
     "bfs_layers": Function("traversal.bfs_layers", "linear"),

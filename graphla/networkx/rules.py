@@ -133,6 +133,21 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
     return None
 
 
+def relabel_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `copy=False`, which would change the graph.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if not argument(args, kwargs, 2, "copy", True):
+        return "copy is false, but graphla does not change a graph"
+    return None
+
+
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject `attr`, which would change the graph.
 
