@@ -230,7 +230,7 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
     W, total = _replace_infinite(select.offdiag(W).new(), source, target)
     if not validation.is_floating(W) and total >= WIDE:
         raise OverflowError(
-            f"A has capacities that add up to {total:.3g}, but their sum must be less than 2^61"
+            f"A has capacities that add up to {total:.3g}, but the sum must be below 2^61"
         )
     # B(i, j) = W(i, j), and 0 where only W(j, i) exists
     B = binary.plus(W | binary.times(unary.one[W.dtype](W.T).new(), 0).new()).new()

@@ -117,7 +117,7 @@ def hits(
         raise nx.PowerIterationFailedConvergence(max_iter)
     A = weighted(G, "weight", parallel="sum").matrix
     if len(G) < 2 or not A.nvals:
-        raise NotImplementedError("graphla needs two nodes and an edge")
+        raise NotImplementedError("graphla needs a graph with at least two nodes and one edge")
     start = None if nstart is None else _start(G, nstart)
     found = algorithms.hits(A, max_iter, tol, start, normalized)
     return per_node(G, found.hubs), per_node(G, found.authorities)
@@ -306,12 +306,14 @@ def betweenness_centrality_subset(
 ) -> dict[Any, float]:
     """Implement `networkx.betweenness_centrality_subset`."""
     if isinstance(sources, Iterator) or isinstance(targets, Iterator):
-        raise NotImplementedError("graphla does not accept iterators as sources and targets")
+        raise NotImplementedError(
+            "sources or targets is an iterator, but graphla needs collections"
+        )
     A = weighted(G, weight).matrix
     _refuse_lengths(A, weight)
     starts = np.array([number(G, s, ABSENT) for s in sources], np.int64)
     if np.unique(starts).size < starts.size:
-        raise NotImplementedError("graphla does not count a source twice")
+        raise NotImplementedError("sources has a node twice, but graphla counts each source once")
     ends = {k for t in targets if (k := find(G, t)) is not None}
     is_weighted, listed = weight is not None, np.array(sorted(ends), np.int64)
     sums = sum_dependencies(A, starts, is_weighted=is_weighted, targets=listed)
@@ -347,12 +349,12 @@ def _from_sample(
 
 def _refuse_negative(A: Matrix, weight: str | None) -> None:
     if weight is not None and A.nvals and not extent(A)[0] >= 0:
-        raise NotImplementedError("graphla needs lengths of at least 0")
+        raise NotImplementedError("a length is negative or NaN, but graphla needs at least 0")
 
 
 def _refuse_lengths(A: Matrix, weight: str | None) -> None:
     if weight is not None and A.nvals and not extent(A)[0] > 0:
-        raise NotImplementedError("graphla needs lengths above 0")
+        raise NotImplementedError("a length is not above 0, but graphla needs positive lengths")
 
 
 def _edge_values(G: Graph, B: Matrix, weight: str | None) -> dict[Any, float]:

@@ -33,7 +33,7 @@ def average_clustering(
 ) -> float:
     """Implement `networkx.average_clustering`."""
     if nodes is not None and find(G, nodes) is not None:
-        raise NotImplementedError("graphla averages over several nodes, not over a single one")
+        raise NotImplementedError("nodes is a single node, but graphla needs a collection of nodes")
     values = _of_nodes(G, *_clustering(G, nodes, weight)).values()
     kept = values if count_zeros else [each for each in values if abs(each) > 0]
     return sum(kept) / len(kept)
@@ -48,7 +48,9 @@ def transitivity(G: Graph) -> float:
 def square_clustering(G: Graph, nodes: Any = None) -> Any:
     """Implement `networkx.square_clustering`."""
     if G.directed:
-        raise NotImplementedError("graphla counts squares in undirected graphs only")
+        raise NotImplementedError(
+            "the graph is directed, but graphla counts only undirected squares"
+        )
     return _of_nodes(G, structure(G).matrix, nodes, algorithms.square_clustering)
 
 

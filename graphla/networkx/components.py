@@ -82,7 +82,7 @@ def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
 def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iterator[set[Any]]:
     """Implement `networkx.kosaraju_strongly_connected_components`."""
     if source is not None:
-        raise NotImplementedError("graphla finds the strong components of the whole graph only")
+        raise NotImplementedError("source is given, but graphla finds all strong components")
     return strongly_connected_components(G)
 
 

@@ -202,7 +202,7 @@ def to_pandas_edgelist(
     import pandas as pd
 
     if nodelist is not None:
-        raise NotImplementedError("graphla lists the edges of all nodes only")
+        raise NotImplementedError("nodelist is given, but graphla lists the edges of all nodes")
     if not isinstance(G, NetworkXGraph):
         G = new_graph(G, weight=G.weight_name or "weight")
     edges, data = edges_of(G, keys=True), list(_listed_data(G))

@@ -184,7 +184,7 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
 def _with_edges(G: Graph, R: Matrix) -> Any:
     """Return G with an edge for each entry of R, with all data of its nodes and edges."""
     if not isinstance(G, NetworkXGraph):
-        raise NotImplementedError("graphla copies the edge data of NetworkX graphs only")
+        raise NotImplementedError("graphla copies edge data only from converted NetworkX graphs")
     if G.is_multigraph():
         rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
         once = (rows <= columns) | G.directed
@@ -212,7 +212,7 @@ def dag_longest_path(
 ) -> list[Any]:
     """Implement `networkx.dag_longest_path`."""
     if topo_order is not None:
-        raise NotImplementedError("graphla does not break ties by a given order")
+        raise NotImplementedError("topo_order is given, but graphla does not break ties by it")
     order, lengths, parents = _longest(G, weight, default_weight)
     if not order.size:
         return []

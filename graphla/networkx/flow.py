@@ -66,15 +66,17 @@ def minimum_cut(
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:
     """Implement `networkx.bipartite.hopcroft_karp_matching` and `eppstein_matching`."""
     if G.directed:
-        raise NotImplementedError("graphla matches the nodes of undirected graphs")
+        raise NotImplementedError(
+            "the graph is directed, but graphla matches only undirected graphs"
+        )
     A = structure(G).matrix
     top = None
     if top_nodes is not None:
         if not isinstance(top_nodes, (list, tuple, set, frozenset, dict)):
-            raise NotImplementedError("graphla needs a list or a set of nodes")
+            raise NotImplementedError("top_nodes is not a list or a set, but graphla needs one")
         top = [find(G, node) for node in top_nodes]
         if None in top:
-            raise NotImplementedError("graphla needs nodes of the graph")
+            raise NotImplementedError("top_nodes has an object that is not a node of the graph")
     elif len(G) == 0:
         raise nx.NetworkXPointlessConcept("the null graph is not connected")
     elif not algorithms.is_connected(A):
@@ -104,7 +106,7 @@ def _network(
         raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
     known = [getattr(flows, name) for name in NAMED]
     if function is not None and function not in known:
-        raise NotImplementedError("graphla does not know this flow_func")
+        raise NotImplementedError("flow_func is not one of NetworkX's functions")
     for name, value in options.items():
         is_method = (name == "two_phase" and function is flows.shortest_augmenting_path) or (
             name == "global_relabel_freq" and function is flows.preflow_push and (value or 0) >= 0

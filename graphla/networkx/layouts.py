@@ -40,7 +40,7 @@ def forceatlas2_layout(
         if (k := find(G, node)) is not None:
             mass[k] = value
     if not (mass > 0).all():
-        raise NotImplementedError("graphla needs masses above 0")
+        raise NotImplementedError("node_mass has a mass that is not above 0")
     sizes = None
     if node_size is not None:
         known = ((find(G, node), value) for node, value in node_size.items())

@@ -53,7 +53,7 @@ def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
 def common_neighbor_centrality(G: Graph, ebunch: Pairs = None, alpha: float = 0.8) -> Predictions:
     """Implement `networkx.common_neighbor_centrality`."""
     if ebunch is None:
-        raise NotImplementedError("graphla needs the pairs of nodes in ebunch")
+        raise NotImplementedError("ebunch is missing, but graphla needs the pairs of nodes")
     pairs, ends = _read(G, ebunch)
     if not pairs:
         return iter(())

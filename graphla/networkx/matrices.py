@@ -127,7 +127,9 @@ def _weights_of(G: Graph, rows: np.ndarray, columns: np.ndarray, weight: str) ->
     wanted, is_loop = rows * n + columns, rows == columns
     places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1) if keys.size else wanted * 0
     if not keys.size or (keys[places] != wanted)[~is_loop].any():
-        raise NotImplementedError("graphla needs edges of the graph to look up their weights")
+        raise NotImplementedError(
+            "edgelist has a pair of nodes that is not an edge, so it has no weight"
+        )
     return np.where(is_loop, 0, values[order][places])
 
 
