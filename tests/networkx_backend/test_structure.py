@@ -321,7 +321,7 @@ def test_sets_agree_or_are_valid(G: Any, data: st.DataObject) -> None:
     assert nx.is_dominating_set(G, found)
 
 
-def test_a_normalized_rich_club_coefficient_has_the_swaps_of_networkx() -> None:
+def test_a_normalized_rich_club_coefficient_uses_the_swaps_of_networkx() -> None:
     G = nx.karate_club_graph()
     assert_agree("rich_club_coefficient", G, Q=2, seed=5)
     assert_agree("rich_club_coefficient", nx.path_graph(3))
