@@ -164,7 +164,7 @@ def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph, `interchange`, and orders that choose the nodes one by one.
+    """Reject a directed graph, `interchange`, and the other strategies of NetworkX.
 
     Args:
         args: the positional arguments.

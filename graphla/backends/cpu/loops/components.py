@@ -29,7 +29,7 @@ HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and its transpose or the same matrix."""
+    """A matrix in CSR, and either its transpose or the same matrix."""
 
     indptr: Any
     indices: Any

@@ -163,7 +163,7 @@ def take_chunks(rows: Rows, work: Work):
         chunk = state[CHUNK]
         begin = fetch_add(state, np.uint64(CURSOR), chunk)
         end = state[END]
-        # Until the chunk is done, the step cannot end, and so nothing below changes.
+        # The step cannot end before this chunk is done, so the values read below do not change.
         if begin >= end or begin // PLACE != end // PLACE or work.stop[0]:
             return
         end = min(begin + chunk, end) % PLACE
