@@ -227,8 +227,8 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock) -> dict[str, Any]:
     return row | {"graphla": ours, "objects": min(objects, ours)}
 
 
-def alone(name: str, m: int, device: str) -> dict[str, Any]:
-    """Measure graphla alone on a graph that is built from arrays."""
+def measure_alone(name: str, m: int, device: str) -> dict[str, Any]:
+    """Measure graphla without NetworkX on a graph that is built from arrays."""
     n = max(m // 5, 4)
     i, j = random_ends(n, m)
     import graphla as gl
@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dispatch", action="store_true")
     parser.add_argument("--imports", action="store_true")
-    parser.add_argument("--alone", action="store_true", help="measure graphla alone")
+    parser.add_argument("--alone", action="store_true", help="measure graphla without NetworkX")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -321,7 +321,7 @@ def main() -> None:
         for m in options.edges if kind else ():
             try:
                 row = (
-                    alone(name, m, options.device)
+                    measure_alone(name, m, options.device)
                     if options.alone
                     else measure(name, str(kind), m, clock)
                 )

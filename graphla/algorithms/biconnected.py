@@ -1,6 +1,6 @@
 """Biconnected components, articulation points and bridges of an undirected graph.
 
-A biconnected component is a maximal set of edges of which any two are on a common simple cycle, or
+A biconnected component is a maximal set of edges in which any two are on a common simple cycle, or
 a single edge that is not on a cycle. The components share only articulation points. One depth-first
 search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Each edge is in the
 component of the tree edge from the parent of v to v, where v is the end of the edge that was

@@ -207,7 +207,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 
 
 def _step(steps: _Steps, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk by the weights alone; -1 if the walk ends."""
+    """Draw the next vertex of each walk only by the weights; -1 if the walk ends."""
     found = np.full_like(last, -1)
     walks = _going_on(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
