@@ -124,7 +124,7 @@ def forceatlas2_layout(
         pull, push = accelerated(request, partial(definition, request))
         if distributed_action:
             pull /= mass[:, None]
-        move = pull + push - gravity * mass[:, None] * _downward(points, strong_gravity)
+        move = pull + push - gravity * mass[:, None] * _offsets_from_center(points, strong_gravity)
         swing += float(mass @ _lengths(points - move))
         traction += float(mass @ _lengths(points + move)) / 2
         speed, efficiency = _next_speed(n, swing, traction, speed, efficiency, tolerance)
@@ -200,7 +200,7 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt((vectors * vectors).sum(axis=1))
 
 
-def _downward(points: np.ndarray, strong: bool) -> np.ndarray:
+def _offsets_from_center(points: np.ndarray, strong: bool) -> np.ndarray:
     """Return the positions relative to their mean, with length 1 unless `strong` is set."""
     outward = points - points.mean(axis=0)
     if strong:

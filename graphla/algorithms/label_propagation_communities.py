@@ -172,14 +172,14 @@ def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
     while differs:
         differs = False
         for N in rows:
-            wished = wishes(N, labels)
+            wished = find_new_labels(N, labels)
             differs = differs or wished.nvals > 0
             labels = labels.dup()
             labels(wished.S) << wished
     return labels
 
 
-def wishes(N: Matrix, labels: Vector) -> Vector:
+def find_new_labels(N: Matrix, labels: Vector) -> Vector:
     """Return the new label of each vertex of N that changes. N has the rows of these vertices."""
     n = labels.size
     # C(i, n - 1 - l) = the weight of label l among the neighbors of i, so that the first column

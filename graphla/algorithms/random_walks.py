@@ -209,7 +209,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 def _step(steps: _Steps, last: Any, word: int) -> Any:
     """Draw the next vertex of each walk only by the weights; -1 if the walk ends."""
     found = np.full_like(last, -1)
-    walks = _going_on(steps, last)
+    walks = _find_continuing(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
     return found
 
@@ -217,7 +217,7 @@ def _step(steps: _Steps, last: Any, word: int) -> Any:
 def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
     """Draw the next vertex of each walk with the factors of node2vec; -1 if the walk ends."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
-    walks = _going_on(steps, last)
+    walks = _find_continuing(steps, last)
     for k in range(ATTEMPTS):
         first, second = (hashed_random.mix(word + 2 * k + i) for i in (1, 2))
         x = _draw(steps, last[walks], _uniform(last, first)[walks])
@@ -237,9 +237,9 @@ def _draw(steps: _Steps, v: Any, draws: Any) -> Any:
     """Return a random out-neighbor of each vertex v, given numbers from 0 to 1."""
     first, end = steps.indptr[v], steps.indptr[v + 1]
     if steps.sums is None:
-        return steps.columns[first + _below(end - first, draws)]
+        return steps.columns[first + _random_below(end - first, draws)]
     least = steps.sums[first]
-    target = least + _below(steps.sums[end] - least, draws)
+    target = least + _random_below(steps.sums[end] - least, draws)
     return steps.columns[np.searchsorted(steps.sums, target, side="right") - 1]
 
 
@@ -257,7 +257,7 @@ def _draw_exactly(steps: _Steps, before: Any, v: Any, draws: Any) -> Any:
     sums = np.maximum(scaled, 1).astype(np.int64).cumsum()
     sums = np.concatenate((np.zeros_like(sums, shape=1), sums))
     least = sums[ends - counts]
-    target = least + _below(sums[ends] - least, draws)
+    target = least + _random_below(sums[ends] - least, draws)
     return steps.columns[edge[np.searchsorted(sums, target, side="right") - 1]]
 
 
@@ -281,7 +281,7 @@ def _batches(steps: _Steps, last: Any, walks: Any) -> Iterator[Any]:
             yield walks[i:j]
 
 
-def _going_on(steps: _Steps, last: Any) -> Any:
+def _find_continuing(steps: _Steps, last: Any) -> Any:
     """Return the walks whose last vertex has an out-edge."""
     v = np.maximum(last, 0)
     return np.flatnonzero((last >= 0) & (steps.indptr[v + 1] > steps.indptr[v]))
@@ -293,6 +293,6 @@ def _uniform(like: Any, word: int) -> Any:
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _below(limit: Any, draws: Any) -> Any:
+def _random_below(limit: Any, draws: Any) -> Any:
     """Return a random integer below each limit."""
     return np.minimum((draws * limit).astype(np.int64), limit - 1)

@@ -44,20 +44,20 @@ def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
 
 def normalized_cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     """Implement `networkx.normalized_cut_size`."""
-    T = _rest(G, S) if T is None else T
+    T = _complement(G, S) if T is None else T
     size = cut_size(G, S, T, weight)
     return size * (1 / volume(G, S, weight) + 1 / volume(G, T, weight))
 
 
 def conductance(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     """Implement `networkx.conductance`."""
-    T = _rest(G, S) if T is None else T
+    T = _complement(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(volume(G, S, weight), volume(G, T, weight))
 
 
 def edge_expansion(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     """Implement `networkx.edge_expansion`."""
-    T = _rest(G, S) if T is None else T
+    T = _complement(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(len(S), len(T))
 
 
@@ -91,7 +91,7 @@ def _members(G: Graph, nodes: Any) -> np.ndarray:
     return chosen
 
 
-def _rest(G: Graph, nodes: Any) -> set[Any]:
+def _complement(G: Graph, nodes: Any) -> set[Any]:
     """Return the nodes of the graph that are not among the given nodes."""
     _members(G, nodes)
     return set(G.labels) - set(nodes)

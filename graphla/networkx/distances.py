@@ -233,7 +233,7 @@ def hyper_wiener_index(G: Graph, weight: Any = None) -> float:
     """Implement `networkx.hyper_wiener_index`."""
     if not _is_joined(G):
         return math.inf
-    return sum((D + D * D).sum().item() for D in _wide(_distances(G, weight))) / 2
+    return sum((D + D * D).sum().item() for D in _widen(_distances(G, weight))) / 2
 
 
 def schultz_index(G: Graph, weight: Any = None) -> float:
@@ -250,11 +250,11 @@ def gutman_index(G: Graph, weight: Any = None) -> float:
     if not _is_joined(G):
         return math.inf
     degree = degrees(G)
-    found = np.concatenate([D @ degree for D in _wide(_distances(G, weight))])
+    found = np.concatenate([D @ degree for D in _widen(_distances(G, weight))])
     return (degree * found).sum().item() / 2
 
 
-def _wide(arrays: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+def _widen(arrays: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
     """Yield the arrays with INT64 instead of shorter integers."""
     return (D if D.dtype.kind == "f" else D.astype(np.int64) for D in arrays)
 

@@ -29,7 +29,7 @@ def maximum_flow(
 ) -> tuple[Any, dict[Any, dict[Any, Any]]]:
     """Implement `networkx.maximum_flow`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, found = _bounded(algorithms.maximum_flow, A, *ends)
+    value, found = _call_if_bounded(algorithms.maximum_flow, A, *ends)
     csr = found.to_csr(copy=False)
     return value, _in_dict_order(flowG, *csr)
 
@@ -44,7 +44,7 @@ def maximum_flow_value(
 ) -> Any:
     """Implement `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    return _bounded(algorithms.maximum_flow, A, *ends).value
+    return _call_if_bounded(algorithms.maximum_flow, A, *ends).value
 
 
 def minimum_cut(
@@ -57,7 +57,7 @@ def minimum_cut(
 ) -> tuple[Any, tuple[set[Any], set[Any]]]:
     """Implement `networkx.minimum_cut`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, side = _bounded(algorithms.minimum_cut, A, *ends)
+    value, side = _call_if_bounded(algorithms.minimum_cut, A, *ends)
     is_near = side.to_dense(False)
     near, far = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
     return value, (near, far)
@@ -126,7 +126,7 @@ def _network(
     return (binary.max(A, 0).new(), *ends)
 
 
-def _bounded(function: Callable[..., Any], A: Matrix, source: int, target: int) -> Any:
+def _call_if_bounded(function: Callable[..., Any], A: Matrix, source: int, target: int) -> Any:
     try:
         return function(A, source, target)
     except algorithms.UnboundedFlow as error:

@@ -174,7 +174,7 @@ class NetworkXGraph(Graph):
         A = Matrix._of(MatrixStore("cpu", dtype, csr, None if self.directed else csr))
         return A if self._device == "cpu" else A.to(self._device)
 
-    def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
+    def _combine(self, values: np.ndarray, parallel: str) -> np.ndarray:
         """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
         counts = self._entries.counts
         if not values.size:
@@ -218,7 +218,7 @@ def weighted(
     if key not in G._weighted:
         values = _numbers(G, weight, default)
         if G.is_multigraph():
-            values = G._combined(values, parallel)
+            values = G._combine(values, parallel)
         if dtype is not None:
             values = values.astype(lookup_dtype(dtype).np_type)
         G._weighted[key] = G._like(G._with_values(values), G.directed)._with_weight_name(weight)

@@ -36,7 +36,7 @@ LONGEST = 1 << 62
 
 
 @contextmanager
-def paused_collection() -> Iterator[None]:
+def pause_collection() -> Iterator[None]:
     """Disable garbage collection inside a `with` block.
 
     A collection visits all existing lists, and creating many lists would start many collections.
@@ -76,7 +76,7 @@ class Tree:
         """Return {node: path from its source}; with `reverse`, each path begins at the node."""
         paths: dict[Any, list[Any]] = {}
         parents = nodes_of(self.G, self.parents)
-        with paused_collection():
+        with pause_collection():
             # A source comes before the other nodes of its tree.
             for node, parent in zip(self.nodes, parents, strict=True):
                 if node is parent or node == parent:

@@ -122,7 +122,7 @@ def dfs_edges(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     """Implement `networkx.dfs_edges`."""
-    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
+    order, parents, _ = _search_depth_first(G, source, depth_limit, sort_neighbors)
     below = order != parents
     yield from zip(nodes_of(G, parents[below]), nodes_of(G, order[below]), strict=True)
 
@@ -131,7 +131,7 @@ def dfs_tree(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> NetworkXGraph:
     """Implement `networkx.dfs_tree`."""
-    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
+    order, parents, _ = _search_depth_first(G, source, depth_limit, sort_neighbors)
     return _as_graph(G, order, parents)
 
 
@@ -159,14 +159,14 @@ def dfs_preorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Implement `networkx.dfs_preorder_nodes`."""
-    yield from nodes_of(G, _search_deep(G, source, depth_limit, sort_neighbors)[0])
+    yield from nodes_of(G, _search_depth_first(G, source, depth_limit, sort_neighbors)[0])
 
 
 def dfs_postorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
     """Implement `networkx.dfs_postorder_nodes`."""
-    order, parents, finished = _search_deep(G, source, depth_limit, sort_neighbors)
+    order, parents, finished = _search_depth_first(G, source, depth_limit, sort_neighbors)
     if depth_limit is not None:
         # NetworkX leaves out the nodes at the limit.
         depth = {}
@@ -177,7 +177,7 @@ def dfs_postorder_nodes(
     yield from nodes_of(G, finished)
 
 
-def _search_deep(
+def _search_depth_first(
     G: Graph, source: Any, depth_limit: int | None, sort_neighbors: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     roots = range(len(G)) if source is None else [present(G, source)]

@@ -65,7 +65,7 @@ class Recorder:
             return self.of_networkx(function, backend, args, kwargs, fallback_to_nx=fallback_to_nx)
         counts = self.counts[function.name]
         counts["calls"] += 1
-        (args, kwargs), spare = twice(args, kwargs)
+        (args, kwargs), spare = duplicate(args, kwargs)
         try:
             loaded = backends._load_backend(backend)
             if (reason := loaded.can_run(function.name, args, kwargs)) is not True:
@@ -174,7 +174,7 @@ def replay(items: Items) -> Iterator[Any]:
         yield item
 
 
-def twice(args: Any, kwargs: Any) -> Any:
+def duplicate(args: Any, kwargs: Any) -> Any:
     """Return the arguments twice, with independent iterators and random generators."""
     pairs = [_pair(each) for each in args]
     named = {name: _pair(each) for name, each in kwargs.items()}

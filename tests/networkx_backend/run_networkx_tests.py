@@ -38,7 +38,7 @@ def run(paths: list[str], record: str, *options: str) -> dict[str, Any]:
     return json.loads(Path(record).read_text())
 
 
-def failing_anyway(tests: list[str]) -> set[str]:
+def find_failures_without_graphla(tests: list[str]) -> set[str]:
     """Return the tests that also fail with plain NetworkX."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(_path())}
     found = _pytest(tests, environment, "-rfE")
@@ -90,7 +90,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = run(options.paths, str(Path(folder) / "record.json"), *chosen)
     fails = sorted(set(found["failed"]))
-    anyway = failing_anyway(fails) if fails else set()
+    anyway = find_failures_without_graphla(fails) if fails else set()
     broken = [test for test in fails if test not in anyway]
     show(found, broken, options.refusals)
     if options.write:
