@@ -210,7 +210,7 @@ def propagate(A: Matrix) -> Pair:
 
 def move(A: Matrix) -> Pair:
     found = module_of(louvain)
-    L, out, into, total = found._links_and_degrees(A, False, None)
+    L, out, into, total = found.links_and_degrees(A, False, None)
     factor, seed = 0.5 / total, hashed_random.mix(0)
     rounds = found._rounds(seed)
     request = accelerate.MoveCommunities(L, out, into, factor, found.MARGIN, seed, rounds)

@@ -219,7 +219,7 @@ def test_each_algorithm_has_a_help_page_and_can_run_and_save_its_result(
     assert done.value.code == 0
     assert "as algebra:\n  " in text and "examples:\n  graphla " in text
     assert ">>>" not in text and "`A`" not in text
-    if algorithm.name == "modularity":
+    if algorithm.name in ("modularity", "partition-quality"):
         communities = tmp_path / "parts.csv"
         assert main(["louvain", "karate", "--output", str(communities)]) == 0
         words = ["--communities", str(communities)]

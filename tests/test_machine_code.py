@@ -86,6 +86,15 @@ NUMBERS = {"float32", "float64", "int32", "int64", "uint8", "uint64"}
 FUNCTIONS = {"copysign", "floor", "fmod", "sqrt"}
 
 
+def test_a_process_ends_without_reading_freed_memory(tmp_path: Path) -> None:
+    program = tmp_path / "loops.py"
+    program.write_text(LOOPS)
+    # With these settings, freed memory is filled with ones at once.
+    filled = {"MALLOC_PERTURB_": "255", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    for _ in range(2):  # the first run may compile loops
+        run(program, PYTHONMALLOC="malloc", **filled)
+
+
 def test_no_loop_of_the_library_creates_an_array() -> None:
     for file in numba.LOOPS.glob("*.py"):
         tree = ast.parse(file.read_text(encoding="utf-8"))

@@ -31,10 +31,16 @@ from graphla.backends.cpu.loops import coloring as of_coloring
 from graphla.backends.cpu.loops import communities as of_communities
 from graphla.backends.cpu.loops import components as of_components
 from graphla.backends.cpu.loops import cores as of_cores
+from graphla.backends.cpu.loops import flow as of_flow
+from graphla.backends.cpu.loops import forces as of_forces
 from graphla.backends.cpu.loops import forest as of_forest
+from graphla.backends.cpu.loops import greedy_modularity as of_mergers
 from graphla.backends.cpu.loops import matching as of_matching
 from graphla.backends.cpu.loops import multi_source_bfs as of_many
+from graphla.backends.cpu.loops import serial_astar as of_astar
 from graphla.backends.cpu.loops import serial_blocks as of_blocks
+from graphla.backends.cpu.loops import serial_order as of_order
+from graphla.backends.cpu.loops import serial_search as of_search
 from graphla.backends.cpu.loops import strong_components as of_strong_components
 from graphla.backends.cpu.loops import triangles as of_triangles
 from graphla.backends.cpu.loops import truss as of_truss
@@ -60,13 +66,21 @@ STOPPED = {
     "closure.near_far": int(of_closure.STOPPED),
     "closure.rounds": int(of_closure.STOPPED),
     "communities.move": of_communities.MOVING,
+    "communities.refine": of_communities.MOVING,
+    "communities.settle": 0,
     "coloring.color": of_coloring.STOPPED,
     "components.label": of_components.STOPPED,
     "cores.peel": of_cores.STOPPED,
+    "flow.augment": of_flow.STOPPED,
+    "forces.repel": of_forces.STOPPED,
     "forest.grow": of_forest.STOPPED,
+    "greedy_modularity.merge_best": of_mergers.STOPPED,
     "multi_source_bfs.search": of_many.STOPPED,
     "matching.match": of_matching.STOPPED,
+    "serial_astar.search": of_astar.STOPPED,
     "serial_blocks.blocks": of_blocks.STOPPED,
+    "serial_order.generations": of_order.STOPPED,
+    "serial_order.longest": of_order.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
     "triangles.count": of_triangles.STOPPED,
     "triangles.orient": of_triangles.STOPPED,
@@ -89,6 +103,10 @@ LOOPS = {
     "connected_components": {"components.label"},
     "core_numbers": {"cores.peel"},
     "greedy_color": {"coloring.color"},
+    "asyn_lpa_communities": {"communities.settle"},
+    "greedy_modularity_communities": {"greedy_modularity.merge_best"},
+    "label_propagation_communities": {"communities.settle"},
+    "leiden": {"communities.move", "communities.refine"},
     "label_propagation": {"communities.popular_in_block", "communities.publish_block"},
     "louvain": {"communities.choose_moves", "communities.move", "communities.contract_rows"},
     "maximal_matching": {"matching.match"},
@@ -231,22 +249,74 @@ def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
         check(algorithm, interrupter, {"bfs.search"})
 
 
+OTHERS: dict[str, tuple[Callable[[gl.Matrix], Any], set[str]]] = {
+    "astar_path": (lambda A: gl.algorithms.astar_path(A, 0, 63), {"serial_astar.search"}),
+    "dag_longest_path": (
+        lambda A: gl.algorithms.dag_longest_path(gl.select.triu(A, 1)),
+        {"serial_order.generations", "serial_order.longest"},
+    ),
+    "forceatlas2_layout": (
+        lambda A: gl.algorithms.forceatlas2_layout(A, max_iter=3),
+        {"forces.repel"},
+    ),
+    "maximum_flow": (lambda A: gl.algorithms.maximum_flow(A, 0, 63).value, {"flow.augment"}),
+}
+"""Functions that the command line lacks, and the loops that they must call."""
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize("function", OTHERS)
+def test_no_loop_of_a_function_that_the_command_line_lacks_starts_after_a_stop_request(
+    function: str, interrupter: Interrupter
+) -> None:
+    A = gl.generators.uniform(64, 300, seed=1, symmetric=True, weights=(0.5, 1.0))
+    run, needed = OTHERS[function]
+    check_run(lambda: run(A), A, interrupter, needed)
+
+
+@pytest.mark.parametrize("name", ["astar", "nearest_first", "meet_nearest"])
+def test_a_search_for_near_vertices_ends_at_once_if_the_stop_flag_is_set(name: str) -> None:
+    indptr, indices, values, n = [0, 1, 3, 5, 6], [1, 0, 2, 1, 3, 2], [1.0] * 6, 4
+    lengths, keys, stop = [-1.0] * 2 * n, [0.0] * 40, [1]
+    parents, heap, order = [-1] * 2 * n, [0] * 60, [0] * n
+    rows = indptr, indices, values
+    if name == "astar":
+        estimates = [0.0] * n + [np.inf]
+        found = of_astar.search(*rows, estimates, parents, lengths, keys, heap, stop, 0, 3, 20)
+        assert found == of_astar.STOPPED
+    elif name == "nearest_first":
+        parents[0], lengths[0] = 0, 0.0
+        cutoff = [np.inf]
+        state = order, lengths, parents, keys, heap, stop
+        assert of_search.nearest_first(*rows, cutoff, *state, 1, 3) == of_search.STOPPED
+    else:
+        state = lengths, parents, keys, heap, stop
+        assert of_search.meet_nearest(*rows, *state, 0, 3, 0) == of_search.STOPPED
+
+
 def check(algorithm: Algorithm, interrupter: Interrupter, needed: set[str] | None = None) -> None:
     """For each compiled loop, interrupt its middle call in a run; then run the algorithm again.
 
     The run must call the loops in `needed`, by default those in LOOPS.
     """
     A = graph(algorithm)
-    kept, options = A.dup(), given(algorithm, A)
+    options = given(algorithm, A)
 
     def run() -> Any:
         return algorithm.run(A, **options)
 
+    check_run(run, A, interrupter, needed or LOOPS.get(algorithm.function, set()))
+
+
+def check_run(
+    run: Callable[[], Any], A: gl.Matrix, interrupter: Interrupter, needed: set[str]
+) -> None:
+    kept = A.dup()
     run()  # fills the caches of A, which the next runs use
     interrupter.begin(None)
     expected = run()
     calls = interrupter.calls
-    assert (needed or LOOPS.get(algorithm.function, set())) <= {*calls}
+    assert needed <= {*calls}
     if not calls:
         pytest.skip("it calls no compiled loop")
     for loop in dict.fromkeys(calls):

@@ -97,7 +97,7 @@ def find_distances(
     cutoff: float | None = None,
 ) -> ShortestPaths[Any]:
     """Return the distances, and the parents if requested, by the search that `method` names."""
-    if method not in ("dijkstra", "bellman-ford"):
+    if not isinstance(method, str) or method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if method == "dijkstra" or not validation.weighs("weight", weight):
         return sssp(A, source, weight=weight, cutoff=cutoff, parents=parents)

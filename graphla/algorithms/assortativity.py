@@ -198,7 +198,9 @@ def _edges(A: Matrix, nodes: Any) -> tuple[Any, Any]:
     if nodes is None:
         return rows, columns
     is_chosen = np.zeros(A.nrows, bool)
-    is_chosen[validation.vertices("nodes", list(nodes), A.nrows)] = True
+    is_chosen[
+        validation.vertices("nodes", list(nodes) if np.iterable(nodes) else nodes, A.nrows)
+    ] = True
     is_chosen = send(is_chosen, A.device)
     kept = is_chosen[rows] & is_chosen[columns]
     return rows[kept], columns[kept]

@@ -116,15 +116,21 @@ def local_efficiency(A: Matrix) -> float:
 def _search(H: Matrix, starts: Any, sizes: Any) -> Any:
     """Return the sum of the reciprocal distances between the vertices of each block.
 
-    The k-th search starts from the k-th vertex of each block with at least k vertices.
+    The k-th search starts from the k-th vertex with edges of each block that has k such vertices.
     """
+    has_edges = common_neighbors.degrees(H) > 0
+    if not has_edges.all():
+        places = np.flatnonzero(has_edges)
+        before = np.concatenate((np.zeros_like(starts, shape=1), has_edges.cumsum()))
+        H, starts, sizes = H[places, places].new(), before[starts], before[starts + sizes]
+        sizes = sizes - starts
     found = np.zeros_like(starts, shape=H.nrows, dtype=np.float64)
     for k in range(int(sizes.max())):
         sources = Vector.from_coo(starts[sizes > k] + k, True, size=H.nrows)
         levels = bfs(H, sources, parents=False).levels.to_dense(0, copy=False)
         found += (levels > 0) / np.maximum(levels, 1)
-    ends = found.cumsum()
-    return ends[starts + sizes - 1] - ends[starts] + found[starts]
+    ends = np.concatenate((np.zeros_like(found, shape=1), found.cumsum()))
+    return ends[starts + sizes] - ends[starts]
 
 
 def _search_densely(H: Matrix, starts: Any, sizes: Any) -> Any:

@@ -7,6 +7,7 @@ attract each other, all pairs of vertices repel each other, and gravity keeps co
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -23,6 +24,8 @@ from semirings.exceptions import DimensionMismatch, InvalidValue
 
 BLOCK = 1 << 24
 """Number of pairs of vertices that the definition processes at once."""
+
+FINITE = -sys.float_info.max, sys.float_info.max
 
 STILL = 1e-10
 """The rounds end when the absolute changes of all coordinates add up to less than this."""
@@ -92,8 +95,8 @@ def forceatlas2_layout(
         DimensionMismatch: If A is not square, or a Vector has a size other than n or is not full.
         IndexOutOfBound: If a mapping has a key that is not a vertex.
         DeviceMismatch: If A and a Vector are not on the same device.
-        InvalidValue: If a mass is not above 0, or if `max_iter`, `jitter_tolerance`, `seed` or
-            `dim` is out of range.
+        InvalidValue: If a mass is not above 0, or if another argument is out of range or not
+            finite.
 
     Examples:
         >>> from graphla import Matrix
@@ -109,9 +112,9 @@ def forceatlas2_layout(
     """
     n = A.nrows
     max_iter = validation.count("max_iter", max_iter, least=0)
-    tolerance = validation.real("jitter_tolerance", jitter_tolerance, low=0)
-    scaling = validation.real("scaling_ratio", scaling_ratio, low=-math.inf)
-    gravity = validation.real("gravity", gravity, low=-math.inf)
+    tolerance = validation.real("jitter_tolerance", jitter_tolerance, 0, FINITE[1])
+    scaling = validation.real("scaling_ratio", scaling_ratio, *FINITE)
+    gravity = validation.real("gravity", gravity, *FINITE)
     points = _initial_positions(pos, n, validation.count("dim", dim, least=1), seed)
     mass = _masses(A, node_mass, directed)
     size = None
@@ -232,7 +235,7 @@ def _initial_positions(pos: Any, n: int, dim: int, seed: Any) -> np.ndarray:
     """Return the initial coordinates as an array of shape (n, dim)."""
     if pos is None:
         return np.random.default_rng(hashed_random.seed_number(seed)).random((n, dim))
-    if isinstance(pos, Vector) or not all(isinstance(x, Vector) for x in pos):
+    if not isinstance(pos, Sequence) or not all(isinstance(x, Vector) for x in pos):
         raise TypeError("pos must be a list of Vectors, one per dimension")
     axes = list(pos)
     for x in axes:

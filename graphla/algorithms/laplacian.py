@@ -230,7 +230,7 @@ def _random_walk(
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=0, high=1)
-    if walk_type is not None and walk_type not in WALKS:
+    if walk_type is not None and not (isinstance(walk_type, str) and walk_type in WALKS):
         raise InvalidValue(f"walk_type is {walk_type!r}, but must be one of {', '.join(WALKS)}")
     if n == 0:
         raise InvalidValue("A has no vertex, but a random walk needs one")

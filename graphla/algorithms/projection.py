@@ -61,7 +61,7 @@ def projected_graph(A: Matrix, nodes: Any, measure: str | None = None) -> Matrix
     References:
         M. Newman, *Scientific Collaboration Networks. II*, 2001.
     """
-    if measure is not None and measure not in MEASURES:
+    if measure is not None and not (isinstance(measure, str) and measure in MEASURES):
         raise InvalidValue(f"measure is {measure!r}, but must be None or {', '.join(MEASURES)}")
     chosen = validation.distinct("nodes", nodes, A.nrows)
     S = Vector.from_coo(chosen, True, size=A.nrows).diag()

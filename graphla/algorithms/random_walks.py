@@ -36,6 +36,8 @@ ATTEMPTS = 8
 """Number of attempts to draw a step before the probabilities of all out-edges are computed."""
 EDGES = 1 << 24
 """Approximate number of out-edges that are processed at once."""
+MORE_ATTEMPTS = 64
+"""Number of attempts while the remaining walks have more than EDGES out-edges together."""
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -218,9 +220,12 @@ def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
     """Draw the next vertex of each walk with the factors of node2vec; -1 if the walk ends."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
     walks = _find_continuing(steps, last)
-    for k in range(ATTEMPTS):
+    for k in range(MORE_ATTEMPTS):
+        v = last[walks]
+        if k >= ATTEMPTS and (steps.indptr[v + 1] - steps.indptr[v]).sum() <= EDGES:
+            break
         first, second = (hashed_random.mix(word + 2 * k + i) for i in (1, 2))
-        x = _draw(steps, last[walks], _uniform(last, first)[walks])
+        x = _draw(steps, v, _uniform(last, first)[walks])
         factor = _factors(steps, before[walks], x)
         takes = _uniform(last, second)[walks] * greatest < factor
         found[walks[takes]] = x[takes]

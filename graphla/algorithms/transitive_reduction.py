@@ -5,7 +5,9 @@ from __future__ import annotations
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.reachable import transitive_closure
 from graphla.algorithms.topological_sort import sort_by_generation
+from graphla.graph.cached_properties import degrees
 from graphla.sparse import Matrix
+from semirings import binary, monoid
 from semirings.semiring import lor_pair
 
 
@@ -45,6 +47,11 @@ def transitive_reduction(A: Matrix) -> Matrix:
             1972.
     """
     sort_by_generation(A)
+    # An edge u -> v is replaced only if u has other out-edges, and v other in-edges.
+    many_out, many_in = (degrees(x).select(">", 1).new() for x in (A, A.T.new()))
+    into = binary.first(A & many_in).new().reduce_rowwise(monoid.any).new()
+    if not into.dup(mask=many_out.S).nvals:
+        return A.dup()
     # D⟨A⟩ = A lor.pair A⁺: the edges that a path of at least two edges replaces
     dropped = lor_pair(A @ transitive_closure(A)).new(mask=A.S)
     # R⟨¬D⟩ = A

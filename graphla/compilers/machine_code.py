@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +108,7 @@ def store(name: str, pairs: Sequence[tuple[bytes, bytes]]) -> list[int] | None:
 
 def make_function(name: str, address: int) -> Loop:
     """Return the Python function with a wrapper at this address."""
-    method = _Method(name.encode(), address, _FASTCALL, None)
-    _kept.append(method)
+    method = _keep(_Method(name.encode(), address, _FASTCALL, None))
     return _make_function(ctypes.byref(method), None, None)
 
 
@@ -154,8 +153,17 @@ def _linker() -> Any:
     return binding.create_lljit_compiler(suppress_errors=True)
 
 
-_kept: list[Any] = []
-"""Linked code and method definitions. Python functions refer to them, so they are never freed."""
+_names = count()
+
+
+def _keep(needed: Any) -> Any:
+    """Return an object that is never freed: linked code, or the definition of a method.
+
+    Python functions have pointers to them, and read these pointers when they are freed. At its end,
+    the process frees all objects in any order, unless their reference count is too large.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(needed))
+    return needed
 
 
 def _link_all(name: str, contents: bytes) -> list[int] | None:
@@ -182,9 +190,7 @@ def _link(name: str, wrapper: bytes, loop: bytes) -> int:
         address = binding.address_of_symbol(function)
         if address is not None:
             builder.import_symbol(name_in_numba, address)
-    library = builder.link(_linker(), f"{name}_{len(_kept)}")
-    _kept.append(library)
-    return library[ENTRY]
+    return _keep(builder.link(_linker(), f"{name}_{next(_names)}"))[ENTRY]
 
 
 _make_function = ctypes.pythonapi.PyCFunction_NewEx

@@ -391,7 +391,8 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
         rows = csr_array((places, entries.columns, entries.indptr.astype(np.int32)), shape=(n, n))
         columnwise = rows.tocsc()
         sources = _nodes_of(entries, columnwise.indices.tolist())
-        _fill(H._pred, nodes, columnwise.indptr, sources, [data[k] for k in columnwise.data])
+        from_edges: Any = columnwise.data.tolist()
+        _fill(H._pred, nodes, columnwise.indptr, sources, [data[k] for k in from_edges])
 
 
 def _nodes_of(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:

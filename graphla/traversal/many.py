@@ -124,21 +124,22 @@ def _reach(A: Matrix, starts: np.ndarray) -> Reach:
     return run("reach", A, starts.size, None, search, [])
 
 
-def pairs(A: Matrix) -> Matrix:
-    """Return the matrix R with R(i, j) = true if vertex i reaches vertex j.
+def pairs(A: Matrix, sources: np.ndarray | None = None) -> Matrix:
+    """Return the matrix R with R(i, j) = true if the i-th source reaches vertex j.
 
-    It has no other entries. Every vertex reaches itself.
+    It has no other entries. Every vertex reaches itself. By default all vertices are sources.
     """
     n = A.nrows
+    starts = np.arange(n) if sources is None else sources
     batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
     columns, counts = [], []
-    for part in batches(A, n, "transitive closure", batch):
-        reached = (levels(A, np.arange(n)[part], dtype="INT32") >= 0).copy("C")
+    for part in batches(A, starts.size, "transitive closure", batch):
+        reached = (levels(A, starts[part], dtype="INT32") >= 0).copy("C")
         columns.append(_columns(reached)[reached])
         counts.append(reached.sum(axis=1))
     indices = np.concatenate(columns)
     true = np.broadcast_to(np.ones_like(indices, bool, shape=1), indices.shape)
-    csr = Csr(n, n, _offsets(np.concatenate(counts)), indices, true)
+    csr = Csr(starts.size, n, _offsets(np.concatenate(counts)), indices, true)
     return Matrix._of(MatrixStore(A.device, BOOL, csr, None))
 
 

@@ -9,7 +9,9 @@ from devices import DEVICE
 import graphla as gl
 from graphla.algorithms import (
     all_pairs_lengths,
+    all_parents,
     average_clustering,
+    average_neighbor_degree,
     bellman_ford,
     betweenness,
     bfs,
@@ -17,16 +19,23 @@ from graphla.algorithms import (
     closeness,
     clustering,
     connected_components,
+    core_numbers,
+    degree_assortativity,
+    density,
     diameter,
+    directed_laplacian_matrix,
     eccentricity,
     edge_betweenness,
     eigenvector,
+    find_cycle,
+    forceatlas2_layout,
     harmonic,
     hits,
     jaccard,
     k_core,
     katz,
     layers,
+    lowest_common_ancestors,
     maximal_independent_set,
     minimax_path,
     modularity,
@@ -345,3 +354,32 @@ def test_errors_about_unknown_or_missing_arguments_name_the_algorithm():
             gl.algorithms.closeness(A, **wrong)
         with pytest.raises(TypeError, match=r"shortest_path\(\) missing .*'target'"):
             gl.algorithms.shortest_path(A, *first)
+
+
+@pytest.mark.parametrize("directed", [0, "no", [True], np.array([True, False])])
+def test_directed_must_be_a_truth_value(engine, directed):
+    A = gl.Matrix.from_coo([0, 1], [1, 0], 1)
+    for run in (core_numbers, density, find_cycle):
+        with pytest.raises(TypeError, match="directed must be True, False or None, not"):
+            run(A, directed=directed)
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "value"),
+    [
+        (degree_assortativity, "nodes", 3),
+        (forceatlas2_layout, "pos", 3),
+        (forceatlas2_layout, "gravity", np.inf),
+        (forceatlas2_layout, "scaling_ratio", -np.inf),
+        (lowest_common_ancestors, "pairs", 3),
+        (lowest_common_ancestors, "pairs", [(0, 1), (0,)]),
+        (all_parents, "method", np.array([[1, 2]])),
+        (directed_laplacian_matrix, "walk_type", np.array([[1, 2]])),
+        (average_neighbor_degree, "source", np.array([[1, 2]])),
+    ],
+)
+def test_an_argument_of_a_wrong_type_is_named(engine, run, name, value):
+    A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
+    given = {"source": 0} if run is all_parents else {}
+    with pytest.raises((TypeError, gl.exceptions.InvalidValue), match=name):
+        run(A, **given, **{name: value})

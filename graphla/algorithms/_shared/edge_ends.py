@@ -15,7 +15,7 @@ DIRECTIONS = ("in", "out", "in+out")
 
 def check_direction(name: str, direction: str, allowed: tuple[str, ...] = DIRECTIONS) -> None:
     """Raise an error unless `direction` is one of the allowed names."""
-    if direction not in allowed:
+    if not isinstance(direction, str) or direction not in allowed:
         raise InvalidValue(f"{name} is {direction!r}, but must be {' or '.join(allowed)}")
 
 

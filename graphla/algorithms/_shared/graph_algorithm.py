@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeAlias, TypeVar
 
+import numpy as np
+
 from graphla.algorithms._shared.validation import adjacency, as_list, is_loose, symmetric, weighs
 from graphla.graph import Graph
 from graphla.graph.labelled import labelled
@@ -190,6 +192,9 @@ def _bind(
 
 def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     """Call the algorithm on A. The vectors that it creates are on the device of A."""
+    directed = options.get("directed")
+    if directed is not None and not isinstance(directed, (bool, np.bool_)):
+        raise TypeError(f"directed must be True, False or None, not {directed!r}")
     if not config.autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)

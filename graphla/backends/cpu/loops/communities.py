@@ -297,9 +297,11 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
     head, turns = 0, 0
-    while size:
+    while True:
         if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
+        if not size:
+            return STILL
         turns += 1
         v = queue[head]
         head += 1
@@ -322,7 +324,6 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
                     place -= n
                 queue[place] = j
                 size += 1
-    return STILL
 
 
 def refine(

@@ -9,7 +9,6 @@ counts.
 
 from typing import Any, NamedTuple
 
-BATCH = 255
 STOPPED = -1
 
 
@@ -179,7 +178,7 @@ def merge_best(
         left, right = rows.tree[2 * k], rows.tree[2 * k + 1]
         rows.tree[k] = right if is_better(rows, right, left) else left
     while n - mergers > fewest:
-        if mergers & BATCH == 0 and kept_stop[0]:
+        if kept_stop[0]:  # a merger of a community with many neighbors takes long
             return STOPPED
         u = rows.tree[1]
         if u < 0 or rows.best[u] < 0:

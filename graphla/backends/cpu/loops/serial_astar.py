@@ -59,10 +59,11 @@ def search(
     kept_items[1] = source
     kept_items[2] = source
     kept_lengths[source] = 0
-    size, mark = 1, 1
+    size, mark, turns = 1, 1, 0
     while size:
-        if mark & BATCH == 0 and kept_stop[0]:
+        if turns & BATCH == 0 and kept_stop[0]:
             return STOPPED
+        turns += 1
         length, v, parent = kept_keys[1], kept_items[1], kept_items[2]
         size -= 1
         swap(kept_keys, kept_items, 0, size)

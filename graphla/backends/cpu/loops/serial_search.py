@@ -220,14 +220,15 @@ def nearest_first(
     increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
     source and each entry.
     """
-    size, mark, final = count, count, 0
+    size, mark, final, turns = count, count, 0, 0
     for t in range(count):
         kept_keys[t] = 0
         kept_heap[2 * t] = t
         kept_heap[2 * t + 1] = out_order[t]
     while size:
-        if size & BATCH == 0 and kept_stop[0]:
+        if turns & BATCH == 0 and kept_stop[0]:
             return STOPPED
+        turns += 1
         v, length = kept_heap[1], kept_keys[0]
         size -= 1
         remove_first(kept_keys, kept_heap, 0, size)
@@ -313,7 +314,7 @@ def meet_nearest(
     path.
     """
     n, half = len(out_parents) // 2, len(kept_keys) // 2
-    mark, meeting, best = 2, -2, out_lengths[0]
+    mark, meeting, best, turns = 2, -2, out_lengths[0], 0
     size, other = 1, 1
     for base, start, end in ((0, 0, source), (n, half, target)):
         out_lengths[base + end] = 0
@@ -323,8 +324,9 @@ def meet_nearest(
         kept_heap[2 * start + 1] = end
     base, start, back = 0, 0, 0
     while size and other:
-        if mark & BATCH == 0 and kept_stop[0]:
+        if turns & BATCH == 0 and kept_stop[0]:
             return STOPPED
+        turns += 1
         v, length = kept_heap[2 * start + 1], kept_keys[start]
         size -= 1
         remove_first(kept_keys, kept_heap, start, size)
