@@ -24,7 +24,7 @@ LARGEST_SUM = 1 << 62
 """The sum of the absolute values of integer weights must be below this bound."""
 
 LARGEST_FLOAT_SUM = 1e150
-"""The same bound for floats, so that the square of a sum is finite."""
+"""The bound for floats; it keeps the square of a sum finite."""
 
 
 class NetworkXGraph(Graph):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ACCEPT_ITERATORS = ("is_partition", "modularity")
-"""Functions that reject nothing after they have consumed an iterator."""
+"""Functions that never reject a call after they have consumed an iterator."""
 
 
 def argument(
@@ -33,7 +33,7 @@ def argument(
 
 
 def iterators(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject an iterator, because a refusal after the conversion of the graph would consume it.
+    """Reject an iterator, which a call that is rejected after the conversion would have consumed.
 
     Args:
         name: the name of the function.

@@ -186,7 +186,9 @@ class Neighbors:
             raise NotImplementedError("a weight is NaN")
         self.is_negative = bool(least < 0)
         if self.is_negative and not bellman_ford:
-            raise NotImplementedError("a weight is negative, and the lengths are of Dijkstra")
+            raise NotImplementedError(
+                "a weight is negative, but Dijkstra needs at least 0"
+            )
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
