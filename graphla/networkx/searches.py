@@ -186,9 +186,7 @@ class Neighbors:
             raise NotImplementedError("a weight is NaN")
         self.is_negative = bool(least < 0)
         if self.is_negative and not bellman_ford:
-            raise NotImplementedError(
-                "a weight is negative, but Dijkstra needs at least 0"
-            )
+            raise NotImplementedError("a weight is negative, but Dijkstra needs at least 0")
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
