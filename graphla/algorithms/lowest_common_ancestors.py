@@ -1,7 +1,7 @@
 """Lowest common ancestors in a directed graph without cycles.
 
-Let rank(k) be the position of vertex k in a topological order. A vertex that is below a common
-ancestor has a larger rank. So the common ancestor with the largest rank has no other one below it.
+Let rank(k) be the position of vertex k in a topological order. Each descendant of a vertex has a
+larger rank. So no descendant of the common ancestor with the largest rank is a common ancestor.
 """
 
 from __future__ import annotations
