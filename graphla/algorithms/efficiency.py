@@ -116,7 +116,8 @@ def local_efficiency(A: Matrix) -> float:
 def _search(H: Matrix, starts: Any, sizes: Any) -> Any:
     """Return the sum of the reciprocal distances between the vertices of each block.
 
-    The k-th search starts from the k-th vertex with edges of each block that has k such vertices.
+    Vertices without edges start no search. The k-th search starts from the k-th other vertex of
+    each block with at least k of them.
     """
     has_edges = common_neighbors.degrees(H) > 0
     if not has_edges.all():
