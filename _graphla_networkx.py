@@ -244,18 +244,16 @@ FUNCTIONS: dict[str, Function] = {
         "only if the rounds are few.",
     ),
     # --- link prediction ------------------------------------------------------------------------
-    "adamic_adar_index": Function("links.adamic_adar_index", "products", "pairs"),
-    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products", "pairs"),
+    "adamic_adar_index": Function("links.adamic_adar_index", "products"),
+    "cn_soundarajan_hopcroft": Function("links.cn_soundarajan_hopcroft", "products"),
     "common_neighbor_centrality": Function(
         "links.common_neighbor_centrality", "all_pairs", "given_pairs"
     ),
-    "jaccard_coefficient": Function("links.jaccard_coefficient", "products", "pairs"),
-    "preferential_attachment": Function("links.preferential_attachment", "products", "pairs"),
-    "ra_index_soundarajan_hopcroft": Function(
-        "links.ra_index_soundarajan_hopcroft", "products", "pairs"
-    ),
-    "resource_allocation_index": Function("links.resource_allocation_index", "products", "pairs"),
-    "within_inter_cluster": Function("links.within_inter_cluster", "products", "pairs"),
+    "jaccard_coefficient": Function("links.jaccard_coefficient", "products"),
+    "preferential_attachment": Function("links.preferential_attachment", "products"),
+    "ra_index_soundarajan_hopcroft": Function("links.ra_index_soundarajan_hopcroft", "products"),
+    "resource_allocation_index": Function("links.resource_allocation_index", "products"),
+    "within_inter_cluster": Function("links.within_inter_cluster", "products"),
     # --- matrices -------------------------------------------------------------------------------
     "adjacency_matrix": Function("matrices.adjacency_matrix", "linear"),
     "adjacency_spectrum": Function("matrices.adjacency_spectrum", "all_pairs"),
@@ -524,7 +522,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.effective_size",
         "products",
         "attribute_weight",
-        "A directed or weighted graph is rejected without `nodes`.",
+        "A multigraph is rejected, and a directed or weighted graph without `nodes`.",
     ),
     "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),

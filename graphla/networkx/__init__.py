@@ -109,9 +109,9 @@ class Backend:
                 the two have the same effect.
         """
         rule = FUNCTIONS[name].rule
-        if not rule:
-            return True
-        reason = getattr(rules, rule)(args, kwargs)
+        reason = rules.iterators(name, args, kwargs)
+        if reason is None and rule:
+            reason = getattr(rules, rule)(args, kwargs)
         if reason is None:
             return True
         if dispatch._dispatchable._is_testing:

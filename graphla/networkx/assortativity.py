@@ -168,11 +168,15 @@ def _edges(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 def attribute_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = None) -> float:
     """Answer `networkx.attribute_assortativity_coefficient`."""
     codes, _ = _codes(_values(G, attribute))
+    if not G.matrix.nvals:
+        return 0.0
     if nodes is None and not G.is_multigraph():
         A = structure(G).matrix
         return algorithms.attribute_assortativity(A, Vector.from_dense(codes).to(A.device))
     u, v = _attribute_pairs(G, codes, nodes)
-    m, size = int(u.size), int(codes.max()) + 1 if codes.size else 0
+    m, size = int(u.size), int(codes.max()) + 1
+    if m == 0:
+        return 0.0
     a, b = (np.bincount(each, minlength=size).tolist() for each in (u, v))
     s = sum(i * j for i, j in zip(a, b, strict=True))
     return (m * int((u == v).sum()) - s) / (m * m - s) if m * m > s else float("nan")

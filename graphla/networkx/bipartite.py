@@ -20,6 +20,7 @@ from graphla.io.entries import by_rows
 from graphla.networkx.graphs import (
     NetworkXGraph,
     find,
+    neighbor_lists,
     new_graph,
     nodes_of,
     structure,
@@ -181,7 +182,7 @@ def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[An
     listed = list(G.labels) if nodes is None else list(nodes)
     chosen = np.array([present(G, node) for node in listed], np.int64)
     P = by_rows(join_by_neighbors(A, np.unique(chosen), "common"))
-    rows, degree = np.repeat(np.arange(len(G)), np.diff(P.indptr)), degrees(G)
+    rows, degree = np.repeat(np.arange(len(G)), np.diff(P.indptr)), _neighbor_counts(G)
     d, e = degree[rows], degree[P.columns]
     most = {"dot": d + e - P.values, "min": np.minimum(d, e), "max": np.maximum(d, e)}[mode]
     sums = np.bincount(rows, P.values / most, len(G))
@@ -203,7 +204,7 @@ def robins_alexander_clustering(G: Graph) -> float:
     if len(G) < 4 or A.nvals < 6:
         return 0
     rows, columns, _ = entries(G)
-    degree = degrees(G) - 1
+    degree = _neighbor_counts(G) - 1
     # A path of three edges has an edge in the middle. If its ends coincide, it is a triangle.
     closed = 6 * algorithms.triangle_count(A)
     paths = (int((degree[rows] * degree[columns]).sum()) - closed) // 2
@@ -218,18 +219,25 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
     """Answer `networkx.bipartite.node_redundancy`."""
     refuse_loops(G, "node_redundancy")
     listed = list(G.labels) if nodes is None else list(nodes)
-    chosen = np.array([present(G, node) for node in listed], np.int64)
-    degree = degrees(G)
-    if (degree[chosen] < 2).any():
-        raise nx.NetworkXError(
-            "Cannot compute redundancy coefficient for a node that has fewer than two neighbors."
-        )
+    degree, chosen = _neighbor_counts(G), np.empty(len(listed), np.int64)
+    for place, node in enumerate(listed):
+        chosen[place] = k = present(G, node)
+        if degree[k] < 2:
+            raise nx.NetworkXError(
+                "Cannot compute redundancy coefficient for a node that has fewer than two "
+                "neighbors."
+            )
     N = common_neighbors.pattern(structure(G).matrix, symmetric=True)
     # Q holds the pairs of nodes with at least two common neighbors.
     Q = join_by_neighbors(N, np.arange(len(G)), "common").select(">=", 2).new()
     pairs = plus_pair["INT64"](N @ Q).new(mask=N.S).reduce_rowwise().new().to_dense(0)
     values = pairs[chosen] / (degree[chosen] * (degree[chosen] - 1))
     return dict(zip(listed, values.tolist(), strict=True))
+
+
+def _neighbor_counts(G: Graph) -> np.ndarray:
+    """Return the number of distinct neighbors of each node."""
+    return np.diff(neighbor_lists(G)[0])
 
 
 # --- projections --------------------------------------------------------------------------------

@@ -202,12 +202,12 @@ def modularity(
     resolution: float = 1,
 ) -> float:
     """Answer `networkx.community.modularity`."""
+    A = weighted(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
         graph: Any = G
         raise NotAPartition(graph, listed)
-    A = weighted(G, weight, parallel="sum").matrix
     if not A.nvals or not A.reduce_scalar(monoid.plus).get(0):
         raise ZeroDivisionError("division by zero")
     options = {"resolution": resolution, "directed": G.directed}
@@ -244,14 +244,15 @@ def inter_community_edges(G: Graph, partition: Any) -> int:
     """Answer `networkx.community.quality.inter_community_edges`."""
     if G.is_multigraph():
         raise NotImplementedError("graphla counts edges between communities in simple graphs only")
-    edges, inside = _count_edges(structure(G).matrix, _partition_labels(G, partition), G.directed)
+    A = weighted(G, None).matrix
+    edges, inside = _count_edges(A, _partition_labels(G, partition), G.directed)
     return edges - inside
 
 
 def inter_community_non_edges(G: Graph, partition: Any) -> int:
     """Answer `networkx.community.quality.inter_community_non_edges`."""
     labels = _partition_labels(G, partition)
-    edges, inside = _count_edges(structure(G).matrix, labels, G.directed)
+    edges, inside = _count_edges(weighted(G, None).matrix, labels, G.directed)
     sizes = np.bincount(labels)
     apart = len(G) ** 2 - int((sizes * sizes).sum())  # ordered pairs in different communities
     return (apart if G.directed else apart // 2) - (edges - inside)

@@ -19,9 +19,10 @@ from graphla.networkx.graphs import (
     edge_dicts,
     edges_of,
     find,
-    new_graph,
     nodes_of,
+    refuse_large,
     to_networkx,
+    with_attributes,
 )
 
 _REDUCE: dict[Any, Any] = {sum: np.add, min: np.minimum, max: np.maximum}
@@ -203,8 +204,7 @@ def to_pandas_edgelist(
 
     if nodelist is not None:
         raise NotImplementedError("graphla lists the edges of all nodes only")
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=G.weight_name or "weight")
+    G = with_attributes(G)
     edges, data = edges_of(G, keys=True), list(_listed_data(G))
     names = dict.fromkeys(name for each in data for name in each)
     keys = {edge_key: 2} if G.is_multigraph() and edge_key is not None else {}
@@ -244,7 +244,7 @@ def is_isolate(G: Graph, n: Any) -> bool:
     """Answer `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
-        if isinstance(n, Iterable):  # NetworkX takes it for several nodes
+        if n is None or isinstance(n, Iterable):  # NetworkX takes it for several nodes
             return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)
@@ -454,8 +454,7 @@ def _entries(
 
     The nodes are numbered by their positions in the list; None lists all nodes.
     """
-    if not isinstance(G, NetworkXGraph):
-        G = new_graph(G, weight=G.weight_name or "weight")
+    G = with_attributes(G)
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)
     if not isinstance(values, np.ndarray) or values.dtype == bool:
         raise NotImplementedError(f"the edge attribute {weight!r} has values that are no numbers")
@@ -477,6 +476,7 @@ def _reduced(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
     """Return one value for each entry of a multigraph."""
     ends = np.cumsum(counts)
     if reduce in _REDUCE:
+        refuse_large(values)
         return _REDUCE[reduce].reduceat(values, ends - counts)
     listed = values.tolist()
     return np.array([reduce(listed[i:j]) for i, j in pairwise([0, *ends.tolist()])])

@@ -11,6 +11,8 @@ from typing import Any
 
 import networkx as nx
 
+from semirings.exceptions import InvalidValue
+
 config: Any = nx.config
 
 LEAST_EDGES = {
@@ -42,8 +44,17 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
     Returns:
         True, or a sentence.
+
+    Raises:
+        InvalidValue: `nx.config.backends.graphla.min_edges` is neither None nor an integer of at
+            least 0.
     """
     least = config.backends.graphla.min_edges
+    if least is not None and not (isinstance(least, int) and least >= 0):
+        raise InvalidValue(
+            f"nx.config.backends.graphla.min_edges is {least!r}, but must be None or an integer of "
+            "at least 0"
+        )
     graph = args[0] if args else kwargs.get("G")
     if least == 0 or not isinstance(graph, nx.Graph):
         return True

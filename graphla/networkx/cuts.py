@@ -8,7 +8,14 @@ import networkx as nx
 import numpy as np
 
 from graphla.graph import Graph
-from graphla.networkx.graphs import edge_ends, find, neighbor_lists, weighted, with_attributes
+from graphla.networkx.graphs import (
+    edge_ends,
+    find,
+    neighbor_lists,
+    refuse_large,
+    weighted,
+    with_attributes,
+)
 from semirings import monoid
 
 KNOWN = (list, tuple, set, frozenset, dict, range)
@@ -104,6 +111,7 @@ def _weights(G: Graph, weight: str | None) -> np.ndarray:
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
         raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+    refuse_large(values)
     return values.astype(np.int64) if values.dtype == bool else values
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import nodes_of, structure, weighted
+from graphla.networkx.graphs import LARGEST_SUM, nodes_of, structure, weighted
 from graphla.networkx.searches import Neighbors
 from graphla.networkx.selections import VERSION, bunch, degrees, entries, is_node
 from graphla.sparse import Matrix
@@ -187,12 +187,17 @@ def _total_distances(G: Graph, weight: Any) -> np.ndarray:
     return np.concatenate(sums)
 
 
-def _distances(G: Graph, weight: Any) -> Iterator[np.ndarray]:
-    """Yield the distances from some nodes to all others of a connected graph, as dense arrays."""
+def _distances(G: Graph, weight: Any, power: int = 1) -> Iterator[np.ndarray]:
+    """Yield the distances from some nodes to all others of a connected graph, as dense arrays.
+
+    They are FP64 if sums of their powers, multiplied by degrees, might exceed INT64.
+    """
     A, is_weighted = _lengths(G, weight)
-    starts = np.arange(len(G))
+    starts, size = np.arange(len(G)), max(len(G), int(degrees(G).sum()))
     for part in many.batches(A, len(G), "distances", BATCH):
-        yield algorithms.all_pairs_lengths(A, starts[part], weight=is_weighted).to_dense(0)
+        D = algorithms.all_pairs_lengths(A, starts[part], weight=is_weighted).to_dense(0)
+        is_small = D.dtype.kind != "f" and int(D.max()) ** power * size**2 < LARGEST_SUM
+        yield D.astype(np.int64 if is_small else np.float64, copy=False)
 
 
 def harmonic_diameter(G: Graph, sp: Any = None, *, weight: Any = None) -> float:
@@ -230,7 +235,7 @@ def hyper_wiener_index(G: Graph, weight: Any = None) -> float:
     """Answer `networkx.hyper_wiener_index`."""
     if not _is_joined(G):
         return math.inf
-    return sum((D + D * D).sum().item() for D in _wide(_distances(G, weight))) / 2
+    return sum((D + D * D).sum().item() for D in _distances(G, weight, 2)) / 2
 
 
 def schultz_index(G: Graph, weight: Any = None) -> float:
@@ -247,13 +252,8 @@ def gutman_index(G: Graph, weight: Any = None) -> float:
     if not _is_joined(G):
         return math.inf
     degree = degrees(G)
-    found = np.concatenate([D @ degree for D in _wide(_distances(G, weight))])
+    found = np.concatenate([D @ degree for D in _distances(G, weight)])
     return (degree * found).sum().item() / 2
-
-
-def _wide(arrays: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the arrays with INT64 instead of shorter integers."""
-    return (D if D.dtype.kind == "f" else D.astype(np.int64) for D in arrays)
 
 
 def _is_joined(G: Graph) -> bool:

@@ -12,6 +12,7 @@ from networkx.algorithms import flow as flows
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.networkx.graphs import find, neighbor_lists, nodes_of, structure, weighted
+from graphla.networkx.selections import EXACT
 from graphla.sparse import Matrix
 from semirings import binary
 from semirings.exceptions import InvalidValue
@@ -30,8 +31,10 @@ def maximum_flow(
     """Answer `networkx.maximum_flow`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
     value, found = _bounded(algorithms.maximum_flow, A, *ends)
-    csr = found.to_csr(copy=False)
-    return value, _in_dict_order(flowG, *csr)
+    indptr, indices, flows = found.to_csr(copy=False)
+    if _are_whole(A):
+        value, flows = int(value), flows.astype(np.int64)
+    return value, _in_dict_order(flowG, indptr, indices, flows)
 
 
 def maximum_flow_value(
@@ -44,7 +47,8 @@ def maximum_flow_value(
 ) -> Any:
     """Answer `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    return _bounded(algorithms.maximum_flow, A, *ends).value
+    value = _bounded(algorithms.maximum_flow, A, *ends).value
+    return int(value) if _are_whole(A) else value
 
 
 def minimum_cut(
@@ -60,7 +64,7 @@ def minimum_cut(
     value, side = _bounded(algorithms.minimum_cut, A, *ends)
     is_near = side.to_dense(False)
     near, far = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
-    return value, (near, far)
+    return int(value) if _are_whole(A) else value, (near, far)
 
 
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:
@@ -119,9 +123,22 @@ def _network(
         ends.append(k)
     if ends[0] == ends[1]:
         raise nx.NetworkXError("source and sink are the same node")
-    A = weighted(G, capacity, float("inf")).matrix.to("cpu")
+    A = weighted(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
+    values = A.to_csr(copy=False)[2]
+    if values.dtype.kind == "f" and np.abs(values[np.isfinite(values)]).sum() > EXACT:
+        raise NotImplementedError("sums of capacities might be rounded")
     # As in NetworkX, an edge with a capacity below 0 carries no flow.
     return (binary.max(A, 0).new(), *ends)
+
+
+def _are_whole(A: Matrix) -> bool:
+    """Return whether all capacities but the infinite ones are whole numbers.
+
+    A missing capacity is infinite, and makes floats of integers.
+    """
+    values = A.to_csr(copy=False)[2]
+    infinite = np.isinf(values)
+    return bool(infinite.any() and (values[~infinite] == np.floor(values[~infinite])).all())
 
 
 def _bounded(function: Callable[..., Any], A: Matrix, source: int, target: int) -> Any:

@@ -20,6 +20,12 @@ from graphla.stores import MatrixStore
 from semirings.dtypes import INT64, lookup_dtype
 from semirings.exceptions import InvalidValue
 
+LARGEST_SUM = 1 << 62
+"""The sum of the absolute values of integer weights must be below this bound."""
+
+LARGEST_FLOAT_SUM = 1e150
+"""The same bound for floats, so that the square of a sum is finite."""
+
 
 class NetworkXGraph(Graph):
     """A Graph whose matrix holds a 1 for each pair of adjacent nodes, with all attributes apart.
@@ -182,17 +188,17 @@ class NetworkXGraph(Graph):
         starts = np.cumsum(counts) - counts
         if parallel != "sum":
             return {"min": np.minimum, "max": np.maximum}[parallel].reduceat(values, starts)
-        sums = np.add.reduceat(values, starts)
-        if (
-            values.dtype.kind == "i"
-            and np.abs(np.add.reduceat(values * 1.0, starts)).max() >= 2**62
-        ):
-            raise NotImplementedError("the sums of the weights of parallel edges do not fit INT64")
-        return sums
+        return np.add.reduceat(values, starts)
 
 
 def weighted(
-    G: Graph, weight: Any, default: Any = 1, *, parallel: str = "min", dtype: Any = None
+    G: Graph,
+    weight: Any,
+    default: Any = 1,
+    *,
+    parallel: str = "min",
+    dtype: Any = None,
+    infinite: bool = False,
 ) -> Graph:
     """Return the Graph whose values are an edge attribute.
 
@@ -203,20 +209,23 @@ def weighted(
         default: the value of an edge that lacks the attribute.
         parallel: how to combine the values of parallel edges: "min", "max" or "sum".
         dtype: the dtype of the values; None means INT64 for integers and FP64 for floats.
+        infinite: whether the values may be infinite.
 
     Returns:
         A Graph with the same labels. Later calls with the same arguments return the same Graph.
 
     Raises:
-        NotImplementedError: the values are not numbers of a dtype.
+        NotImplementedError: the values are not numbers of a dtype, or NaN, infinite or so large
+            that sums of them might overflow.
     """
     if not isinstance(G, NetworkXGraph):
         return _weighted_by_user(G, weight, default, dtype)
     if weight is None and (parallel != "sum" or not G.is_multigraph()):
         return G if dtype is None else G._like(G._matrix.dup(dtype), G.directed)
-    key = weight, repr(default), parallel, dtype
+    key = weight, repr(default), parallel, dtype, infinite
     if key not in G._weighted:
         values = _numbers(G, weight, default)
+        refuse_large(values[np.isfinite(values)] if infinite else values)
         if G.is_multigraph():
             values = G._combined(values, parallel)
         if dtype is not None:
@@ -236,6 +245,20 @@ def _numbers(G: NetworkXGraph, weight: Any, default: Any) -> np.ndarray:
         )
         raise NotImplementedError(f"the edge attribute {weight!r} has a value that is {odd!r}")
     return values.astype(np.int64) if values.dtype == bool else values
+
+
+def refuse_large(values: np.ndarray) -> None:
+    """Raise an error for weights that are not finite, or whose sums might overflow.
+
+    Args:
+        values: an array of numbers.
+
+    Raises:
+        NotImplementedError: a weight is NaN or infinite, or the sum of all is too large.
+    """
+    total = float(np.abs(values, dtype=np.float64).sum()) if values.size else 0.0
+    if not total < (LARGEST_FLOAT_SUM if values.dtype.kind == "f" else LARGEST_SUM):
+        raise NotImplementedError("a weight is NaN or infinite, or sums of weights might overflow")
 
 
 def _weighted_by_user(G: Graph, weight: Any, default: Any, dtype: Any) -> Graph:

@@ -153,27 +153,29 @@ def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.adjacency_spectrum`."""
     from scipy.linalg import eigvals
 
-    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0)))
+    return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0).astype(np.float64)))
 
 
 def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
-    return eigvalsh(laplacian_matrix(G, weight=weight).toarray())
+    return eigvalsh(laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def normalized_laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
     """Answer `networkx.normalized_laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
-    return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray())
+    return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def modularity_spectrum(G: Graph) -> np.ndarray:
     """Answer `networkx.modularity_spectrum`."""
     from scipy.linalg import eigvals
 
+    if G.is_multigraph():
+        raise nx.NetworkXNotImplemented("not implemented for multigraph type")
     return np.asarray(eigvals(modularity_matrix(G)))
 
 
@@ -208,6 +210,8 @@ def _walk(
     """Return the weights between some nodes, and alpha or, if the walk ignores it, 0.5."""
     if walk_type not in (None, "random", "lazy", "pagerank"):
         raise nx.NetworkXError("walk_type must be random, lazy, or pagerank")
+    if walk_type is None and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     if not 0 < alpha < 1:
         if walk_type == "pagerank":
             raise nx.NetworkXError("alpha must be between 0 and 1")

@@ -166,8 +166,6 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
     if method == "unweighted":
         weight = None
     neighbors = neighbors_of(G, weight)
-    if neighbors.is_negative:
-        raise NotImplementedError("a weight is negative")
     return algorithms.average_path_length(neighbors.matrix, weight is not None)
 
 
@@ -254,7 +252,7 @@ def _search(
     neighbors: Neighbors, start: int, cutoff: float | None = None, target: int | None = None
 ) -> Tree:
     """Search from one vertex, by the algorithm of Bellman and Ford if a weight is negative."""
-    if not (neighbors.is_negative and neighbors.bellman_ford):
+    if not neighbors.is_negative:
         return neighbors.search([start], cutoff, target)
     try:
         distances, parents = algorithms.bellman_ford(neighbors.matrix, start, parents=True)
@@ -471,8 +469,6 @@ def _search_by_estimates(
     start = number(G, source, "Source {} is not in G")
     end = number(G, target, "Target {} is not in G")
     neighbors = neighbors_of(G, weight)
-    if neighbors.is_negative:
-        raise NotImplementedError("a weight is negative")
     values = neighbors.values
     if values is None:
         values = np.ones(neighbors.columns.size, np.int64)

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+ACCEPT_ITERATORS = ("is_partition", "modularity")
+"""Functions that reject nothing after they have consumed an iterator."""
+
 
 def argument(
     args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name: str, default: Any = None
@@ -26,6 +29,24 @@ def argument(
         The argument.
     """
     return args[position] if len(args) > position else kwargs.get(name, default)
+
+
+def iterators(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject an iterator, because a refusal after the conversion of the graph would consume it.
+
+    Args:
+        name: the name of the function.
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    if name not in ACCEPT_ITERATORS:
+        for each in (*args, *kwargs.values()):
+            if isinstance(each, Iterator):
+                return "an argument is an iterator, but graphla needs a collection"
+    return None
 
 
 def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
@@ -56,21 +77,6 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if callable(argument(args, kwargs, 2, "distance")):
         return "the distance is a function, but graphla reads the name of an edge attribute"
-    return None
-
-
-def pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject an iterator `ebunch`, which NetworkX exhausts before it computes the first score.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
-    if isinstance(argument(args, kwargs, 1, "ebunch"), Iterator):
-        return "ebunch is an iterator, but graphla needs a collection of pairs"
     return None
 
 
@@ -200,7 +206,7 @@ def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
 
 
 def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a missing `ebunch`, which stands for all pairs of nodes, and an iterator.
+    """Refuse a missing `ebunch`, which stands for all pairs of nodes.
 
     Args:
         args: the positional arguments.
@@ -211,4 +217,4 @@ def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if argument(args, kwargs, 1, "ebunch") is None:
         return "ebunch is missing, but graphla needs the pairs of nodes"
-    return pairs(args, kwargs)
+    return None

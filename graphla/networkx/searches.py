@@ -113,11 +113,12 @@ class Neighbors:
         default: the length of an edge that lacks the attribute.
         parallel: which of parallel edges counts: "min" or "max".
         reverse: whether searches follow the edges of a directed graph backward.
-        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford. Dijkstra's
-            algorithm treats negative weights as NetworkX does.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford, which may be
+            negative.
 
     Raises:
-        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+        NotImplementedError: a weight is not a number, or negative and not for the algorithm of
+            Bellman and Ford, or so large that lengths might not fit INT64.
     """
 
     def __init__(
@@ -142,9 +143,9 @@ class Neighbors:
         elif weight is not None:
             self._weighted = weighted(G, weight, default, parallel=parallel)
             self.values = _values_in_order(G, self._weighted)
-        self.is_negative, self.bellman_ford = False, bellman_ford
+        self.is_negative = False
         if self.values is not None and self.values.size:
-            self._check(self.values)
+            self._check(self.values, bellman_ford)
         if self.reverse:
             back = transposed(self.indptr, self.columns, self.values)
             self.indptr, self.columns, self.values = back
@@ -179,11 +180,13 @@ class Neighbors:
         counts = np.bincount(rows[shown], minlength=self.n)
         self.indptr = np.concatenate(([0], np.cumsum(counts))).astype(self.indptr.dtype)
 
-    def _check(self, values: np.ndarray) -> None:
+    def _check(self, values: np.ndarray, bellman_ford: bool) -> None:
         least, most = values.min(), values.max()
         if least != least or most != most:
             raise NotImplementedError("a weight is NaN")
         self.is_negative = bool(least < 0)
+        if self.is_negative and not bellman_ford:
+            raise NotImplementedError("a weight is negative, and the lengths are of Dijkstra")
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
@@ -228,7 +231,7 @@ class Neighbors:
         cutoff = math.inf if cutoff is None else cutoff
         if cutoff != cutoff:
             raise NotImplementedError("the cutoff is NaN")
-        if self.on_gpu and not self.is_negative:
+        if self.on_gpu:
             return self._search_on_gpu(sources, cutoff)
         if self.values is None:
             return self._search_levels(sources, cutoff, target)
@@ -236,8 +239,6 @@ class Neighbors:
 
     def find_path(self, source: int, target: int) -> tuple[Any, list[int]] | None:
         """Search from both ends as NetworkX does, and return the length and the path, or None."""
-        if self.is_negative:
-            raise NotImplementedError("a weight is negative")
         n, (indptr, columns, values, shift) = self.n, self._rows_both_ways()
         parents, work = np.full(2 * n, -1, np.int32), n + columns.size
         if values is None:
@@ -306,11 +307,8 @@ class Neighbors:
         arrays = (self.indptr, self.columns, values, limit, order, lengths, parents, *heap)
         stop = -1 if target is None else target
         work = n + self.columns.size
-        if self.is_negative:
-            count = _search_with_negative(self, arrays, count, stop)
-        else:
-            name = "serial_search.nearest_first"
-            count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
+        name = "serial_search.nearest_first"
+        count = run_serial(name, arrays, work, count, stop, plain=_search_in_python)
         reached = order[:count]
         return Tree(self.G, reached, lengths[reached], parents[reached])
 
@@ -375,7 +373,7 @@ def neighbors_of(
         The neighbors, which must not be changed.
 
     Raises:
-        NotImplementedError: a weight is not a number, or so large that lengths might not fit INT64.
+        NotImplementedError: as for `Neighbors`.
     """
     if not isinstance(G, NetworkXGraph) or callable(weight):
         return Neighbors(G, weight, reverse=reverse, bellman_ford=bellman_ford)
@@ -448,43 +446,6 @@ def _search_in_python(
             w = columns[p]
             reached = length + values[p]
             if reached <= most and (parents[w] < 0 or reached < lengths[w]):
-                lengths[w], parents[w] = reached, v
-                heappush(heap, (reached, mark, w))
-                mark += 1
-    return final
-
-
-def _search_with_negative(neighbors: Neighbors, arrays: Any, count: int, target: int) -> int:
-    """Do what the loop `nearest_first` does, although weights are negative.
-
-    As in NetworkX, a length is final when its vertex leaves the heap.
-
-    Raises:
-        ValueError: a negative weight would shorten a final length.
-    """
-    _, _, _, limit, order, lengths, parents, *_ = arrays
-    indptr, columns, values = (each.tolist() for each in arrays[:3])
-    heap = [(0, t, order[t].item()) for t in range(count)]
-    mark, final, most = count, 0, limit[0]
-    done: dict[int, Any] = {}
-    while heap:
-        length, _, v = heappop(heap)
-        if v in done:
-            continue
-        done[v] = length
-        order[final] = v
-        final += 1
-        if v == target:
-            break
-        for p in range(indptr[v], indptr[v + 1]):
-            w = columns[p]
-            reached = length + values[p]
-            if reached > most:
-                continue
-            if w in done:
-                if reached < done[w]:
-                    raise ValueError("Contradictory paths found:", "negative weights?")
-            elif parents[w] < 0 or reached < lengths[w]:
                 lengths[w], parents[w] = reached, v
                 heappush(heap, (reached, mark, w))
                 mark += 1

@@ -72,6 +72,10 @@ def overall_reciprocity(G: Graph) -> float:
     """Answer `networkx.overall_reciprocity`."""
     if not G.matrix.nvals:
         raise nx.NetworkXError("Not defined for empty graphs")
+    if not G.directed:
+        return 0.0
+    if G.is_multigraph():
+        raise NotImplementedError("graphla does not count the keys that opposite edges share")
     return algorithms.overall_reciprocity(structure(G).matrix)
 
 
@@ -79,6 +83,8 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     """Answer `networkx.reciprocity`."""
     if nodes is None:
         return overall_reciprocity(G)
+    if not G.directed:
+        raise NotImplementedError("the graph is undirected, and `nodes` is given")
     chosen = bunch(G, nodes)
     found = algorithms.reciprocity(structure(G).matrix).to_dense(-1.0)[chosen].tolist()
     if is_node(G, nodes):
@@ -109,9 +115,11 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
     """Answer `networkx.effective_size`."""
     if VERSION < SCALED_FROM:
         refuse_loops(G, "effective_size")
+    if G.is_multigraph() and len(G):
+        raise NotImplementedError("the graph is a multigraph")
     nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     if nodes is None:
-        if G.directed or weight is not None:
+        if len(G) and (G.directed or weight is not None):
             raise NotImplementedError(
                 "without `nodes`, NetworkX scales the weights of a directed or weighted graph in "
                 "another way than with `nodes`, which graphla follows"
@@ -136,9 +144,12 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
 def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
     """Return a measure of structural holes for each node; NaN for nodes without neighbors."""
     W = weighted(G, weight, parallel="sum").matrix
-    if nodes is None and weight is not None and self_loops(W):
-        raise NotImplementedError("NetworkX compares sums of weights with shares at self-loops")
-    if nodes is not None:
+    if nodes is None:
+        if not len(G):
+            raise nx.NetworkXError("Graph has no nodes or edges")
+        if (weight is not None or G.is_multigraph()) and self_loops(W):
+            raise NotImplementedError("NetworkX compares sums of weights with shares at self-loops")
+    else:
         if G.is_multigraph():
             raise NotImplementedError("the graph is a multigraph, and `nodes` is given")
         if weight is not None and W.nvals and (W.to_coo()[2] == 0).any():
@@ -212,6 +223,7 @@ def s_metric(G: Graph) -> float:
 
 def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
     """Answer `networkx.maximal_independent_set`."""
+    refuse_loops(G, "maximal_independent_set")
     chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
     if not chosen and not len(G):
         raise IndexError("Cannot choose from an empty sequence")

@@ -165,6 +165,15 @@ def test_min_edges_replaces_the_measured_sizes() -> None:
         assert backend.should_run("betweenness_centrality", (nx.path_graph(5000),), {}) is not True
 
 
+@pytest.mark.parametrize("wrong", ["5", -1, [1], float("nan")])
+def test_a_wrong_min_edges_is_named(wrong: Any) -> None:
+    with (
+        config.backends.graphla(min_edges=wrong),
+        pytest.raises(gl.exceptions.InvalidValue, match="min_edges is"),
+    ):
+        backend.should_run("triangles", (nx.path_graph(3),), {})
+
+
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 def test_the_number_of_edges_is_estimated_within_a_factor_of_two(kind: Any) -> None:
     G = kind(nx.gnm_random_graph(500, 4000, seed=1, directed=True))

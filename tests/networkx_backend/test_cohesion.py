@@ -152,5 +152,5 @@ def test_pairs_of_unknown_nodes_are_refused_before_the_first_score(name):
     nx.set_node_attributes(G, 1, "community")
     with pytest.raises(nx.NodeNotFound, match="Node 5 not in G"):
         getattr(nx, name)(G, [(0, 1), (0, 5)], backend="graphla")
-    with pytest.raises(NotImplementedError, match="ebunch is an iterator"):
+    with pytest.raises(NotImplementedError, match="an argument is an iterator"):
         getattr(nx, name)(G, iter([(0, 1)]), backend="graphla")

@@ -152,13 +152,27 @@ def test_lengths_with_negative_weights_agree(drawn: Any) -> None:
             }
 
 
-@few
-@given(negative)
-def test_dijkstra_treats_negative_weights_as_networkx_does(drawn: Any) -> None:
-    G, source, target = drawn
-    assert_agree("dijkstra_predecessor_and_distance", G, source)
-    assert_agree("single_source_dijkstra", G, source, cutoff=3)
-    assert_agree("multi_source_dijkstra", G, [source], target)
+@pytest.mark.parametrize(
+    ("name", "ends"),
+    [
+        ("all_pairs_dijkstra", []),
+        ("all_shortest_paths", [0, 2]),
+        ("astar_path", [0, 2]),
+        ("bidirectional_dijkstra", [0, 2]),
+        ("dijkstra_path_length", [0, 2]),
+        ("dijkstra_predecessor_and_distance", [0]),
+        ("multi_source_dijkstra", [[0]]),
+        ("multi_source_dijkstra_path", [{0}]),
+        ("single_source_dijkstra", [0, 2]),
+    ],
+)
+def test_dijkstra_rejects_negative_weights_at_the_call(name: str, ends: list[Any]) -> None:
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([(0, 1, 2), (1, 2, -1)])
+    for weight in ("weight", lambda u, v, data: data["weight"]):
+        with pytest.raises(NotImplementedError) as caught:
+            backends._registered_algorithms[name](G, *ends, weight=weight, backend="graphla")
+        assert "a weight is negative" in str(caught.value.__cause__)
 
 
 def least(G: Any, u: Any, v: Any) -> Any:

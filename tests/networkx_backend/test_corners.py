@@ -1,0 +1,185 @@
+"""Test calls on graphs without nodes or edges, on multigraphs, and with unusual values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import graphla as gl
+from tests.networkx_backend.agreement import assert_agree, backends, call, difference, listed
+from tests.networkx_backend.drawn import KINDS, SIMPLE
+
+set_edge_attributes: Any = nx.set_edge_attributes
+
+
+def refused(name: str, *args: Any, **kwargs: Any) -> str:
+    """Return why graphla rejects a call."""
+    with pytest.raises(NotImplementedError) as caught:
+        backends._registered_algorithms[name](*args, backend="graphla", **kwargs)
+    return str(caught.value.__cause__ or caught.value)
+
+
+# --- graphs without nodes or edges --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_assortativity_of_attributes_is_0_without_edges(kind: Any) -> None:
+    for G in (kind(), nx.empty_graph(2, create_using=kind)):
+        assert_agree("attribute_assortativity_coefficient", G, "color")
+    G = nx.path_graph(2, create_using=kind)
+    assert_agree("attribute_assortativity_coefficient", G, "color", [])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_structural_holes_are_undefined_without_nodes(kind: Any) -> None:
+    for name in ("constraint", "effective_size"):
+        assert_agree(name, kind())
+
+
+def test_directed_laplacians_are_undefined_without_nodes() -> None:
+    for name in ("directed_laplacian_matrix", "directed_combinatorial_laplacian_matrix"):
+        for walk in (None, "random", "pagerank"):
+            assert_agree(name, nx.DiGraph(), walk_type=walk)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("node", [None, 99, "absent", (1, 2)])
+def test_an_absent_node_is_an_isolate_as_in_networkx(kind: Any, node: Any) -> None:
+    assert_agree("is_isolate", nx.path_graph(3, create_using=kind), node)
+
+
+# --- multigraphs --------------------------------------------------------------------------------
+
+
+def test_bipartite_clustering_counts_parallel_edges_once() -> None:
+    G = nx.MultiGraph([(0, 3), (0, 3), (0, 4), (1, 3), (1, 4), (1, 4), (2, 4), (2, 5)])
+    for name in ("latapy_clustering", "bipartite_average_clustering"):
+        for mode in ("dot", "min", "max"):
+            assert_agree(name, G, mode=mode)
+    assert_agree("robins_alexander_clustering", G)
+    assert_agree("node_redundancy", G, [0, 1])
+    assert_agree("node_redundancy", nx.MultiGraph([(0, 1), (0, 1)]))
+    assert_agree("node_redundancy", G, [5, "absent"])
+
+
+def test_the_modularity_spectrum_of_a_multigraph_is_undefined() -> None:
+    for kind in KINDS[2:]:
+        assert_agree("modularity_spectrum", kind([(0, 1), (0, 1)]))
+
+
+def test_structural_holes_of_unsupported_multigraphs_are_rejected() -> None:
+    G = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 2), (0, 2)])
+    assert "multigraph" in refused("effective_size", G)
+    assert "multigraph" in refused("effective_size", G, [0])
+    assert "self-loops" in refused("constraint", G)
+
+
+def test_an_independent_set_of_a_graph_with_self_loops_is_left_to_networkx() -> None:
+    assert "self-loops" in refused("maximal_independent_set", nx.Graph([(0, 0)]))
+
+
+def test_reciprocity_is_0_in_undirected_graphs() -> None:
+    G = nx.path_graph(3)
+    assert_agree("reciprocity", G)
+    assert_agree("overall_reciprocity", G)
+    assert "undirected" in refused("reciprocity", G, [0])
+    assert "keys" in refused("reciprocity", nx.MultiDiGraph([(0, 1), (0, 1), (1, 0)]))
+    for kind in SIMPLE:
+        assert isinstance(assert_agree("overall_reciprocity", kind()), nx.NetworkXError)
+    assert call("reciprocity", nx.DiGraph([(0, 1), (1, 0)]), backend="graphla") == 1
+
+
+# --- unusual weights ----------------------------------------------------------------------------
+
+WEIGHTED = {
+    "adjacency_spectrum": (),
+    "betweenness_centrality": (),
+    "constraint": (),
+    "cut_size": ([0, 1],),
+    "degree_mixing_dict": (),
+    "hyper_wiener_index": (),
+    "modularity": ([{0, 1}, {2, 3}],),
+    "single_source_bellman_ford": (0,),
+    "volume": ([0],),
+}
+
+
+@pytest.mark.parametrize("name", WEIGHTED)
+@pytest.mark.parametrize("weight", [math.inf, -math.inf, math.nan, 2**61, 1e200])
+def test_weights_whose_sums_might_overflow_are_rejected(name: str, weight: float) -> None:
+    G = nx.cycle_graph(4)
+    set_edge_attributes(G, weight, "weight")
+    options = {} if name == "adjacency_spectrum" else {"weight": "weight"}
+    assert "sums of weights might overflow" in refused(name, G, *WEIGHTED[name], **options)
+
+
+def test_sums_of_long_distances_do_not_overflow() -> None:
+    G = nx.cycle_graph(5)
+    set_edge_attributes(G, 2**53, "weight")
+    for name in ("wiener_index", "hyper_wiener_index", "schultz_index", "gutman_index"):
+        assert_agree(name, G, "weight")
+
+
+def test_flows_that_floats_would_round_are_rejected() -> None:
+    G = nx.DiGraph([(0, 1, {"capacity": 1e100}), (1, 2, {"capacity": 3.0}), (0, 2)])
+    assert "rounded" in refused("maximum_flow", G, 0, 1)
+
+
+# --- iterators ----------------------------------------------------------------------------------
+
+TAKE_NODES: dict[str, tuple[Any, ...]] = {
+    "average_neighbor_degree": ("out", "out"),
+    "degree_assortativity_coefficient": ("out", "in", "weight"),
+    "multi_source_dijkstra_path": (),
+    "node_redundancy": (),
+    "projected_graph": (),
+    "to_numpy_array": (),
+}
+
+
+@pytest.mark.parametrize("name", TAKE_NODES)
+def test_iterators_are_rejected_and_not_consumed(name: str) -> None:
+    nodes = iter([0, 1])
+    assert "iterator" in str(call(name, nx.path_graph(3), *TAKE_NODES[name], nodes,
+                                  backend="graphla"))  # fmt: skip
+    assert list(nodes) == [0, 1]
+
+
+def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
+    G = nx.path_graph(3)
+    found = call("modularity", G, nx.connected_components(G), backend="graphla")
+    assert found == call("modularity", G, [{0, 1, 2}], backend="networkx")
+    set_edge_attributes(G, "text", "weight")
+    parts = iter([{0}, {1, 2}])
+    assert "text" in refused("modularity", G, parts)
+    assert list(parts) == [{0}, {1, 2}]
+
+
+# --- graphs of the user -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
+def test_a_graph_of_the_user_is_answered_as_its_networkx_graph(dtype: str) -> None:
+    values = [1] * 8 if dtype == "BOOL" else [2, 3, 4, 5, 2, 3, 4, 5]
+    ends = [0, 1, 2, 0, 1, 2, 3, 2], [1, 2, 3, 2, 0, 1, 2, 0]
+    values[3] = values[7]
+    A = gl.Matrix.from_coo(*ends, values, nrows=4, ncols=4, dtype=dtype)
+    A = gl.binary.plus(A | A.T).new().dup(dtype)
+    G = gl.Graph(A, directed=False)
+    H = G.to_networkx(None if dtype == "BOOL" else True)
+    parts = [{0, 1}, {2, 3}]
+    calls: list[tuple[str, Any]] = [
+        ("inter_community_edges", (parts,)),
+        ("inter_community_non_edges", (parts,)),
+        ("adjacency_spectrum", ()),
+        ("laplacian_spectrum", ()),
+        ("to_numpy_array", ()),
+        ("to_pandas_edgelist", ()),
+    ]
+    for name, args in calls:
+        expected = call(name, H, *args, backend="networkx")
+        found = listed(backends._registered_algorithms[name](G, *args))
+        assert difference(expected, found) is None, name
