@@ -199,3 +199,13 @@ def test_the_transitive_reduction_matches_networkx(graph):
     expected = nx.transitive_reduction(graph.networkx()).edges
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == set(expected)
     assert values.tolist() == [A[i, j].value for i, j in zip(rows, columns, strict=True)]
+
+
+def test_a_longest_path_that_int64_does_not_hold_raises_an_error():
+    A = gl.Matrix.from_coo([0, 1, 0], [1, 2, 2], [2**62, 2**62, 5], nrows=3, ncols=3)
+    for find in (dag_longest_path, dag_longest_path_length):
+        with pytest.raises(OverflowError, match="INT64 does not hold"):
+            find(A)
+    assert dag_longest_path_length(gl.select.offdiag(A.select("<", 2**62).new())) == 5
+    B = gl.Matrix.from_coo([0, 1], [1, 2], [2**62, 2**62 - 2**12], nrows=3, ncols=3)
+    assert dag_longest_path_length(B) == 2**63 - 2**12
