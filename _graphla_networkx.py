@@ -1,8 +1,8 @@
-"""What NetworkX reads about the backend `graphla` when it is imported.
+"""The description of the backend `graphla` that NetworkX reads when it is imported.
 
-`import networkx` imports this module, so it uses the standard library alone. It holds the table of
-the functions that graphla answers. `graphla.networkx` resolves the names of their implementations
-when they are first called; the documentation and the tests read the same table.
+`import networkx` imports this module, so it imports only the standard library. It holds the table
+of the functions that graphla supports. `graphla.networkx` resolves the names of their
+implementations at the first call. The documentation and the tests read the same table.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 
 class Function(NamedTuple):
-    """A function of NetworkX that graphla answers.
+    """A function of NetworkX that graphla supports.
 
     Attributes:
         target: the implementation: "module.function" in the package `graphla.networkx`.
-        cost: the class of cost, a key of `graphla.networkx.costs.LEAST_EDGES`. It decides from
-            which size on a graph is converted.
+        cost: the cost class, a key of `graphla.networkx.costs.LEAST_EDGES`. It determines the
+            minimum number of edges for a graph to be converted.
         rule: the function in `graphla.networkx.rules` that rejects arguments which graphla does
             not support; "" if there is none.
         note: the differences from NetworkX as sentences; "" if there are none.
@@ -75,7 +75,7 @@ FUNCTIONS: dict[str, Function] = {
         "communities.asyn_lpa_communities",
         "iterations",
         "attribute_weight",
-        "Ties are broken by a random order, so a seed gives other communities than in NetworkX.",
+        "The same seed gives different communities than in NetworkX.",
     ),
     "fast_label_propagation_communities": Function(
         "communities.fast_label_propagation_communities",
@@ -109,13 +109,13 @@ FUNCTIONS: dict[str, Function] = {
         "communities.louvain_communities",
         "iterations",
         "attribute_weight",
-        "A seed gives other communities than in NetworkX, of about the same modularity.",
+        "The same seed gives different communities than in NetworkX, of about equal modularity.",
     ),
     "louvain_partitions": Function(
         "communities.louvain_partitions",
         "iterations",
         "attribute_weight",
-        "A seed gives other communities than in NetworkX, of about the same modularity.",
+        "The same seed gives different communities than in NetworkX, of about equal modularity.",
     ),
     "modularity": Function("communities.modularity", "linear", "attribute_weight"),
     "partition_quality": Function("communities.partition_quality", "linear"),
@@ -163,7 +163,7 @@ FUNCTIONS: dict[str, Function] = {
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
     "from_pandas_edgelist": Function(
-        "conversions.from_pandas_edgelist", "build", "", "NetworkX builds a multigraph itself."
+        "conversions.from_pandas_edgelist", "build", "", "NetworkX itself builds multigraphs."
     ),
     "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
     "is_empty": Function("conversions.is_empty", "local"),
@@ -207,41 +207,41 @@ FUNCTIONS: dict[str, Function] = {
     "eppstein_matching": Function(
         "flow.hopcroft_karp_matching",
         "linear",
-        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+        note="If there are several maximum matchings, graphla may return a different one.",
     ),
     "hopcroft_karp_matching": Function(
         "flow.hopcroft_karp_matching",
         "linear",
-        note="If there are several maximum matchings, it may be another than that of NetworkX.",
+        note="If there are several maximum matchings, graphla may return a different one.",
     ),
     "maximum_flow": Function(
         "flow.maximum_flow",
         "products",
-        note="Each `flow_func` of NetworkX is accepted, and the method is always the same. If "
-        "there are several maximum flows, it may be another than that of NetworkX.",
+        note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method. If there "
+        "are several maximum flows, graphla may return a different one.",
     ),
     "maximum_flow_value": Function(
         "flow.maximum_flow_value",
         "products",
-        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+        note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method.",
     ),
     "minimum_cut": Function(
         "flow.minimum_cut",
         "products",
-        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+        note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method.",
     ),
     "minimum_cut_value": Function(
         "flow.maximum_flow_value",
         "products",
-        note="Each `flow_func` of NetworkX is accepted, and the method is always the same.",
+        note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method.",
     ),
     # --- layouts --------------------------------------------------------------------------------
     "forceatlas2_layout": Function(
         "layouts.forceatlas2_layout",
         "all_pairs",
         "forceatlas2_layout",
-        "Rounding differences grow from round to round, so the positions are those of NetworkX "
-        "only if the rounds are few.",
+        "Rounding differences grow with each round, so the positions agree with those of NetworkX "
+        "only after few rounds.",
     ),
     # --- link prediction ------------------------------------------------------------------------
     "adamic_adar_index": Function("links.adamic_adar_index", "products"),
@@ -275,72 +275,88 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths",
         "all_pairs",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_bellman_ford_path": Function(
         "paths.all_pairs_bellman_ford_path",
         "all_pairs",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_bellman_ford_path_length": Function(
         "paths.all_pairs_bellman_ford_path_length",
         "all_pairs",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_dijkstra": Function(
-        "paths.all_pairs_dijkstra", "all_pairs", note="A weight function is called for every edge."
+        "paths.all_pairs_dijkstra",
+        "all_pairs",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_dijkstra_path": Function(
         "paths.all_pairs_dijkstra_path",
         "all_pairs",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_dijkstra_path_length": Function(
         "paths.all_pairs_dijkstra_path_length",
         "all_pairs",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
     "all_shortest_paths": Function(
-        "paths.all_shortest_paths", "linear", note="A weight function is called for every edge."
+        "paths.all_shortest_paths",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "astar_path": Function(
-        "paths.astar_path", "local", note="A weight function is called for every edge."
+        "paths.astar_path",
+        "local",
+        note="A weight function is called for all edges before the search.",
     ),
     "astar_path_length": Function(
-        "paths.astar_path_length", "local", note="A weight function is called for every edge."
+        "paths.astar_path_length",
+        "local",
+        note="A weight function is called for all edges before the search.",
     ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
     ),
     "bellman_ford_path": Function(
-        "paths.bellman_ford_path", "linear", note="A weight function is called for every edge."
+        "paths.bellman_ford_path",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "bellman_ford_path_length": Function(
         "paths.bellman_ford_path_length",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "bellman_ford_predecessor_and_distance": Function(
         "paths.bellman_ford_predecessor_and_distance",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "bidirectional_dijkstra": Function(
-        "paths.bidirectional_dijkstra", "linear", note="A weight function is called for every edge."
+        "paths.bidirectional_dijkstra",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
     "dijkstra_path": Function(
-        "paths.dijkstra_path", "linear", note="A weight function is called for every edge."
+        "paths.dijkstra_path",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "dijkstra_path_length": Function(
-        "paths.dijkstra_path_length", "linear", note="A weight function is called for every edge."
+        "paths.dijkstra_path_length",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "dijkstra_predecessor_and_distance": Function(
         "paths.dijkstra_predecessor_and_distance",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
     "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
@@ -349,63 +365,73 @@ FUNCTIONS: dict[str, Function] = {
         "paths.floyd_warshall_predecessor_and_distance", "all_pairs", "attribute_weight"
     ),
     "goldberg_radzik": Function(
-        "paths.goldberg_radzik", "linear", note="A weight function is called for every edge."
+        "paths.goldberg_radzik",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "has_path": Function("paths.has_path", "linear"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
     "multi_source_dijkstra": Function(
-        "paths.multi_source_dijkstra", "linear", note="A weight function is called for every edge."
+        "paths.multi_source_dijkstra",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "multi_source_dijkstra_path": Function(
         "paths.multi_source_dijkstra_path",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "multi_source_dijkstra_path_length": Function(
         "paths.multi_source_dijkstra_path_length",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
     "predecessor": Function("paths.predecessor", "linear"),
     "shortest_path": Function(
-        "paths.shortest_path", "linear", note="A weight function is called for every edge."
+        "paths.shortest_path",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "shortest_path_length": Function(
-        "paths.shortest_path_length", "linear", note="A weight function is called for every edge."
+        "paths.shortest_path_length",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_all_shortest_paths": Function(
         "paths.single_source_all_shortest_paths",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_bellman_ford": Function(
         "paths.single_source_bellman_ford",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_bellman_ford_path": Function(
         "paths.single_source_bellman_ford_path",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_bellman_ford_path_length": Function(
         "paths.single_source_bellman_ford_path_length",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_dijkstra": Function(
-        "paths.single_source_dijkstra", "linear", note="A weight function is called for every edge."
+        "paths.single_source_dijkstra",
+        "linear",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_dijkstra_path": Function(
         "paths.single_source_dijkstra_path",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_dijkstra_path_length": Function(
         "paths.single_source_dijkstra_path_length",
         "linear",
-        note="A weight function is called for every edge.",
+        note="A weight function is called for all edges before the search.",
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
@@ -522,7 +548,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.effective_size",
         "products",
         "attribute_weight",
-        "A multigraph is rejected, and a directed or weighted graph without `nodes`.",
+        "Multigraphs are rejected. If the graph is directed or has weights, `nodes` must be given.",
     ),
     "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
@@ -530,7 +556,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.greedy_color",
         "linear",
         "greedy_color",
-        "Only largest_first and random_sequential, without `interchange`.",
+        "Only the strategies largest_first and random_sequential are supported, not `interchange`.",
     ),
     "is_dominating_set": Function("structure.is_dominating_set", "linear"),
     "local_efficiency": Function("structure.local_efficiency", "products"),
@@ -538,7 +564,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.maximal_independent_set",
         "linear",
         "",
-        "A seed gives another set than in NetworkX.",
+        "The same seed gives a different set than in NetworkX.",
     ),
     "maximal_matching": Function("structure.maximal_matching", "linear"),
     "overall_reciprocity": Function("structure.overall_reciprocity", "linear"),
@@ -547,7 +573,7 @@ FUNCTIONS: dict[str, Function] = {
         "structure.rich_club_coefficient",
         "linear",
         "",
-        "With `normalized=True`, NetworkX swaps the edges.",
+        "With `normalized=True`, NetworkX performs the random edge swaps.",
     ),
     "s_metric": Function("structure.s_metric", "linear"),
     "triadic_census": Function("structure.triadic_census", "products"),
@@ -555,10 +581,10 @@ FUNCTIONS: dict[str, Function] = {
         "structure.voterank",
         "products",
         "",
-        "If votes are equal up to rounding, the first node is chosen.",
+        "Among nodes whose votes are equal up to rounding, the first one is chosen.",
     ),
 }
-"""The functions by their names in NetworkX's dispatch, sorted by family, then by name."""
+"""Maps the name of each function in NetworkX's dispatch to its entry, by family, then by name."""
 
 _AUTOCONFIG = {
     "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",
@@ -582,11 +608,11 @@ def get_info() -> dict[str, Any]:
         "package": "graphla",
         "short_summary": "Graph algorithms as sparse matrix operations, on CPUs and GPUs.",
         "default_config": {"device": None, "min_edges": None},
-        "functions": {name: _described(each) for name, each in FUNCTIONS.items()},
+        "functions": {name: _describe(each) for name, each in FUNCTIONS.items()},
     }
 
 
-def _described(function: Function) -> dict[str, str]:
+def _describe(function: Function) -> dict[str, str]:
     return {"additional_docs": function.note} if function.note else {}
 
 

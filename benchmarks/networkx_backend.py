@@ -1,4 +1,4 @@
-"""Compare NetworkX with its backend graphla, function by function.
+"""Compare the times of NetworkX and of its backend graphla for each function.
 
     python benchmarks/networkx_backend.py [--edges N ...] [--only NAME ...] [--json FILE]
     python benchmarks/networkx_backend.py --dispatch      # small graphs, as a user calls them
@@ -6,11 +6,11 @@
     python benchmarks/networkx_backend.py --device cuda --alone --edges 10000000
 
 The table has a row for each function and size. `NetworkX` is the time of plain NetworkX, which is
-stopped after LIMIT seconds. `convert` is the time to convert the graph, which NetworkX keeps in a
-cache, so that later calls do not pay for it. `graphla` is the time of the call on the converted
-graph; `objects` is the part of it in which it builds Python objects for the result. All are seconds
-of wall time; each is the minimum of at most ROUNDS calls. With `--alone`, graphs come from arrays
-and NetworkX is not called.
+stopped after LIMIT seconds. `convert` is the time to convert the graph. NetworkX keeps the
+converted graph in a cache, so later calls do not repeat the conversion. `graphla` is the time of
+the call on the converted graph; `objects` is the part of it in which it builds Python objects for
+the result. All are seconds of wall time; each is the minimum of at most ROUNDS calls. With
+`--alone`, graphs come from arrays and NetworkX is not called.
 
 The kind of graph is the first of KINDS on which NetworkX answers the call: random and undirected,
 random and directed, acyclic, bipartite, a tree, or connected. Arguments are chosen by their names.
@@ -171,7 +171,7 @@ def limited_time(call: Callable[[], Any]) -> float | None:
 
 
 class ObjectClock:
-    """Adds up the time that the functions of BUILDERS take."""
+    """A clock that adds up the time of the functions in BUILDERS."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -193,7 +193,7 @@ class ObjectClock:
         return call
 
     def install(self) -> None:
-        """Replace the functions in all modules of the adapter that are loaded."""
+        """Replace the functions in all loaded modules of `graphla.networkx`."""
         for module in [each for key, each in sys.modules.items() if "graphla.networkx." in key]:
             for name in BUILDERS:
                 here = vars(module).get(name)
@@ -227,8 +227,8 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock) -> dict[str, Any]:
     return row | {"graphla": ours, "objects": min(objects, ours)}
 
 
-def alone(name: str, m: int, device: str) -> dict[str, Any]:
-    """Measure graphla alone on a graph that is built from arrays."""
+def measure_alone(name: str, m: int, device: str) -> dict[str, Any]:
+    """Measure graphla without NetworkX on a graph that is built from arrays."""
     n = max(m // 5, 4)
     i, j = random_ends(n, m)
     import graphla as gl
@@ -258,7 +258,7 @@ def show(row: dict[str, Any]) -> None:
 
 
 def dispatch(names: list[str]) -> None:
-    """Print calls on small graphs that are slower with the priority than the rule allows."""
+    """Print the calls on small graphs that priority for graphla slows down too much."""
     print("calls on small graphs that take more than twice NetworkX's time and 50 us more")
     for name in names:
         kind = case_of(name)
@@ -305,7 +305,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dispatch", action="store_true")
     parser.add_argument("--imports", action="store_true")
-    parser.add_argument("--alone", action="store_true", help="measure graphla alone")
+    parser.add_argument("--alone", action="store_true", help="measure graphla without NetworkX")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -321,7 +321,7 @@ def main() -> None:
         for m in options.edges if kind else ():
             try:
                 row = (
-                    alone(name, m, options.device)
+                    measure_alone(name, m, options.device)
                     if options.alone
                     else measure(name, str(kind), m, clock)
                 )

@@ -4,11 +4,12 @@
     python benchmarks/scaling.py bfs sssp --scale 22      some algorithms on another graph
     python benchmarks/scaling.py --threads 1 4 16
 
-A time is the minimum wall time of a public call. The numbers of threads take turns, so that a slow
-phase of the machine affects all of them. The first two calls with each number of threads are not
-timed; they make the preparations, such as a transpose. All results are compared with those for the
-first number of threads. Integers must be equal, the differences of PageRank and betweenness may add
-up to 1e-4 of their sum, and modularities of communities may differ by less than 0.01.
+A time is the minimum wall time of a public call. The measurement alternates between the numbers of
+threads, so that a slow phase of the machine affects all of them. The first two calls with each
+number of threads are not timed; they make the preparations, such as a transpose. All results are
+compared with those for the first number of threads. Integers must be equal, the differences of
+PageRank and betweenness may add up to 1e-4 of their sum, and modularities of communities may differ
+by less than 0.01.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def test_duplicates_are_merged_if_there_is_one_value_for_all():
 @pytest.mark.parametrize(
     ("op", "value", "is_kept"), [("min", 3, True), ("plus", 3, False), ("plus", 0, True)]
 )
-def test_one_value_for_all_stays_one_if_dup_op_does_not_change_it(op, value, is_kept, size):
+def test_a_single_stored_value_is_kept_if_dup_op_does_not_change_it(op, value, is_kept, size):
     rows, columns = np.divmod(np.arange(2 * size) % size, 100)
     A = gl.Matrix.from_coo(rows, columns, value, dup_op=op)
     assert A.isequal(gl.Matrix.from_coo(rows, columns, np.full(2 * size, value), dup_op=op))

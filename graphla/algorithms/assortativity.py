@@ -1,4 +1,4 @@
-"""Assortativity: whether edges tend to join vertices that are alike.
+"""Assortativity: whether edges tend to join similar vertices.
 
 The coefficients are those of M. Newman (2002, 2003): for numbers, the correlation between the two
 ends of an edge; for categories, the share of edges within a category, compared with the share that
@@ -50,8 +50,9 @@ def degree_assortativity(
             results name vertices by their labels.
         x: which degree of the source of an edge counts in a directed graph: "out" or "in".
         y: which degree of the target of an edge counts in a directed graph: "out" or "in".
-        weight: None or False for numbers of edges; True, or the name of an edge attribute as in
-            NetworkX, for sums of the values of A. Edges count once in either case.
+        weight: how to compute the degrees: None or False counts edges; True, or the name of an edge
+            attribute as in NetworkX, sums the values of A. In the correlation, each edge counts
+            once in either case.
         nodes: a list or array of vertices; only edges between two of them count. None uses all
             edges.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
@@ -184,7 +185,7 @@ def attribute_assortativity(
 
 
 def correlate(x: Any, y: Any) -> float:
-    """Return the correlation of two arrays, or NaN if an array is empty or all its values equal."""
+    """Return the correlation of two arrays; NaN if they are empty or an array is constant."""
     if not x.size or x.min() == x.max() or y.min() == y.max():
         return math.nan
     x, y = x - x.mean(dtype=np.float64), y - y.mean(dtype=np.float64)

@@ -1,8 +1,8 @@
-"""A shortest path by A*, which searches in the direction of the target.
+"""A shortest path by A*, a search that is guided toward the target.
 
-The search is Dijkstra's algorithm with a different order: a vertex comes earlier if its distance
-from the source plus its estimated distance to the target is smaller (P. Hart, N. Nilsson and
-B. Raphael, 1968). If no estimate exceeds the true distance, the path is shortest.
+The search is Dijkstra's algorithm with a different order: vertices are visited in order of their
+distance from the source plus their estimated distance to the target (P. Hart, N. Nilsson and B.
+Raphael, 1968). If no estimate exceeds the true distance, the path is a shortest one.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def astar_path(
         source: the first vertex of the path.
         target: the last vertex of the path.
         heuristic: the estimated distance from each vertex to the target: a Vector of size n, or a
-            mapping, without entry where the estimate is 0; or a function that is called with a
-            vertex and the target. None estimates all distances as 0.
+            mapping, where a missing entry means 0; or a function that is called with a vertex and
+            the target. None estimates all distances as 0.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
             must be at least 0; None or False to count each edge as 1.
         cutoff: the maximum length: paths that are longer, or estimated to be longer, are ignored.
@@ -89,7 +89,7 @@ def astar_path(
     most = math.inf if cutoff is None else validation.real("cutoff", cutoff, low=0)
     estimate: Any = None
     if callable(heuristic) and not isinstance(heuristic, Vector):
-        estimate = _labeled(heuristic)
+        estimate = _with_labels(heuristic)
     elif heuristic is not None:
         estimates = power_iteration.as_vector("heuristic", heuristic, n, "FP64")
         estimate = estimates.to_dense(0.0)
@@ -150,7 +150,7 @@ def _search_in_loop(
         found = run_serial("serial_astar.search", arrays, work, source, target, room)
         if found >= 0:
             return parents if found else None
-        room *= 2  # wrong estimates make the search visit vertices again
+        room *= 2  # with inconsistent estimates, the search may visit vertices again
 
 
 def _search_in_python(
@@ -162,7 +162,7 @@ def _search_in_python(
     target: int,
     cutoff: float,
 ) -> dict[int, int] | None:
-    """Do what the loop `search` does, with Python's heap and a function for the estimates."""
+    """Compute what the loop `search` computes, with Python's heap and a function of estimates."""
     heap: list[Any] = [(0, 0, source, 0, source)]
     parents: dict[int, int] = {}
     known: dict[int, tuple[Any, Any]] = {}
@@ -190,7 +190,7 @@ def _search_in_python(
     return None
 
 
-def _labeled(heuristic: Callable[[Any, Any], float]) -> Callable[[int, int], float]:
+def _with_labels(heuristic: Callable[[Any, Any], float]) -> Callable[[int, int], float]:
     """Return a function of vertex numbers that calls `heuristic` with their labels."""
 
     def estimate(v: int, target: int) -> float:

@@ -1,9 +1,10 @@
 """Biconnected components, articulation points and bridges of an undirected graph.
 
-A biconnected component is a maximal set of edges of which each two are on a common simple cycle, or
-a single edge without a cycle. The components share only articulation points. One depth-first search
-on the CPU finds them all (J. Hopcroft and R. Tarjan, 1973). An edge belongs to the component of the
-search tree's edge above that end of it which was discovered later.
+A biconnected component is a maximal set of edges in which any two are on a common simple cycle, or
+a single edge that is not on a cycle. The components share only articulation points. One depth-first
+search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Each edge is in the
+component of the tree edge from the parent of v to v, where v is the end of the edge that was
+discovered later.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Blocks(NamedTuple):
 
     Attributes:
         order: for each vertex, its position in the order of discovery.
-        block: for each vertex, the component of the tree edge above it; -1 at roots.
+        block: for each vertex, the component of the tree edge from its parent; -1 for roots.
         heads: for each component, the vertex from which the search entered it.
     """
 
@@ -65,7 +66,7 @@ def bridges(A: Matrix) -> Matrix:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
     """
     _, block, heads = find_blocks(A)
-    # A component without a cycle has one edge, and so one vertex below its head.
+    # A component with a single edge has exactly one vertex other than its head.
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]
@@ -109,7 +110,8 @@ def articulation_points(A: Matrix) -> Vector:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
     """
     _, block, heads = find_blocks(A)
-    # A vertex is in one component for each time that it is a head, and in the one above it.
+    # A vertex is in the components of which it is the head, and in the one of the edge from its
+    # parent.
     memberships = np.bincount(heads, minlength=A.nrows) + (block >= 0)
     return Vector.from_coo(np.flatnonzero(memberships > 1), True, bool, size=A.nrows)
 

@@ -1,9 +1,9 @@
-"""Bipartite graphs: graphs whose vertices have two colors, such that no edge joins equal colors.
+"""Bipartite graphs: graphs with a coloring in two colors where no edge joins equal colors.
 
 D. Kőnig (1916) showed that these are the graphs without a cycle of odd length. One breadth-first
 search starts from the smallest vertex of each component. The graph is bipartite if and only if no
-edge joins two vertices of the same level. If an edge {u, v} does, then it closes an odd cycle with
-the paths from u and from v to their last common vertex in the search tree.
+edge joins two vertices of the same level. Such an edge {u, v} closes an odd cycle with the paths in
+the search tree from u and from v to their lowest common ancestor.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The complement of a graph: an edge between each two vertices that have none in the graph."""
+"""The complement of a graph, which joins two vertices if the graph does not join them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from semirings import binary, monoid
 from semirings.semiring import plus_second
 
 ENTRIES = 1 << 24
-"""The approximate number of wedges that are expanded at a time."""
+"""Approximate number of wedges that are expanded at a time."""
 
 DENSE = 1 << 22
 """Up to this many multiplications, the CPU multiplies the subgraphs as dense arrays.
@@ -116,7 +116,8 @@ def local_efficiency(A: Matrix) -> float:
 def _search(H: Matrix, starts: Any, sizes: Any) -> Any:
     """Return the sum of the reciprocal distances between the vertices of each block.
 
-    The k-th search starts from the k-th vertex of each block that has so many vertices with edges.
+    Vertices without edges start no search. The k-th search starts from the k-th other vertex of
+    each block with at least k of them.
     """
     has_edges = common_neighbors.degrees(H) > 0
     if not has_edges.all():
@@ -158,9 +159,9 @@ def _search_densely(H: Matrix, starts: Any, sizes: Any) -> Any:
 def _similar_vertices(N: Matrix, L: Matrix) -> Iterator[Any]:
     """Yield arrays of vertices whose degrees differ by less than a factor of 2.
 
-    The number of searches for an array is its largest degree, so similar degrees waste little time.
-    Vertices of degree 0 and 1 are left out, because their neighborhoods have no pair of vertices.
-    The wedges of each array together are about ENTRIES, or they are those of one vertex.
+    The number of searches for an array is its largest degree, so little work is wasted if the
+    degrees are similar. Vertices of degree 0 and 1 are left out, because their neighborhoods have
+    no pair of vertices. Each array has about ENTRIES wedges in total, or only one vertex.
     """
     # w(v) = Σ over the neighbors u of v of the number of entries of u in L
     w = plus_second["INT64"](N @ cached_properties.degrees(L)).new().to("cpu").to_dense(0)

@@ -28,7 +28,7 @@ BLOCK = 1 << 24
 FINITE = -sys.float_info.max, sys.float_info.max
 
 STILL = 1e-10
-"""The rounds end when the sum of all absolute changes of coordinates is below this."""
+"""The rounds end when the absolute changes of all coordinates add up to less than this."""
 
 Given = Vector | Mapping[Any, float] | None
 
@@ -58,8 +58,8 @@ def forceatlas2_layout(
 
     d(i, j) is the distance of two vertices, m are the masses, and r is `scaling_ratio`. The first
     sum goes over the edges, and the second over all pairs of vertices. s(i) is the speed of a
-    vertex, which falls if it swings. Gravity also pulls each vertex to the center. A round takes
-    O(n²) time.
+    vertex, which decreases if the vertex swings, that is, if its force keeps changing. Gravity also
+    pulls each vertex to the center. A round takes O(n²) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -127,7 +127,7 @@ def forceatlas2_layout(
         pull, push = accelerated(request, partial(definition, request))
         if distributed_action:
             pull /= mass[:, None]
-        move = pull + push - gravity * mass[:, None] * _downward(points, strong_gravity)
+        move = pull + push - gravity * mass[:, None] * _offsets_from_center(points, strong_gravity)
         swing += float(mass @ _lengths(points - move))
         traction += float(mass @ _lengths(points + move)) / 2
         speed, efficiency = _next_speed(n, swing, traction, speed, efficiency, tolerance)
@@ -203,7 +203,7 @@ def _lengths(vectors: np.ndarray) -> np.ndarray:
     return np.sqrt((vectors * vectors).sum(axis=1))
 
 
-def _downward(points: np.ndarray, strong: bool) -> np.ndarray:
+def _offsets_from_center(points: np.ndarray, strong: bool) -> np.ndarray:
     """Return the positions relative to their mean, with length 1 unless `strong` is set."""
     outward = points - points.mean(axis=0)
     if strong:
@@ -215,7 +215,7 @@ def _downward(points: np.ndarray, strong: bool) -> np.ndarray:
 def _next_speed(
     n: int, swing: float, traction: float, speed: float, efficiency: float, tolerance: float
 ) -> tuple[float, float]:
-    """Return the speed of the next round, and how far it follows from swing and traction."""
+    """Return the speed and the speed efficiency of the next round."""
     best = 0.05 * math.sqrt(n)
     jitter = tolerance * max(math.sqrt(best), min(10.0, best * traction / n**2))
     if swing > 2.0 * traction:

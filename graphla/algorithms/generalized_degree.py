@@ -1,4 +1,4 @@
-"""Generalized degree: how many edges of a vertex are in how many triangles.
+"""Generalized degree: the numbers of edges of a vertex that are in 0, 1, 2, ... triangles.
 
 The multiplicity of an edge is the number of triangles that contain it (V. Zlatić, D. Garlaschelli
 and G. Caldarelli, 2012). The generalized degree of a vertex counts its edges by multiplicity.

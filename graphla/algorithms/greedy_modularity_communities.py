@@ -1,4 +1,4 @@
-"""Communities by greedy mergers: always merge the two communities that raise the modularity most.
+"""Communities by greedy mergers: always merge the two communities with the largest gain.
 
 The method is due to A. Clauset, M. Newman and C. Moore (2004). The CPU runs a compiled loop; the
 definition is a loop over dictionaries and a heap.
@@ -43,10 +43,10 @@ def greedy_modularity_communities(
     Find communities by greedy mergers that raise the modularity.
 
     Initially each vertex is its own community. Then the two neighboring communities whose merger
-    raises the modularity the most are merged, until no merger raises it. Among equal gains the
-    smallest pair of communities comes first, where a community is named by one of its vertices, as
-    in NetworkX. Takes about O(m d log n) time, where d is the depth of the mergers. Runs on the
-    CPU: a Matrix on a GPU is copied.
+    raises the modularity the most are merged, until no merger raises it. Each community is named by
+    one of its vertices; among equal gains, the smallest pair of names comes first, as in NetworkX.
+    Takes about O(m d log n) time, where d is the depth of the dendrogram. Runs on the CPU; a Matrix
+    on a GPU is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -193,6 +193,6 @@ def _merge(
 def follow(pairs: np.ndarray, n: int) -> np.ndarray:
     """Return the community of each vertex, given the mergers (u, v) in order."""
     community = np.arange(n)
-    for u, v in pairs[::-1].tolist():  # v is final here, because v joins another only later
+    for u, v in pairs[::-1].tolist():  # label v is final: later mergers were already followed
         community[u] = community[v]
     return community

@@ -1,9 +1,10 @@
 """Components that stay connected when fewer than k edges are removed.
 
-Two vertices belong together if no fewer than k edges separate them, in either direction. This is an
-equivalence. For k ≤ 2, components and bridges suffice. For larger k, minimum cuts with unit
-capacities split sets of vertices: a cut of fewer than k edges divides no component. Each cut either
-splits a set or shows that two vertices belong together, so at most n - 1 cuts are needed.
+Two vertices are equivalent if at least k edges must be removed to separate them, in either
+direction. The components are the equivalence classes. For k ≤ 2, they follow from connected
+components and bridges. For larger k, minimum cuts with unit capacities split sets of vertices: a
+cut of fewer than k edges divides no component. Each cut either splits a set or shows that two
+vertices are equivalent, so at most n - 1 cuts are needed.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _split(A: Matrix, k: int, labels: np.ndarray, directed: bool) -> np.ndarray:
 
 
 def _cut(A: Matrix, source: int, target: int, k: int, directed: bool) -> np.ndarray | None:
-    """Return on which side of a cut of fewer than k edges each vertex is, or None."""
+    """Return the side of each vertex in a cut of fewer than k edges; None without such a cut."""
     for first, last in ((source, target), (target, source))[: 1 + directed]:
         value, side = minimum_cut(A, first, last, None)
         if value < k:

@@ -4,8 +4,8 @@
 which uses a coloring: vertices of the same color are not adjacent, so they can change at once.
 `asyn_lpa_communities` is the asynchronous method of U. N. Raghavan, R. Albert and S. Kumara (2007),
 in which the vertices change in a random order. In both, a vertex keeps its label if no other label
-is more frequent among its neighbors. Each change raises the total weight of the edges whose ends
-have equal labels, if the graph is undirected, so the rounds end.
+is more frequent among its neighbors. In an undirected graph, each change raises the total weight of
+the edges whose ends have equal labels, so the rounds end.
 
 Invariant at the head of each round: `labels` is full and its values are below n.
 """
@@ -40,11 +40,11 @@ def label_propagation_communities(A: Matrix) -> Vector:
     Find communities by semi-synchronous label propagation.
 
     Initially each vertex is its own label. The vertices are colored greedily, in order of
-    decreasing degree. In each round the vertices of one color after another take the most frequent
-    label among their neighbors; the largest of several most frequent labels, unless their own label
-    is one of them. Rounds end when no label changes. The result does not depend on a seed and is
-    the same as NetworkX's. A round takes O(n + m) time, or less if few labels changed in the round
-    before.
+    decreasing degree. In each round, the vertices of one color after another take the most frequent
+    label among their neighbors. If several labels are most frequent, a vertex keeps its label if
+    that is one of them, and otherwise takes the largest of them. Rounds end when no label changes.
+    The result does not depend on a seed and is the same as NetworkX's. A round takes O(n + m) time,
+    or less if few labels changed in the previous round.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -89,9 +89,9 @@ def asyn_lpa_communities(
     Initially each vertex is its own label. In each round every vertex, in a random order, takes the
     most frequent label among its neighbors. If several labels are most frequent, it keeps its label
     if that is one of them, and otherwise takes a random one of them. Rounds end when no label
-    changes, or after 1000 rounds. In a directed graph, which may need that many, the neighbors are
-    the targets of out-edges. Runs on the CPU: a Matrix on a GPU is copied. The same seed gives the
-    same result. A round takes O(n + m) time.
+    changes, or after 1000 rounds, because the labels of a directed graph may never converge. In a
+    directed graph, the neighbors are the targets of out-edges. Runs on the CPU; a Matrix on a GPU
+    is copied. The same seed gives the same result. A round takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -172,14 +172,14 @@ def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
     while differs:
         differs = False
         for N in rows:
-            wished = wishes(N, labels)
+            wished = find_new_labels(N, labels)
             differs = differs or wished.nvals > 0
             labels = labels.dup()
             labels(wished.S) << wished
     return labels
 
 
-def wishes(N: Matrix, labels: Vector) -> Vector:
+def find_new_labels(N: Matrix, labels: Vector) -> Vector:
     """Return the new label of each vertex of N that changes. N has the rows of these vertices."""
     n = labels.size
     # C(i, n - 1 - l) = the weight of label l among the neighbors of i, so that the first column

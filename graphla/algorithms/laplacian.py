@@ -21,7 +21,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DENSE = 100
-"""Up to this many vertices, the stationary distribution is found by solving a dense system."""
+"""Up to this many vertices, a dense system is solved to find the stationary distribution."""
 
 WALKS = ("random", "lazy", "pagerank")
 
@@ -98,7 +98,9 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
     degrees = W.reduce_rowwise(monoid.plus).new()
     least = degrees.reduce(monoid.min).get(0.0)
     if not least >= 0:
-        raise InvalidValue(f"A has a row of weights that add up to {least}, but at least 0 fits")
+        raise InvalidValue(
+            f"A has a row whose weights add up to {least}, but the sum must be at least 0"
+        )
     # s(i) = 1 / √d(i), or 0 where d(i) is 0
     s = power_iteration.full(0.0, A.nrows)
     s(degrees.V) << unary.minv(unary.sqrt(degrees).new())

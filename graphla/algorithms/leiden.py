@@ -47,7 +47,7 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_first, plus_first
 
 ITERATIONS = 2
-"""How often the method runs; it starts from the communities that it found the time before."""
+"""Number of runs of the method; each starts from the communities of the previous run."""
 
 Move = Callable[[Matrix, Vector, Vector, float, int, Vector | None], Vector]
 Refine = Callable[[Matrix, Vector, Vector, Vector, float, int], Vector]
@@ -221,7 +221,7 @@ def refine_in_rounds(
         cuts, *sums = (_sum_by_part(x, S) for x in (inner, out, into))
         expected = _expected(sums, [x - y for x, y in zip(wholes, sums, strict=True)], factor)
         sizes = _sum_by_part(Vector.from_scalar(1.0, n), S)
-        wished = _wishes(G, sizes == 1, cuts >= expected, degrees, sums, factor)
+        wished = _choose_parts(G, sizes == 1, cuts >= expected, degrees, sums, factor)
         if not wished.nvals:
             break
         coins = hashed_random.coins(L, hashed_random.first_counter(hashed_random.mix(seed + k)))
@@ -234,7 +234,7 @@ def refine_in_rounds(
     return part
 
 
-def _wishes(
+def _choose_parts(
     G: Matrix, is_alone: Any, is_connected: Any, degrees: Any, sums: Any, factor: float
 ) -> Vector:
     """Return the part with the largest gain for each vertex that should join a part."""

@@ -1,4 +1,4 @@
-"""Scores of pairs of vertices by their common neighbors or degrees, which predict missing links.
+"""Scores that predict missing links from the common neighbors or the degrees of two vertices.
 
 D. Liben-Nowell and J. Kleinberg (2004) compare such scores. L. Adamic and E. Adar (2003) weight
 each common neighbor by the inverse logarithm of its degree, and T. Zhou, L. Lü and Y.-C. Zhang

@@ -159,9 +159,9 @@ def levels(
 ) -> Iterator[Vector]:
     """Yield the communities after each level that merges vertices.
 
-    Each vertex is labeled with the number of its community, from 0 on. `move` moves the vertices of
-    one level; the default is `move_vertices`. Other parameters are as in `louvain`. All arguments
-    are checked before the first level is requested.
+    Each vertex is labeled with the number of its community, counted from 0. `move` moves the
+    vertices of one level; the default is `move_vertices`. Other parameters are as in `louvain`. All
+    arguments are checked before the first level is requested.
     """
     drawn = hashed_random.seed_number(seed)
     resolution = validation.real("resolution", resolution, low=0)

@@ -1,7 +1,7 @@
 """Lowest common ancestors in a directed graph without cycles.
 
-Let rank(k) be the position of vertex k in a topological order. A vertex that is below a common
-ancestor has a larger rank. So the common ancestor with the largest rank has no other one below it.
+Let rank(k) be the position of vertex k in a topological order. Each descendant of a vertex has a
+larger rank. So no descendant of the common ancestor with the largest rank is a common ancestor.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from semirings.semiring import any_second, max_first
 def lowest_common_ancestors(
     A: Matrix, pairs: Iterable[tuple[Any, Any]] | None = None
 ) -> np.ndarray:
-    """``L⟨P⟩ = R D max.first Rᵀ``, where R has the ancestors of vertices and D their ranks.
+    """``L⟨P⟩ = R D max.first Rᵀ``, where R holds the ancestors of vertices, and D their ranks.
 
     Find a lowest common ancestor of each of the given pairs of vertices.
 
@@ -77,7 +77,7 @@ def lowest_common_ancestors(
         return np.empty(0, np.int64)
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
-    # R = the ancestors of each vertex of the pairs
+    # R(i, k) = true if k is an ancestor of the i-th vertex of the pairs
     ends, numbers = np.unique(np.concatenate((rows, columns)), return_inverse=True)
     rows, columns = numbers.reshape(2, -1)
     R = many.pairs(A.T.new(), ends)

@@ -201,7 +201,7 @@ def definition(residuals: Matrix, source: int, target: int) -> Matrix:
         before, path = parents.to_dense(-1), [target]
         while path[-1] != source:
             path.append(int(before[path[-1]]))
-        # P holds the width at the edges of the path: R = R - P + Pᵀ
+        # P holds the width of the path at each of its edges: R = R - P + Pᵀ
         shape: dict[str, Any] = {"nrows": R.nrows, "ncols": R.ncols}
         P = Matrix.from_coo(path[1:], path[:-1], width, R.dtype, **shape)
         R(binary.minus) << P
@@ -238,7 +238,7 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
     W, total = _replace_infinite(W, source, target)
     if not validation.is_floating(W) and total >= WIDE:
         raise OverflowError(
-            f"A has capacities that add up to {total:.3g}, but only less than 2^61 fits"
+            f"A has capacities that add up to {total:.3g}, but the sum must be below 2^61"
         )
     # B(i, j) = W(i, j), and 0 where only W(j, i) exists
     B = binary.plus(W | binary.times(unary.one[W.dtype](W.T).new(), 0).new()).new()

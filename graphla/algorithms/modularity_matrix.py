@@ -50,7 +50,7 @@ def modularity_matrix(A: Matrix, weight: bool | str | None = None) -> Matrix:
     W = A.dup("FP64") if validation.weighs("weight", weight) else unary.one["FP64"](A).new()
     total = validation.finite_sum(W)
     if total == 0:
-        raise InvalidValue("A has weights that add up to 0, but a modularity matrix needs others")
+        raise InvalidValue("A has weights that add up to 0, but their sum must not be 0")
     out, into = (power_iteration.full(0.0, A.nrows) for _ in range(2))
     out(binary.plus) << W.reduce_rowwise(monoid.plus)
     into(binary.plus) << W.reduce_columnwise(monoid.plus)

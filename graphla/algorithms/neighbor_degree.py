@@ -1,4 +1,4 @@
-"""Average neighbor degree: whether the neighbors of a vertex have many neighbors themselves.
+"""Average neighbor degree: the mean number of neighbors that the neighbors of a vertex have.
 
 The measure is due to R. Pastor-Satorras, A. Vázquez and A. Vespignani (2001); A. Barrat et al.
 (2004) give the weighted version.
@@ -43,10 +43,10 @@ def average_neighbor_degree(
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
         source: which neighbors of v count in a directed graph: "out" for those with an edge from v,
-            "in" for those with an edge to v, "in+out" for the sum of both. Without effect in an
+            "in" for those with an edge to v, "in+out" for the sum of both. It has no effect in an
             undirected graph.
-        target: which edges of the neighbors count in a directed graph: "out", "in" or "in+out".
-            Without effect in an undirected graph.
+        target: which edges of the neighbors count in a directed graph: "out", "in" or "in+out". It
+            has no effect in an undirected graph.
         nodes: a list or array of vertices, or None for all vertices.
         weight: None or False to give each edge weight 1; True, or the name of an edge attribute as
             in NetworkX, to use the values of A.

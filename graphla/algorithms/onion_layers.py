@@ -1,7 +1,7 @@
 """Onion layers: the rounds in which vertices are removed when a graph is peeled core by core.
 
 L. Hébert-Dufresne, J. Grochow and A. Allard (2016) defined the layers. The core number of a vertex
-tells at which degree it is removed; its layer also tells in which round.
+is the degree at which the vertex is removed; its layer is the round in which it is removed.
 
 Invariants, at the head of each round of the inner loop:
 - left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
@@ -59,8 +59,8 @@ def onion_layers(A: Matrix) -> Vector:
     if self_loops(A):
         i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(
-            f"A has a self-loop at vertex {vertex_name(i)}, but onion layers are of graphs "
-            f"without: select.offdiag(A) leaves them out"
+            f"A has a self-loop at vertex {vertex_name(i)}, but onion layers are defined "
+            f"only for graphs without self-loops; select.offdiag(A) leaves them out"
         )
     n, k, latest = A.nrows, 0, 0
     layer, gone, lost = Vector("INT64", n), Vector("INT64", n), Vector("INT64", n)

@@ -1,7 +1,7 @@
 """Coverage and performance: how well a partition separates a graph into dense communities.
 
-S. Fortunato (2010) describes both measures. The performance counts the pairs of vertices that are
-adjacent and in one community, or neither.
+S. Fortunato (2010) describes both measures. The performance is the fraction of the pairs of
+vertices that are both adjacent and in one community, or neither.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def partition_quality(
     rows, columns, _ = A.to_coo(values=False, copy=False)
     is_inside, is_loop = labels[rows] == labels[columns], rows == columns
     loops = int(is_loop.sum())
-    # Pairs count in both directions, so an undirected edge counts twice, and so must a loop.
+    # Pairs count in both directions. So an undirected edge counts twice, and a self-loop must count
+    # twice as well.
     extra = 0 if is_directed else loops
     edges, inside = A.nvals + extra, int(is_inside.sum()) + extra
     n = A.nrows

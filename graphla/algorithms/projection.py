@@ -1,6 +1,6 @@
-"""Projection of a bipartite graph: vertices of one side, joined if they have a common neighbor.
+"""Projection of a bipartite graph: join vertices of one side that have a common neighbor.
 
-The weight of M. Newman (2001) counts a common neighbor less, the more neighbors it has.
+M. Newman (2001) gives a common neighbor less weight if it has many neighbors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEASURES = ("common", "collaboration", "jaccard", "overlap")
 def projected_graph(A: Matrix, nodes: Any, measure: str | None = None) -> Matrix:
     """``P = A any.pair A``, in the rows and columns of `nodes`, without the diagonal.
 
-    Join each two of the given vertices that have a common neighbor.
+    Join any two of the given vertices that have a common neighbor.
 
     The common neighbors of u and v are the vertices w with edges u -> w and w -> v. Takes
     O(Σ degree(w)²) time, summed over the neighbors w of the given vertices.

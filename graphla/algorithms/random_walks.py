@@ -1,18 +1,18 @@
 """Random walks: sequences of vertices in which each step follows a random edge.
 
-A uniform or weighted walk chooses each step by the weights of the edges alone. A node2vec walk
-(A. Grover and J. Leskovec, 2016) also considers the vertex before: a step from v, after the step
-u -> v, to the vertex x has its weight divided by p if x = u, unchanged if there is an edge u -> x,
-and divided by q otherwise. Such a step is drawn as in a first-order walk, and accepted with the
-probability factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few attempts, the
-step is drawn from the probabilities of all out-edges.
+A uniform or weighted walk chooses each step only by the weights of the edges. A node2vec walk (A.
+Grover and J. Leskovec, 2016) also considers the previous vertex. After the step u -> v, the weight
+of the step v -> x is multiplied by a factor: 1/p if x = u, 1 if there is an edge u -> x, and 1/q
+otherwise. Such a step is drawn by the weights of the edges, and accepted with the probability
+factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few attempts, the step is drawn
+from the exact probabilities of all out-edges.
 
 Random numbers come from a hash of the seed, the walk, the step and the attempt. Weights are scaled
 to integers row by row, so their sums are exact, and the walks are the same on every device.
 
 Invariants, at the head of each step:
 - last holds the last vertex of each walk, or -1 if the walk has ended;
-- before holds the vertex before, or -1 at the first step.
+- before holds the previous vertex of each walk, or -1 at the first step.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from semirings.exceptions import InvalidValue
 SCALE = 1 << 30
 """The largest integer weight of each row. Sums over 2^33 edges fit in 64 bits."""
 ATTEMPTS = 8
-"""How often a step is drawn before the probabilities of all out-edges are computed."""
+"""Number of attempts to draw a step before the probabilities of all out-edges are computed."""
 EDGES = 1 << 24
-"""About how many out-edges are considered at once."""
+"""Approximate number of out-edges that are processed at once."""
 MORE_ATTEMPTS = 64
-"""How often a step is drawn if more than EDGES out-edges would have to be considered."""
+"""Number of attempts while the remaining walks have more than EDGES out-edges together."""
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -102,11 +102,11 @@ def node2vec_walks(
 ) -> list[list[int]]:
     """``P(x | u, v) ∝ A(v, x) · (1/p if x = u, 1 if A(u, x) exists, else 1/q)``.
 
-    Walk at random from the given vertices, with a bias that depends on the vertex before.
+    Walk at random from the given vertices, with a bias that depends on the previous vertex.
 
-    A small p favors steps back, and a small q favors steps away from the vertex before. A walk ends
-    early at a vertex without out-edges. Each step takes O(log m) time per walk if p and q are close
-    to 1, and O(d log m) time otherwise, where d is the number of out-edges.
+    A small p favors steps back, and a small q favors steps away from the previous vertex. A walk
+    ends early at a vertex without out-edges. Each step takes O(log m) time per walk if p and q are
+    close to 1, and O(d log m) time otherwise, where d is the number of out-edges.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -154,7 +154,7 @@ class _Steps(NamedTuple):
 
     indptr: Any
     columns: Any
-    sums: Any  # int64[m + 1]: sums of the scaled weights of the edges before; None if all are equal
+    sums: Any  # int64[m + 1]: prefix sums of the scaled weights; None if all weights are equal
     keys: Any  # the number row * n + column of each edge, in ascending order
     n: int
     back: float
@@ -209,9 +209,9 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 
 
 def _step(steps: _Steps, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk by the weights alone; -1 if the walk ends."""
+    """Draw the next vertex of each walk only by the weights; -1 if the walk ends."""
     found = np.full_like(last, -1)
-    walks = _going_on(steps, last)
+    walks = _find_continuing(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
     return found
 
@@ -219,7 +219,7 @@ def _step(steps: _Steps, last: Any, word: int) -> Any:
 def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
     """Draw the next vertex of each walk with the factors of node2vec; -1 if the walk ends."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
-    walks = _going_on(steps, last)
+    walks = _find_continuing(steps, last)
     for k in range(MORE_ATTEMPTS):
         v = last[walks]
         if k >= ATTEMPTS and (steps.indptr[v + 1] - steps.indptr[v]).sum() <= EDGES:
@@ -242,9 +242,9 @@ def _draw(steps: _Steps, v: Any, draws: Any) -> Any:
     """Return a random out-neighbor of each vertex v, given numbers from 0 to 1."""
     first, end = steps.indptr[v], steps.indptr[v + 1]
     if steps.sums is None:
-        return steps.columns[first + _below(end - first, draws)]
+        return steps.columns[first + _random_below(end - first, draws)]
     least = steps.sums[first]
-    target = least + _below(steps.sums[end] - least, draws)
+    target = least + _random_below(steps.sums[end] - least, draws)
     return steps.columns[np.searchsorted(steps.sums, target, side="right") - 1]
 
 
@@ -262,12 +262,12 @@ def _draw_exactly(steps: _Steps, before: Any, v: Any, draws: Any) -> Any:
     sums = np.maximum(scaled, 1).astype(np.int64).cumsum()
     sums = np.concatenate((np.zeros_like(sums, shape=1), sums))
     least = sums[ends - counts]
-    target = least + _below(sums[ends] - least, draws)
+    target = least + _random_below(sums[ends] - least, draws)
     return steps.columns[edge[np.searchsorted(sums, target, side="right") - 1]]
 
 
 def _factors(steps: _Steps, before: Any, x: Any) -> Any:
-    """Return the factor of a step to each vertex x, given the vertex before."""
+    """Return the factor of a step to each vertex x, given the previous vertices."""
     key = before * steps.n + x
     place = np.minimum(np.searchsorted(steps.keys, key), steps.keys.size - 1)
     near = np.where(steps.keys[place] == key, 1.0, steps.away)
@@ -286,7 +286,7 @@ def _batches(steps: _Steps, last: Any, walks: Any) -> Iterator[Any]:
             yield walks[i:j]
 
 
-def _going_on(steps: _Steps, last: Any) -> Any:
+def _find_continuing(steps: _Steps, last: Any) -> Any:
     """Return the walks whose last vertex has an out-edge."""
     v = np.maximum(last, 0)
     return np.flatnonzero((last >= 0) & (steps.indptr[v + 1] > steps.indptr[v]))
@@ -298,6 +298,6 @@ def _uniform(like: Any, word: int) -> Any:
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _below(limit: Any, draws: Any) -> Any:
+def _random_below(limit: Any, draws: Any) -> Any:
     """Return a random integer below each limit."""
     return np.minimum((draws * limit).astype(np.int64), limit - 1)

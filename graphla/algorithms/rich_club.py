@@ -1,4 +1,4 @@
-"""Rich-club coefficient: how densely the vertices of high degree are joined to each other.
+"""Rich-club coefficient: how densely the vertices of high degree are connected.
 
 The coefficient was introduced by S. Zhou and R. Mondragón (2004).
 """
@@ -19,7 +19,7 @@ from semirings.exceptions import InvalidValue
 def rich_club(A: Matrix) -> np.ndarray:
     """``φ(k) = 2 E(k) / (N(k) (N(k) - 1))``.
 
-    Compute, for each degree k, how densely the vertices of a degree above k are joined.
+    Compute, for each degree k, how densely the vertices with degree above k are joined.
 
     N(k) is the number of vertices whose degree exceeds k, and E(k) is the number of edges between
     them. Takes O(n + m) time.
@@ -52,7 +52,7 @@ def rich_club(A: Matrix) -> np.ndarray:
         i = int(loops(A).to_coo()[0][0])
         raise InvalidValue(
             f"A has a self-loop at vertex {vertex_name(i)}, but the rich-club coefficient is "
-            f"defined without: select.offdiag(A) leaves them out"
+            f"defined only for graphs without self-loops; select.offdiag(A) leaves them out"
         )
     if A.nvals == 0:
         return np.zeros(0)
@@ -60,7 +60,7 @@ def rich_club(A: Matrix) -> np.ndarray:
     rows, columns, _ = A.to_coo(values=False, copy=False)
     # Each edge counts at the smaller degree of its two ends, once per direction.
     ends = send(np.bincount(np.minimum(degree[rows], degree[columns])), "cpu")
-    # N(k) and 2 E(k): what remains above k
+    # N(k) and 2 E(k): subtract the counts at degrees up to k
     N = A.nrows - send(np.bincount(degree), "cpu").cumsum()
     N = N[N > 1]
     E = A.nvals - ends.cumsum()

@@ -1,6 +1,6 @@
 """Positions of vertices from the eigenvectors of the Laplacian matrix.
 
-K. Hall (1970) showed that they minimize the squared lengths of all edges.
+K. Hall (1970) showed that these positions minimize the sum of the squared lengths of the edges.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_times
 
 DENSE = 256
-"""Up to this many vertices, the eigenvectors are those of a dense array."""
+"""Up to this many vertices, the eigenvectors are computed from a dense array."""
 
 TOLERANCE = 1e-10
-"""The residual of an eigenvector, relative to the largest eigenvalue."""
+"""Maximum residual of an eigenvector, relative to the largest eigenvalue."""
 
 
 @graph_algorithm()
@@ -94,7 +94,8 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
     """Return eigenvectors for the smallest eigenvalues, without the constant one, as columns."""
     n = L.nrows
     if n <= DENSE:
-        # Adding the largest possible eigenvalue to the constant vector moves it to the end.
+        # Raise the eigenvalue of the constant vector above all others, so that this vector comes
+        # last.
         dense = L.to("cpu").to_dense(0.0)
         dense += _bound(L) / max(n, 1)
         return np.linalg.eigh(dense)[1][:, :count] if count else np.zeros((n, 0))
@@ -105,7 +106,7 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
     bound = _bound(L)
 
     def flip(x: np.ndarray) -> np.ndarray:
-        """Return bx - Lx without its mean, which makes the smallest eigenvalues the largest."""
+        """Return bx - Lx minus its mean; the smallest eigenvalues of L become the largest."""
         x = x.ravel() - x.mean()
         product = plus_times(L @ Vector.from_dense(x)).new().to("cpu").to_dense(0.0)
         y = bound * x - product

@@ -1,7 +1,7 @@
 """Structural holes: missing edges between the neighbors of a vertex, which give it influence.
 
-R. Burt (1992) measures by constraint and effective size how strongly the neighbors of a vertex are
-connected to each other. S. Borgatti (1997) simplifies the effective size.
+The constraint and the effective size of R. Burt (1992) measure how strongly the neighbors of a
+vertex are connected to each other. S. Borgatti (1997) simplifies the effective size.
 
 Both measures need, for each edge {u, v}, a sum over the common neighbors of u and v. The sums are
 symmetric in u and v, so they are computed once per edge, in the row of the end with the larger

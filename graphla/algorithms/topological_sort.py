@@ -1,8 +1,8 @@
 """Topological orders: the vertices of a directed graph without cycles, each before its successors.
 
-A. B. Kahn's algorithm (1962) removes the vertices without in-edges, round by round. What remains
-contains a cycle. The CPU removes one vertex after another; `definition` removes a generation at a
-time.
+A. B. Kahn's algorithm (1962) removes the vertices without in-edges, round by round. If vertices
+remain, they contain a cycle. The CPU removes one vertex after another; `definition` removes a
+generation at a time.
 
 Invariants of `definition`, at the start of each round:
 - `generation` has the vertices that were removed, and the round of their removal;
@@ -155,7 +155,7 @@ def sort_by_generation(A: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_generations(A: Matrix) -> Vector:
-    """Return the generation of each vertex, without entries at and behind vertices of cycles."""
+    """Return the generations, without entries at vertices that a cycle contains or reaches."""
     if A.device != "cpu":
         return definition(A)
     indptr, columns, _ = A.to_csr(copy=False)
@@ -166,8 +166,8 @@ def count_generations(A: Matrix) -> Vector:
 def remove_generations(indptr: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices in topological order, and the generation of each vertex.
 
-    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. Vertices of
-    cycles and behind cycles are missing in the order, and their generation is -1.
+    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. The order lacks
+    the vertices that a cycle contains or reaches, and their generation is -1.
     """
     n = indptr.size - 1
     degrees, order = np.bincount(columns, minlength=n).astype(np.int32), np.empty(n, np.int32)

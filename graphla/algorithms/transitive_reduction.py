@@ -1,4 +1,4 @@
-"""The transitive reduction of a directed graph without cycles: the edges that no path replaces."""
+"""The transitive reduction of a directed graph without cycles: the edges that are not redundant."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Triadic census: how many groups of three vertices are joined in each of the 16 possible ways.
+"""Triadic census: the numbers of groups of three vertices of each of the 16 possible types.
 
 The names of the types are those of P. Holland and S. Leinhardt (1970): the numbers of mutual,
 asymmetric and missing pairs, then U (up), D (down), T (transitive) or C (cyclic).
 
 Let C hold the edges without an opposite edge, and M those with one. Masked products count the
 triads of each type that has no missing pair. Products of degrees count the wedges, that is, the
-pairs of joined pairs with a common vertex. Each wedge that is not part of a triad without a missing
-pair is a triad with one missing pair. The other triads have at most one joined pair.
+pairs of joined pairs with a common vertex. A wedge is part of either a triad without a missing pair
+or a triad with one missing pair. The other triads have at most one joined pair.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def triadic_census(A: Matrix) -> dict[str, int]:
     t["111D"] = _total(both * back) - 2 * t["120D"] - t["120C"] - t["210"]
     t["111U"] = _total(both * out) - 2 * t["120U"] - t["120C"] - t["210"]
     t["201"] = _total(both * (both - 1) // 2) - t["210"] - 3 * t["300"]
-    # Each pair is part of n - 2 triads. So subtract the pairs of triads with more than one of them.
+    # Each joined pair is part of n - 2 triads. Subtract those triads that have a further joined
+    # pair.
     n, asymmetric, mutual = A.nrows, C.nvals, M.nvals // 2
     larger = [name for name in TYPES if name not in ("003", "012", "102")]
     t["012"] = asymmetric * (n - 2) - sum(int(name[1]) * t[name] for name in larger)

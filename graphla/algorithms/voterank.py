@@ -44,7 +44,7 @@ def voterank(
         number_of_nodes: the number of vertices to choose; None chooses vertices until none of the
             others receives a vote.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
-            count an edge as often as its value in A says, which must be at least 0.
+            count each edge with its value in A, which must be at least 0.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric.
 

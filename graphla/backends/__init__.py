@@ -501,8 +501,8 @@ class Backend(Protocol):
         turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each
         vertex. A vertex keeps its label if no other label has a larger sum of weights in its row of
         `links`. Otherwise it takes the label with the largest sum. Among several such labels, it
-        takes the largest if its salt is 2^15, and else the one with the largest hash of label and
-        salt. `back` is the transpose of `links`. The rounds end when no label changes.
+        takes the largest label if its salt is 2^15, and otherwise the one with the largest hash of
+        label and salt. `back` is the transpose of `links`. The rounds end when no label changes.
         """
         ...
 

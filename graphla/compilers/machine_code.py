@@ -159,8 +159,9 @@ _names = count()
 def _keep(needed: Any) -> Any:
     """Return an object that is never freed: linked code, or the definition of a method.
 
-    Python functions have pointers to them, and read these pointers when they are freed. At its end,
-    the process frees all objects in any order, unless their reference count is too large.
+    A Python function reads its pointer to such an object when the function itself is freed. At
+    exit, the interpreter frees objects in any order. So the object gets an additional reference,
+    which keeps it alive.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(needed))
     return needed

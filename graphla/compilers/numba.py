@@ -202,7 +202,7 @@ def _load_addresses(name: str) -> list[int] | None:
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
     """Return call(), which compiles what `describe` describes in an error message."""
     is_enabled = gc.isenabled()
-    gc.disable()  # a compilation makes many objects, which would be visited again and again
+    gc.disable()  # a compilation creates many objects, which each collection would visit
     try:
         return call()
     except NotReady:
@@ -416,10 +416,10 @@ def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[st
 
 
 def _takes_numbers(node: ast.FunctionDef) -> bool:
-    """Return whether a function has no loop and calls no other, and its parameters are numbers.
+    """Return whether a function has no loop, calls no other function, and takes only numbers.
 
-    Numba compiles such a function once, and LLVM inlines it. This takes less time than to insert
-    its statements at each call, before types are inferred.
+    Numba compiles such a function once, and LLVM inlines it. This takes less time than inserting
+    its statements at each call before type inference.
     """
     parameters = {parameter.arg for parameter in node.args.args}
     return not any(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _BackendName(str):
-    """The name of the backend, as NetworkX prints it in the error for a function that it lacks."""
+    """The name of the backend, whose `repr` NetworkX prints in the error for a missing function."""
 
     __slots__ = ()
 
@@ -69,7 +69,7 @@ class Graph:
     __slots__ = ("_directed", "_labels", "_matrix", "_multigraph_weight", "_weight_name")
 
     __networkx_backend__ = _BackendName("graphla")
-    """With this name, NetworkX's functions accept a Graph and call the ones of graphla."""
+    """The attribute by which NetworkX's functions recognize a Graph, so that they call graphla."""
 
     def __init__(
         self,

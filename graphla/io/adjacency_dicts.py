@@ -25,7 +25,7 @@ SLOTS = 4
 """Least number of slots of a hash table for each key."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-"""An odd number; multiplying by it spreads the low bits of a key to the high bits."""
+"""An odd multiplier that spreads the low bits of a key to the high bits."""
 
 EXACT = 1 << 53
 """Every integer up to this one is exactly representable as a float."""
@@ -113,16 +113,17 @@ class AdjacencyDicts:
         # Both entries of an edge share one dict. Read it only for the entry above the diagonal.
         upper = self.columns >= self.rows
         values = _numbers(lambda: compress(self.data(), upper), name, default)
-        return self._mirrored(values, upper)
+        return self._mirror(values, upper)
 
     @cached_property
     def upper_of(self) -> np.ndarray:
-        """For each entry (i, j) of an undirected graph in dict order, a dict-order position.
+        """For each entry of an undirected graph in dict order, the position of its upper entry.
 
-        It is the position of (i, j) itself if i <= j, and otherwise that of the entry (j, i).
+        The upper entry of (i, j) is (i, j) itself if i <= j, and otherwise (j, i). The positions
+        are also in dict order.
         """
         n, m = len(self.nodes), self.columns.size
-        # In CSC, the entry at the place of (i, j) in sorted CSR is (j, i).
+        # The k-th entry in CSC is (j, i) if the k-th entry in sorted CSR is (i, j).
         places = np.arange(m, dtype=np.int32)
         across = csr_array((places, self.columns, self.indptr.astype(np.int32)), shape=(n, n))
         mirror = across.tocsc().data
@@ -167,11 +168,11 @@ class AdjacencyDicts:
         return chosen
 
     def release(self) -> None:
-        """Compute what needs the dictionaries of the graph, and drop the reference to them."""
+        """Compute all arrays that need the graph's dictionaries, and drop the dictionaries."""
         _ = self.counts, self.keys
         self._adjacency = {}
 
-    def _mirrored(self, values: Any, upper: np.ndarray) -> Any:
+    def _mirror(self, values: Any, upper: np.ndarray) -> Any:
         """Return the values of all entries of an undirected graph from those with row <= column."""
         if isinstance(values, np.ndarray) and values.size and _are_equal(values):
             return np.broadcast_to(values[0], (self.columns.size,))
@@ -212,9 +213,9 @@ def _columns(
     """Return the number of the neighbor in each of the m entries in dict order."""
     if numbers is None:
         return np.fromiter(chain.from_iterable(rows), np.int32, m)
-    # Looking up a node reads its object and an entry of `numbers`, which are in distant places of
-    # memory. The address of its object is in the adjacency dict. Most dicts hold the same object
-    # for a node; for the others, look the node up.
+    # Looking up a node would read its object and an entry of `numbers`, which are at distant places
+    # in memory. The adjacency dict already holds the address of the object, and most dicts hold the
+    # same object for a node. Look up only the nodes whose object differs.
     key: Any = int if set(map(type, nodes)) == {int} else id
     try:
         keys = np.fromiter(map(key, nodes), np.int64, len(nodes))
@@ -232,7 +233,8 @@ def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the position of each wanted integer in `keys`, or -1 if it is not there."""
     if not keys.size:
         return np.full(wanted.size, -1, np.int32)
-    # A hash table finds most keys. The others share the slot of another key.
+    # A hash table with one key per slot finds most keys. The remaining keys share a slot with
+    # another key.
     shift = np.uint64(64 - (SLOTS * keys.size).bit_length())
     slots, wanted_slots = ((x.view(np.uint64) * _MIX) >> shift for x in (keys, wanted))
     table = np.zeros(1 << (64 - int(shift)), np.int32)
@@ -332,22 +334,23 @@ def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
         for v, data in neighbors.items():
             if adjacency[v].get(u) != data:
                 raise NotImplementedError(
-                    f"the edge from {u!r} to {v!r} of the view has other data than the opposite one"
+                    f"the edge from {u!r} to {v!r} of the view has other data than its opposite"
                 )
 
 
 def _numbers(data: Callable[[], Iterator[Any]], name: Hashable, default: Any) -> Any:
     """Return an attribute of all dicts as an array if it is a number, otherwise as a list."""
     try:
-        return _converted(map(itemgetter(name), data()))
+        return _convert(map(itemgetter(name), data()))
     except KeyError:
-        return _converted(each.get(name, default) for each in data())
+        return _convert(each.get(name, default) for each in data())
 
 
-def _converted(values: Iterator[Any]) -> Any:
+def _convert(values: Iterator[Any]) -> Any:
     """Return the values as an array if they are numbers, otherwise as a list.
 
-    The values of a part are in the cache of the processor when their types have been read.
+    Values are converted in blocks, which are still in the processor's cache after their types have
+    been checked.
     """
     parts: list[Any] = []
     while part := list(islice(values, PART)):
@@ -381,18 +384,18 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
         shared: list[int] = source[entries.upper_of].tolist()
         data = [data[k] for k in shared]
     columns = entries.columns.tolist()
-    _fill(H._adj, nodes, entries.indptr, _named(entries, columns), data)
+    _fill(H._adj, nodes, entries.indptr, _nodes_of(entries, columns), data)
     if entries.directed:
         n, m = len(nodes), entries.columns.size
         places = np.arange(m, dtype=np.int32)
         rows = csr_array((places, entries.columns, entries.indptr.astype(np.int32)), shape=(n, n))
         columnwise = rows.tocsc()
-        sources = _named(entries, columnwise.indices.tolist())
+        sources = _nodes_of(entries, columnwise.indices.tolist())
         from_edges: Any = columnwise.data.tolist()
         _fill(H._pred, nodes, columnwise.indptr, sources, [data[k] for k in from_edges])
 
 
-def _named(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:
+def _nodes_of(entries: AdjacencyDicts, numbers: list[int]) -> list[Any]:
     if entries.numbers is None:
         return numbers
     return list(map(entries.nodes.__getitem__, numbers))

@@ -1,4 +1,4 @@
-"""The backend `graphla` of NetworkX. NetworkX alone imports this package.
+"""The backend `graphla` for NetworkX. Only NetworkX imports this package.
 
 NetworkX finds the object `backend` by an entry point, converts its graphs with it, and calls the
 functions of the table `_graphla_networkx.FUNCTIONS` as its attributes.
@@ -16,7 +16,7 @@ from networkx.utils import backends
 from _graphla_networkx import FUNCTIONS
 from graphla.graph import Graph
 from graphla.networkx import costs, graphs, rules
-from graphla.networkx.errors import translated
+from graphla.networkx.errors import translate_errors
 
 config: Any = nx.config
 dispatch: Any = backends
@@ -25,7 +25,7 @@ dispatch: Any = backends
 class Backend:
     """The interface that NetworkX expects of a backend.
 
-    Each name of the table is an attribute, which is resolved when it is first used.
+    Each function of the table is an attribute, which is resolved at its first use.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
@@ -33,7 +33,7 @@ class Backend:
             raise AttributeError(f"the backend graphla has no function {name!r}")
         module, function = FUNCTIONS[name].target.rsplit(".", 1)
         implementation = getattr(import_module(f"graphla.networkx.{module}"), function)
-        found = translated(implementation, dispatch._registered_algorithms[name].graphs)
+        found = translate_errors(implementation, dispatch._registered_algorithms[name].graphs)
         setattr(self, name, found)
         return found
 
@@ -104,9 +104,9 @@ class Backend:
             True, or a sentence.
 
         Raises:
-            NotImplementedError: graphla does not support the arguments. NetworkX shows this reason
-                to a user who passed `backend="graphla"`, but not one that is returned; otherwise
-                the two have the same effect.
+            NotImplementedError: graphla does not support the arguments. To a user who passed
+                `backend="graphla"`, NetworkX shows the message of this exception, but not a
+                returned reason; otherwise the two have the same effect.
         """
         rule = FUNCTIONS[name].rule
         reason = rules.iterators(name, args, kwargs)
@@ -116,7 +116,7 @@ class Backend:
             return True
         if dispatch._dispatchable._is_testing:
             return reason
-        raise NotImplementedError(f"graphla does not answer this call of {name}: {reason}")
+        raise NotImplementedError(f"graphla does not support this call of {name}: {reason}")
 
     def should_run(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
         """Return whether graphla is likely to be faster, or the reason why it is not.

@@ -26,7 +26,7 @@ DENSE = 1 << 16
 def average_neighbor_degree(
     G: Graph, source: str = "out", target: str = "out", nodes: Any = None, weight: Any = None
 ) -> dict[Any, float]:
-    """Answer `networkx.average_neighbor_degree`."""
+    """Implement `networkx.average_neighbor_degree`."""
     for name, direction in (("source", source), ("target", target)):
         if G.directed and direction not in DIRECTIONS:
             raise nx.NetworkXError(f"{name} argument {direction} must be 'in', 'out' or 'in+out'")
@@ -46,7 +46,7 @@ def average_neighbor_degree(
 def average_degree_connectivity(
     G: Graph, source: str = "in+out", target: str = "in+out", nodes: Any = None, weight: Any = None
 ) -> dict[Any, float]:
-    """Answer `networkx.average_degree_connectivity`."""
+    """Implement `networkx.average_degree_connectivity`."""
     for name, direction in (("source", source), ("target", target)):
         if G.directed and direction not in DIRECTIONS:
             raise nx.NetworkXError(f'{name} must be one of "in", "out", or "in+out"')
@@ -75,7 +75,7 @@ def average_degree_connectivity(
 def degree_assortativity_coefficient(
     G: Graph, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
 ) -> float:
-    """Answer `networkx.degree_assortativity_coefficient`."""
+    """Implement `networkx.degree_assortativity_coefficient`."""
     _check_directions(G, x, y)
     if G.is_multigraph():
         return correlate(*_degree_pairs(G, x, y, weight, nodes))
@@ -87,7 +87,7 @@ def degree_assortativity_coefficient(
 def degree_pearson_correlation_coefficient(
     G: Graph, x: str = "out", y: str = "in", weight: Any = None, nodes: Any = None
 ) -> float:
-    """Answer `networkx.degree_pearson_correlation_coefficient`."""
+    """Implement `networkx.degree_pearson_correlation_coefficient`."""
     _check_directions(G, x, y)
     pairs = _degree_pairs(G, x, y, weight, nodes)
     if not pairs[0].size:
@@ -105,7 +105,7 @@ def degree_mixing_dict(
     nodes: Any = None,
     normalized: bool = False,
 ) -> dict[Any, dict[Any, Any]]:
-    """Answer `networkx.degree_mixing_dict`."""
+    """Implement `networkx.degree_mixing_dict`."""
     _check_directions(G, x, y)
     a, b = degrees(G, x, weight), degrees(G, y, weight)
     values, codes = np.unique(np.append(a, b), return_inverse=True)
@@ -122,7 +122,7 @@ def degree_mixing_matrix(
     normalized: bool = True,
     mapping: Any = None,
 ) -> Any:
-    """Answer `networkx.degree_mixing_matrix`."""
+    """Implement `networkx.degree_mixing_matrix`."""
     counts = degree_mixing_dict(G, x, y, weight, nodes)
     return _as_array(counts, mapping, normalized)
 
@@ -166,7 +166,7 @@ def _edges(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def attribute_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = None) -> float:
-    """Answer `networkx.attribute_assortativity_coefficient`."""
+    """Implement `networkx.attribute_assortativity_coefficient`."""
     codes, _ = _codes(_values(G, attribute))
     if not G.matrix.nvals:
         return 0.0
@@ -183,7 +183,7 @@ def attribute_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = N
 
 
 def numeric_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = None) -> float:
-    """Answer `networkx.numeric_assortativity_coefficient`."""
+    """Implement `networkx.numeric_assortativity_coefficient`."""
     values = _values(G, attribute)
     chosen = range(len(G)) if nodes is None else bunch(G, nodes)
     if any(values[k] is None for k in chosen):
@@ -206,7 +206,7 @@ def numeric_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = Non
 def attribute_mixing_dict(
     G: Graph, attribute: Any, nodes: Any = None, normalized: bool = False
 ) -> dict[Any, dict[Any, Any]]:
-    """Answer `networkx.attribute_mixing_dict`."""
+    """Implement `networkx.attribute_mixing_dict`."""
     codes, names = _codes(_values(G, attribute))
     return _mixing(names, *_attribute_pairs(G, codes, nodes), normalized)
 
@@ -214,12 +214,12 @@ def attribute_mixing_dict(
 def attribute_mixing_matrix(
     G: Graph, attribute: Any, nodes: Any = None, mapping: Any = None, normalized: bool = True
 ) -> Any:
-    """Answer `networkx.attribute_mixing_matrix`."""
+    """Implement `networkx.attribute_mixing_matrix`."""
     return _as_array(attribute_mixing_dict(G, attribute, nodes), mapping, normalized)
 
 
 def node_attribute_xy(G: Graph, attribute: Any, nodes: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.node_attribute_xy`."""
+    """Implement `networkx.node_attribute_xy`."""
     values = _values(G, attribute)
     u, v = _attribute_pairs(G, np.arange(len(G)), nodes)
     ends = ([values[k] for k in each.tolist()] for each in (u, v))

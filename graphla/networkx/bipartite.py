@@ -35,17 +35,17 @@ from semirings.semiring import plus_pair
 
 
 def color(G: Graph) -> dict[Any, int]:
-    """Answer `networkx.bipartite.color`."""
+    """Implement `networkx.bipartite.color`."""
     return dict(zip(G.labels, _colors(G).tolist(), strict=True))
 
 
 def is_bipartite(G: Graph) -> bool:
-    """Answer `networkx.bipartite.is_bipartite`."""
+    """Implement `networkx.bipartite.is_bipartite`."""
     return algorithms.is_bipartite(structure(G).matrix)
 
 
 def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
-    """Answer `networkx.bipartite.sets`."""
+    """Implement `networkx.bipartite.sets`."""
     if top_nodes is not None:
         top = set(top_nodes)
         return top, set(G.labels) - top
@@ -59,7 +59,7 @@ def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
 
 
 def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
-    """Answer `networkx.bipartite.is_bipartite_node_set`."""
+    """Implement `networkx.bipartite.is_bipartite_node_set`."""
     chosen = set(nodes)
     if len(chosen) < len(nodes):
         raise nx.AmbiguousSolution("The input node set contains duplicates.")
@@ -86,7 +86,7 @@ def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
 
 
 def density(B: Graph, nodes: Any) -> float:
-    """Answer `networkx.bipartite.density`."""
+    """Implement `networkx.bipartite.density`."""
     m, top = _number_of_edges(B), len(nodes)
     if m == 0:
         return 0.0
@@ -121,7 +121,7 @@ def _colors(G: Graph) -> np.ndarray:
 
 
 def degree_centrality(G: Graph, nodes: Any) -> dict[Any, float]:
-    """Answer `networkx.bipartite.degree_centrality`."""
+    """Implement `networkx.bipartite.degree_centrality`."""
     top, flags = _sides(G, nodes)
     factors = 1.0 / (len(G) - top), 1.0 / top
     values = degrees(G) * np.where(flags, *factors)
@@ -129,7 +129,7 @@ def degree_centrality(G: Graph, nodes: Any) -> dict[Any, float]:
 
 
 def betweenness_centrality(G: Graph, nodes: Any) -> dict[Any, float]:
-    """Answer `networkx.bipartite.betweenness_centrality`."""
+    """Implement `networkx.bipartite.betweenness_centrality`."""
     n, flags = _sides(G, nodes)
     m = len(G) - n
     limits = _largest_betweenness(n, m), _largest_betweenness(m, n)
@@ -147,7 +147,7 @@ def _largest_betweenness(n: int, m: int) -> float:
 
 
 def closeness_centrality(G: Graph, nodes: Any, normalized: bool = True) -> dict[Any, float]:
-    """Answer `networkx.bipartite.closeness_centrality`."""
+    """Implement `networkx.bipartite.closeness_centrality`."""
     n, flags = _sides(G, nodes)
     m = len(G) - n
     if not len(G):
@@ -165,7 +165,7 @@ def _sides(G: Graph, nodes: Any) -> tuple[int, np.ndarray]:
     """Return the number of the given nodes, and an array that is true at them."""
     top = set(nodes)
     if any(find(G, node) is None for node in top):
-        raise NotImplementedError("a node of the list is not in the graph")
+        raise NotImplementedError("one of the given nodes is not in the graph")
     return len(top), mark(G, top)
 
 
@@ -173,7 +173,7 @@ def _sides(G: Graph, nodes: Any) -> tuple[int, np.ndarray]:
 
 
 def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[Any, float]:
-    """Answer `networkx.bipartite.latapy_clustering`."""
+    """Implement `networkx.bipartite.latapy_clustering`."""
     A = structure(G).matrix
     if not algorithms.is_bipartite(A):
         raise nx.NetworkXError("Graph is not bipartite")
@@ -191,21 +191,22 @@ def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[An
 
 
 def average_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> float:
-    """Answer `networkx.bipartite.average_clustering`."""
+    """Implement `networkx.bipartite.average_clustering`."""
     listed = list(G.labels) if nodes is None else nodes
     found = latapy_clustering(G, listed, mode)
     return sum(found[v] for v in listed) / len(listed)
 
 
 def robins_alexander_clustering(G: Graph) -> float:
-    """Answer `networkx.bipartite.robins_alexander_clustering`."""
+    """Implement `networkx.bipartite.robins_alexander_clustering`."""
     refuse_loops(G, "robins_alexander_clustering")
     A = structure(G).matrix
     if len(G) < 4 or A.nvals < 6:
         return 0
     rows, columns, _ = entries(G)
     degree = _neighbor_counts(G) - 1
-    # A path of three edges has an edge in the middle. If its ends coincide, it is a triangle.
+    # Each edge is the middle of (d(u) - 1) (d(v) - 1) walks of three edges. A walk whose ends
+    # coincide is a triangle, not a path.
     closed = 6 * algorithms.triangle_count(A)
     paths = (int((degree[rows] * degree[columns]).sum()) - closed) // 2
     if paths == 0:
@@ -216,7 +217,7 @@ def robins_alexander_clustering(G: Graph) -> float:
 
 
 def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
-    """Answer `networkx.bipartite.node_redundancy`."""
+    """Implement `networkx.bipartite.node_redundancy`."""
     refuse_loops(G, "node_redundancy")
     listed = list(G.labels) if nodes is None else list(nodes)
     degree, chosen = _neighbor_counts(G), np.empty(len(listed), np.int64)
@@ -244,14 +245,14 @@ def _neighbor_counts(G: Graph) -> np.ndarray:
 
 
 def projected_graph(B: Graph, nodes: Any, multigraph: bool = False) -> NetworkXGraph:
-    """Answer `networkx.bipartite.projected_graph`."""
+    """Implement `networkx.bipartite.projected_graph`."""
     if B.is_multigraph():
         raise nx.NetworkXError("not defined for multigraphs")
     return _project(B, nodes, None)
 
 
 def weighted_projected_graph(B: Graph, nodes: Any, ratio: bool = False) -> NetworkXGraph:
-    """Answer `networkx.bipartite.weighted_projected_graph`."""
+    """Implement `networkx.bipartite.weighted_projected_graph`."""
     others = len(B) - len(nodes)
     if others < 1:
         raise nx.NetworkXAlgorithmError(
@@ -262,19 +263,19 @@ def weighted_projected_graph(B: Graph, nodes: Any, ratio: bool = False) -> Netwo
 
 
 def collaboration_weighted_projected_graph(B: Graph, nodes: Any) -> NetworkXGraph:
-    """Answer `networkx.bipartite.collaboration_weighted_projected_graph`."""
+    """Implement `networkx.bipartite.collaboration_weighted_projected_graph`."""
     return _project(B, nodes, "collaboration")
 
 
 def overlap_weighted_projected_graph(B: Graph, nodes: Any, jaccard: bool = True) -> NetworkXGraph:
-    """Answer `networkx.bipartite.overlap_weighted_projected_graph`."""
+    """Implement `networkx.bipartite.overlap_weighted_projected_graph`."""
     return _project(B, nodes, "jaccard" if jaccard else "overlap")
 
 
 def generic_weighted_projected_graph(
     B: Graph, nodes: Any, weight_function: Any = None
 ) -> NetworkXGraph:
-    """Answer `networkx.bipartite.generic_weighted_projected_graph`."""
+    """Implement `networkx.bipartite.generic_weighted_projected_graph`."""
     if weight_function is None:
         return _project(B, nodes, "common")
     made = _project(B, nodes, None)

@@ -35,17 +35,17 @@ Values = Mapping[Any, float] | None
 
 
 def degree_centrality(G: Graph) -> dict[Any, float]:
-    """Answer `networkx.degree_centrality`."""
+    """Implement `networkx.degree_centrality`."""
     return _share(G, lambda: _degrees(G, out=True) + _degrees(G, out=False, loops=True))
 
 
 def in_degree_centrality(G: Graph) -> dict[Any, float]:
-    """Answer `networkx.in_degree_centrality`."""
+    """Implement `networkx.in_degree_centrality`."""
     return _share(G, lambda: _degrees(G, out=False))
 
 
 def out_degree_centrality(G: Graph) -> dict[Any, float]:
-    """Answer `networkx.out_degree_centrality`."""
+    """Implement `networkx.out_degree_centrality`."""
     return _share(G, lambda: _degrees(G, out=True))
 
 
@@ -81,7 +81,7 @@ def pagerank(
     weight: str | None = "weight",
     dangling: Values = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.pagerank`."""
+    """Implement `networkx.pagerank`."""
     if len(G) == 0:
         return {}
     if max_iter < 1:
@@ -110,14 +110,14 @@ def hits(
     nstart: Values = None,
     normalized: bool = True,
 ) -> tuple[dict[Any, float], dict[Any, float]]:
-    """Answer `networkx.hits`."""
+    """Implement `networkx.hits`."""
     if len(G) == 0:
         return {}, {}
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     A = weighted(G, "weight", parallel="sum").matrix
     if len(G) < 2 or not A.nvals:
-        raise NotImplementedError("graphla needs two nodes and an edge")
+        raise NotImplementedError("graphla needs a graph with at least two nodes and one edge")
     start = None if nstart is None else _start(G, nstart)
     found = algorithms.hits(A, max_iter, tol, start, normalized)
     return per_node(G, found.hubs), per_node(G, found.authorities)
@@ -133,7 +133,7 @@ def katz_centrality(
     normalized: bool = True,
     weight: str | None = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.katz_centrality`."""
+    """Implement `networkx.katz_centrality`."""
     if len(G) == 0:
         return {}
     try:
@@ -157,7 +157,7 @@ def eigenvector_centrality(
     nstart: Values = None,
     weight: str | None = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.eigenvector_centrality`."""
+    """Implement `networkx.eigenvector_centrality`."""
     _refuse_null_graph(G)
     start = None
     if nstart is not None:
@@ -174,7 +174,7 @@ def eigenvector_centrality(
 def eigenvector_centrality_numpy(
     G: Graph, weight: str | None = None, max_iter: int = 50, tol: float = 0
 ) -> dict[Any, float]:
-    """Answer `networkx.eigenvector_centrality_numpy`."""
+    """Implement `networkx.eigenvector_centrality_numpy`."""
     from scipy.sparse import linalg
 
     _refuse_null_graph(G)
@@ -193,7 +193,7 @@ def eigenvector_centrality_numpy(
 
 
 def nx_array(A: Matrix) -> Any:
-    """Return the entries of A as an array of SciPy."""
+    """Return the entries of A as a sparse array of SciPy."""
     from graphla.io import to_scipy_sparse
 
     return to_scipy_sparse(A.to("cpu"))
@@ -211,7 +211,7 @@ def _by_number(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
 
 
 def _start(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
-    """Return initial values by number; refuse them unless each node has one."""
+    """Return initial values by number; reject them unless each node has one."""
     found = _by_number(G, values)
     if len(found) != len(G) or len(values) != len(G):
         raise NotImplementedError("nstart must have a value for each node, and for no other key")
@@ -224,7 +224,7 @@ def _start(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
 def closeness_centrality(
     G: Graph, u: Any = None, distance: str | None = None, wf_improved: bool = True
 ) -> Any:
-    """Answer `networkx.closeness_centrality`."""
+    """Implement `networkx.closeness_centrality`."""
     chosen = None if u is None else number(G, u, ABSENT)
     A = weighted(G, distance).matrix
     found = algorithms.closeness(A, chosen, distance is not None, wf_improved)
@@ -234,7 +234,7 @@ def closeness_centrality(
 def harmonic_centrality(
     G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
 ) -> dict[Any, float]:
-    """Answer `networkx.harmonic_centrality`."""
+    """Implement `networkx.harmonic_centrality`."""
     A = weighted(G, distance).matrix
     _refuse_negative(A, distance)
     chosen, starts = (None if each is None else bunch(G, each) for each in (nbunch, sources))
@@ -243,7 +243,7 @@ def harmonic_centrality(
 
 
 def bunch(G: Graph, nodes: Any) -> list[int]:
-    """Return the number of a single node, or of those objects of an iterable that are nodes."""
+    """Return the number of a single node, or the numbers of the nodes in an iterable."""
     try:
         single = find(G, nodes)
     except TypeError:  # not hashable
@@ -270,7 +270,7 @@ def betweenness_centrality(
     endpoints: bool = False,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.betweenness_centrality`."""
+    """Implement `networkx.betweenness_centrality`."""
     A = weighted(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
@@ -287,7 +287,7 @@ def edge_betweenness_centrality(
     weight: str | None = None,
     seed: Any = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.edge_betweenness_centrality`."""
+    """Implement `networkx.edge_betweenness_centrality`."""
     A = weighted(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
@@ -304,14 +304,16 @@ def betweenness_centrality_subset(
     normalized: bool = False,
     weight: str | None = None,
 ) -> dict[Any, float]:
-    """Answer `networkx.betweenness_centrality_subset`."""
+    """Implement `networkx.betweenness_centrality_subset`."""
     if isinstance(sources, Iterator) or isinstance(targets, Iterator):
-        raise NotImplementedError("graphla does not accept iterators as sources and targets")
+        raise NotImplementedError(
+            "sources or targets is an iterator, but graphla needs collections"
+        )
     A = weighted(G, weight).matrix
     _refuse_lengths(A, weight)
     starts = np.array([number(G, s, ABSENT) for s in sources], np.int64)
     if np.unique(starts).size < starts.size:
-        raise NotImplementedError("graphla does not count a source twice")
+        raise NotImplementedError("sources has a node twice, but graphla counts each source once")
     ends = {k for t in targets if (k := find(G, t)) is not None}
     is_weighted, listed = weight is not None, np.array(sorted(ends), np.int64)
     sums = sum_dependencies(A, starts, is_weighted=is_weighted, targets=listed)
@@ -330,7 +332,7 @@ def _from_sample(
 ) -> Any:
     """Return compute(sources) for k nodes that `seed` samples as NetworkX does.
 
-    If the call is refused, `seed` is in the same state as before.
+    If the call is rejected, the state of `seed` does not change.
     """
     _refuse_lengths(A, weight)
     if k is None:
@@ -347,16 +349,16 @@ def _from_sample(
 
 def _refuse_negative(A: Matrix, weight: str | None) -> None:
     if weight is not None and A.nvals and not extent(A)[0] >= 0:
-        raise NotImplementedError("graphla needs lengths of at least 0")
+        raise NotImplementedError("a length is negative or NaN, but graphla needs at least 0")
 
 
 def _refuse_lengths(A: Matrix, weight: str | None) -> None:
     if weight is not None and A.nvals and not extent(A)[0] > 0:
-        raise NotImplementedError("graphla needs lengths above 0")
+        raise NotImplementedError("a length is not above 0, but graphla needs positive lengths")
 
 
 def _edge_values(G: Graph, B: Matrix, weight: str | None) -> dict[Any, float]:
-    """Return {edge: value}; parallel edges of the least length share the value of their nodes."""
+    """Return {edge: value}. The shortest parallel edges share the value of their pair of nodes."""
     if not (isinstance(G, NetworkXGraph) and G.is_multigraph()):
         return per_edge(G, B)
     rows, columns = edge_ends(G)

@@ -17,43 +17,45 @@ from graphla.sparse import Matrix
 
 
 def triangles(G: Graph, nodes: Any = None) -> Any:
-    """Answer `networkx.triangles`."""
+    """Implement `networkx.triangles`."""
     if nodes is not None:
         _refuse_multigraph(G)
     return _of_nodes(G, structure(G).matrix, nodes, algorithms.triangles)
 
 
 def clustering(G: Graph, nodes: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.clustering`."""
+    """Implement `networkx.clustering`."""
     return _of_nodes(G, *_clustering(G, nodes, weight))
 
 
 def average_clustering(
     G: Graph, nodes: Any = None, weight: str | None = None, count_zeros: bool = True
 ) -> float:
-    """Answer `networkx.average_clustering`."""
+    """Implement `networkx.average_clustering`."""
     if nodes is not None and find(G, nodes) is not None:
-        raise NotImplementedError("graphla averages over several nodes, not over a single one")
+        raise NotImplementedError("nodes is a single node, but graphla needs a collection of nodes")
     values = _of_nodes(G, *_clustering(G, nodes, weight)).values()
     kept = values if count_zeros else [each for each in values if abs(each) > 0]
     return sum(kept) / len(kept)
 
 
 def transitivity(G: Graph) -> float:
-    """Answer `networkx.transitivity`."""
+    """Implement `networkx.transitivity`."""
     _refuse_multigraph(G)
     return algorithms.transitivity(structure(G).matrix)
 
 
 def square_clustering(G: Graph, nodes: Any = None) -> Any:
-    """Answer `networkx.square_clustering`."""
+    """Implement `networkx.square_clustering`."""
     if G.directed:
-        raise NotImplementedError("graphla counts squares in undirected graphs only")
+        raise NotImplementedError(
+            "the graph is directed, but graphla counts only undirected squares"
+        )
     return _of_nodes(G, structure(G).matrix, nodes, algorithms.square_clustering)
 
 
 def generalized_degree(G: Graph, nodes: Any = None) -> Any:
-    """Answer `networkx.generalized_degree`."""
+    """Implement `networkx.generalized_degree`."""
     _refuse_multigraph(G)
     chosen = None if nodes is None else chosen_numbers(G, nodes)
     rows = by_rows(algorithms.generalized_degree(structure(G).matrix, chosen))

@@ -34,7 +34,7 @@ def louvain_communities(
     max_level: int | None = None,
     seed: Any = None,
 ) -> Partition:
-    """Answer `networkx.community.louvain_communities`."""
+    """Implement `networkx.community.louvain_communities`."""
     _check_level(max_level)
     options = {"resolution": resolution, "threshold": threshold, "max_level": max_level}
     return _partitions(G, weight, seed, louvain_levels, options)[-1]
@@ -47,7 +47,7 @@ def louvain_partitions(
     threshold: float = 1e-7,
     seed: Any = None,
 ) -> Iterator[Partition]:
-    """Answer `networkx.community.louvain_partitions`."""
+    """Implement `networkx.community.louvain_partitions`."""
     options = {"resolution": resolution, "threshold": threshold}
     return _each(_partitions(G, weight, seed, louvain_levels, options))
 
@@ -59,7 +59,7 @@ def leiden_communities(
     max_level: int | None = None,
     seed: Any = None,
 ) -> Partition:
-    """Answer `networkx.community.leiden_communities`."""
+    """Implement `networkx.community.leiden_communities`."""
     _check_level(max_level)
     options = {"resolution": resolution, "max_level": max_level}
     return _partitions(G, weight, seed, leiden_levels, options)[-1]
@@ -68,7 +68,7 @@ def leiden_communities(
 def leiden_partitions(
     G: Graph, weight: str | None = "weight", resolution: float = 1, seed: Any = None
 ) -> Iterator[Partition]:
-    """Answer `networkx.community.leiden_partitions`."""
+    """Implement `networkx.community.leiden_partitions`."""
     options = {"resolution": resolution}
     return _each(_partitions(G, weight, seed, leiden_levels, options))
 
@@ -106,7 +106,7 @@ def greedy_modularity_communities(
     cutoff: int = 1,
     best_n: int | None = None,
 ) -> list[Any]:
-    """Answer `networkx.community.greedy_modularity_communities`."""
+    """Implement `networkx.community.greedy_modularity_communities`."""
     A, n = weighted(G, weight, parallel="sum").matrix.to("cpu"), len(G)
     if not A.nvals:
         return [{node} for node in G.labels]
@@ -132,7 +132,7 @@ def greedy_modularity_communities(
 
 
 def _check_counts(n: int, cutoff: int, best_n: int | None) -> int:
-    """Return the number of communities above which mergers may lower the modularity."""
+    """Return `best_n`: above this number of communities, mergers may lower the modularity."""
     if cutoff < 1 or cutoff > n:
         raise ValueError(f"cutoff must be between 1 and {n}. Got {cutoff}.")
     if best_n is None:
@@ -147,7 +147,7 @@ def _check_counts(n: int, cutoff: int, best_n: int | None) -> int:
 def _sorted_nodes(G: Graph) -> np.ndarray | None:
     """Return the numbers of the nodes in the order of the nodes, by which NetworkX breaks ties.
 
-    None stands for node order, which nodes that cannot be compared keep.
+    None means node order, which is used if the nodes cannot be compared.
     """
     if not G.has_names:
         return None
@@ -161,9 +161,9 @@ def _sorted_nodes(G: Graph) -> np.ndarray | None:
 
 
 def label_propagation_communities(G: Graph) -> ValuesView[set[Any]]:
-    """Answer `networkx.community.label_propagation_communities`."""
+    """Implement `networkx.community.label_propagation_communities`."""
     if G.is_multigraph():
-        raise NotImplementedError("graphla counts neighbors, and not parallel edges, as degrees")
+        raise NotImplementedError("graphla does not count parallel edges in degrees")
     labels = algorithms.label_propagation_communities(structure(G).matrix)
     return dict(enumerate(_sets(G, labels))).values()
 
@@ -171,7 +171,7 @@ def label_propagation_communities(G: Graph) -> ValuesView[set[Any]]:
 def asyn_lpa_communities(
     G: Graph, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
-    """Answer `networkx.community.asyn_lpa_communities`."""
+    """Implement `networkx.community.asyn_lpa_communities`."""
     A = structure(G).matrix if weight is None else weighted(G, weight, parallel="sum").matrix
     return _propagate(G, A, weight is not None, seed)
 
@@ -179,7 +179,7 @@ def asyn_lpa_communities(
 def fast_label_propagation_communities(
     G: Graph, *, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
-    """Answer `networkx.community.fast_label_propagation_communities`."""
+    """Implement `networkx.community.fast_label_propagation_communities`."""
     A = weighted(G, weight, parallel="sum").matrix
     if G.directed:
         A = binary.plus(A | A.T).new()
@@ -201,7 +201,7 @@ def modularity(
     weight: str | None = "weight",
     resolution: float = 1,
 ) -> float:
-    """Answer `networkx.community.modularity`."""
+    """Implement `networkx.community.modularity`."""
     A = weighted(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
@@ -215,13 +215,13 @@ def modularity(
 
 
 def is_partition(G: Graph, communities: Iterable[Any]) -> bool:
-    """Answer `networkx.community.is_partition`."""
+    """Implement `networkx.community.is_partition`."""
     listed = communities if isinstance(communities, list) else list(communities)
     return _labels(G, listed) is not None
 
 
 def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
-    """Answer `networkx.community.partition_quality`."""
+    """Implement `networkx.community.partition_quality`."""
     labels = _partition_labels(G, partition)
     edges, inside = _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)
     if G.is_multigraph():
@@ -235,13 +235,13 @@ def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
 
 
 def intra_community_edges(G: Graph, partition: Any) -> int:
-    """Answer `networkx.community.quality.intra_community_edges`."""
+    """Implement `networkx.community.quality.intra_community_edges`."""
     labels = _partition_labels(G, partition)
     return _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)[1]
 
 
 def inter_community_edges(G: Graph, partition: Any) -> int:
-    """Answer `networkx.community.quality.inter_community_edges`."""
+    """Implement `networkx.community.quality.inter_community_edges`."""
     if G.is_multigraph():
         raise NotImplementedError("graphla counts edges between communities in simple graphs only")
     A = weighted(G, None).matrix
@@ -250,7 +250,7 @@ def inter_community_edges(G: Graph, partition: Any) -> int:
 
 
 def inter_community_non_edges(G: Graph, partition: Any) -> int:
-    """Answer `networkx.community.quality.inter_community_non_edges`."""
+    """Implement `networkx.community.quality.inter_community_non_edges`."""
     labels = _partition_labels(G, partition)
     edges, inside = _count_edges(weighted(G, None).matrix, labels, G.directed)
     sizes = np.bincount(labels)
@@ -259,11 +259,11 @@ def inter_community_non_edges(G: Graph, partition: Any) -> int:
 
 
 def _count_edges(A: Matrix, labels: np.ndarray, directed: bool) -> tuple[int, int]:
-    """Return the number of edges, and of those within communities; values count parallel edges."""
+    """Return the numbers of all edges and of edges within communities; values of A are counts."""
     rows, columns, counts = A.to_coo()
     inside = labels[rows] == labels[columns]
     if not directed:
-        # A loop is stored once, any other edge twice.
+        # A self-loop is stored once, any other edge twice.
         counts = counts.astype(np.int64) * np.where(rows == columns, 2, 1)
     total, within = int(counts.sum()), int(counts[inside].sum())
     return (total, within) if directed else (total // 2, within // 2)
@@ -308,7 +308,7 @@ def _each(items: list[Any]) -> Iterator[Any]:
 
 
 def _check_weights(A: Matrix) -> None:
-    """Refuse weights before the seed is used."""
+    """Reject invalid weights before the seed is used."""
     validation.nonnegative(A)
     total = A.reduce_scalar(monoid.plus).get(0) if A.nvals else 0
     if not math.isfinite(float(total)):

@@ -29,41 +29,41 @@ NULL = "Connectivity is undefined for the null graph."
 
 
 def connected_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.connected_components`."""
+    """Implement `networkx.connected_components`."""
     yield from map(set, groups(G, _weak_labels(G)))
 
 
 def number_connected_components(G: Graph) -> int:
-    """Answer `networkx.number_connected_components`."""
+    """Implement `networkx.number_connected_components`."""
     return algorithms.component_count(structure(G).matrix)
 
 
 def is_connected(G: Graph) -> bool:
-    """Answer `networkx.is_connected`."""
+    """Implement `networkx.is_connected`."""
     if not len(G):
         raise nx.NetworkXPointlessConcept(NULL)
     return number_connected_components(G) == 1
 
 
 def node_connected_component(G: Graph, n: Any) -> set[Any]:
-    """Answer `networkx.node_connected_component`."""
+    """Implement `networkx.node_connected_component`."""
     if n not in G:
         raise KeyError(n)
     return set(neighbors_of(G).search([present(G, n)]).nodes)
 
 
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.weakly_connected_components`."""
+    """Implement `networkx.weakly_connected_components`."""
     return connected_components(G)
 
 
 def number_weakly_connected_components(G: Graph) -> int:
-    """Answer `networkx.number_weakly_connected_components`."""
+    """Implement `networkx.number_weakly_connected_components`."""
     return number_connected_components(G)
 
 
 def is_weakly_connected(G: Graph) -> bool:
-    """Answer `networkx.is_weakly_connected`."""
+    """Implement `networkx.is_weakly_connected`."""
     return is_connected(G)
 
 
@@ -75,31 +75,31 @@ def _weak_labels(G: Graph) -> np.ndarray:
 
 
 def strongly_connected_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.strongly_connected_components`."""
+    """Implement `networkx.strongly_connected_components`."""
     yield from _strong_sets(G)
 
 
 def kosaraju_strongly_connected_components(G: Graph, source: Any = None) -> Iterator[set[Any]]:
-    """Answer `networkx.kosaraju_strongly_connected_components`."""
+    """Implement `networkx.kosaraju_strongly_connected_components`."""
     if source is not None:
-        raise NotImplementedError("graphla finds the strong components of the whole graph only")
+        raise NotImplementedError("source is given, but graphla finds all strong components")
     return strongly_connected_components(G)
 
 
 def number_strongly_connected_components(G: Graph) -> int:
-    """Answer `networkx.number_strongly_connected_components`."""
+    """Implement `networkx.number_strongly_connected_components`."""
     return np.unique(_strong_labels(G)).size
 
 
 def is_strongly_connected(G: Graph) -> bool:
-    """Answer `networkx.is_strongly_connected`."""
+    """Implement `networkx.is_strongly_connected`."""
     if not len(G):
         raise nx.NetworkXPointlessConcept(NULL)
     return algorithms.is_strongly_connected(structure(G).matrix)
 
 
 def condensation(G: Graph, scc: Iterable[Any] | None = None) -> NetworkXGraph:
-    """Answer `networkx.condensation`."""
+    """Implement `networkx.condensation`."""
     parts = _strong_sets(G) if scc is None else [set(part) for part in scc]
     mapping = {node: k for k, part in enumerate(parts) for node in part}
     component = np.fromiter(map(mapping.__getitem__, G.labels), np.int64, len(G))
@@ -116,23 +116,23 @@ def condensation(G: Graph, scc: Iterable[Any] | None = None) -> NetworkXGraph:
 
 
 def attracting_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.attracting_components`."""
+    """Implement `networkx.attracting_components`."""
     yield from _attracting_sets(G)
 
 
 def number_attracting_components(G: Graph) -> int:
-    """Answer `networkx.number_attracting_components`."""
+    """Implement `networkx.number_attracting_components`."""
     return len(_attracting_sets(G))
 
 
 def is_attracting_component(G: Graph) -> bool:
-    """Answer `networkx.is_attracting_component`."""
+    """Implement `networkx.is_attracting_component`."""
     parts = _attracting_sets(G)
     return len(parts) == 1 and len(parts[0]) == len(G)
 
 
 def is_semiconnected(G: Graph) -> bool:
-    """Answer `networkx.is_semiconnected`."""
+    """Implement `networkx.is_semiconnected`."""
     if not len(G):
         raise nx.NetworkXPointlessConcept(NULL)
     C = algorithms.condensation(structure(G).matrix).matrix
@@ -181,13 +181,13 @@ def _ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_biconnected(G: Graph) -> bool:
-    """Answer `networkx.is_biconnected`."""
+    """Implement `networkx.is_biconnected`."""
     blocks = _blocks(G)
     return blocks.heads.size == 1 and int(np.count_nonzero(blocks.block >= 0)) + 1 == len(G)
 
 
 def biconnected_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.biconnected_components`."""
+    """Implement `networkx.biconnected_components`."""
     blocks = _blocks(G)
     below = np.flatnonzero(blocks.block >= 0)
     below = below[np.argsort(blocks.block[below], kind="stable")]
@@ -198,7 +198,7 @@ def biconnected_components(G: Graph) -> Iterator[set[Any]]:
 
 
 def biconnected_component_edges(G: Graph) -> Iterator[list[tuple[Any, Any]]]:
-    """Answer `networkx.biconnected_component_edges`."""
+    """Implement `networkx.biconnected_component_edges`."""
     blocks = _blocks(G)
     rows, columns = _ends(G)
     once = blocks.order[rows] < blocks.order[columns]
@@ -212,7 +212,7 @@ def biconnected_component_edges(G: Graph) -> Iterator[list[tuple[Any, Any]]]:
 
 
 def articulation_points(G: Graph) -> Iterator[Any]:
-    """Answer `networkx.articulation_points`."""
+    """Implement `networkx.articulation_points`."""
     blocks = _blocks(G)
     memberships = np.bincount(blocks.heads, minlength=len(G)) + (blocks.block >= 0)
     # NetworkX reports a point when it completes the first component below the point, and a root
@@ -228,7 +228,7 @@ def articulation_points(G: Graph) -> Iterator[Any]:
 
 
 def bridges(G: Graph, root: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.bridges`."""
+    """Implement `networkx.bridges`."""
     if root is not None and root not in G:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")
     rows, columns = _bridges(G, root)
@@ -236,21 +236,21 @@ def bridges(G: Graph, root: Any = None) -> Iterator[tuple[Any, Any]]:
 
 
 def has_bridges(G: Graph, root: Any = None) -> bool:
-    """Answer `networkx.has_bridges`."""
+    """Implement `networkx.has_bridges`."""
     if root is not None and root not in G:
         raise nx.NodeNotFound(f"Root node {root} is not in graph")
     return _bridges(G, root)[0].size > 0
 
 
 def bridge_components(G: Graph) -> Iterator[set[Any]]:
-    """Answer `networkx.bridge_components`."""
+    """Implement `networkx.bridge_components`."""
     A = structure(G).matrix
     rest = A.dup(mask=~algorithms.bridges(A).S)
     yield from map(set, groups(G, np.asarray(algorithms.connected_components(rest).to_dense())))
 
 
 def k_edge_components(G: Graph, k: Any) -> Iterator[set[Any]]:
-    """Answer `networkx.k_edge_components`."""
+    """Implement `networkx.k_edge_components`."""
     if k < 1:
         raise ValueError("k cannot be less than 1")
     if k == 1:

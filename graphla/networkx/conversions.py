@@ -31,7 +31,7 @@ _REDUCE: dict[Any, Any] = {sum: np.add, min: np.minimum, max: np.maximum}
 def from_scipy_sparse_array(
     A: Any, parallel_edges: bool = False, create_using: Any = None, edge_attribute: Any = "weight"
 ) -> Any:
-    """Answer `networkx.from_scipy_sparse_array`."""
+    """Implement `networkx.from_scipy_sparse_array`."""
     directed, multigraph = _kind(create_using)
     _refuse_shape(A)
     values = _numbers(A.dtype)
@@ -42,7 +42,7 @@ def from_scipy_sparse_array(
         counts = entries.data
     attributes = {edge_attribute: values(entries.data)}
     G = _graph(range(A.shape[0]), rows, columns, attributes, directed, multigraph, counts)
-    return _given(create_using, G)
+    return _fill_given(create_using, G)
 
 
 def from_numpy_array(
@@ -53,7 +53,7 @@ def from_numpy_array(
     *,
     nodelist: Any = None,
 ) -> Any:
-    """Answer `networkx.from_numpy_array`."""
+    """Implement `networkx.from_numpy_array`."""
     directed, multigraph = _kind(create_using)
     if A.ndim != 2:
         raise nx.NetworkXError(f"Input array must be 2D, not {A.ndim}")
@@ -64,7 +64,7 @@ def from_numpy_array(
     if len(nodes) != A.shape[0]:
         raise ValueError("nodelist must have the same length as A.shape[0]")
     if len(set(nodes)) < len(nodes):
-        raise NotImplementedError("graphla does not merge nodes that nodelist has twice")
+        raise NotImplementedError("graphla does not accept a nodelist with duplicates")
     values = _numbers(A.dtype)
     rows, columns = A.nonzero()
     elements, counts = A[rows, columns], None
@@ -72,11 +72,11 @@ def from_numpy_array(
         counts = elements
     attributes = {} if edge_attr in (False, None) else {edge_attr: values(elements)}
     G = _graph(nodes, rows, columns, attributes, directed, multigraph, counts)
-    return _given(create_using, G)
+    return _fill_given(create_using, G)
 
 
 def from_pandas_adjacency(df: Any, create_using: Any = None) -> Any:
-    """Answer `networkx.from_pandas_adjacency`."""
+    """Implement `networkx.from_pandas_adjacency`."""
     try:
         table = df[df.index]
     except Exception as error:
@@ -95,7 +95,7 @@ def from_pandas_edgelist(
     create_using: Any = None,
     edge_key: Any = None,
 ) -> Any:
-    """Answer `networkx.from_pandas_edgelist`."""
+    """Implement `networkx.from_pandas_edgelist`."""
     directed, multigraph = _kind(create_using)
     if multigraph:
         from_pandas: Any = nx.from_pandas_edgelist
@@ -112,10 +112,10 @@ def from_pandas_edgelist(
     low, high = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
     pairs = low * np.int64(len(edges.labels)) + high
     last = pairs.size - 1 - np.unique(pairs[::-1], return_index=True)[1]
-    kept = {name: _taken(values, last) for name, values in attributes.items()}
+    kept = {name: _take(values, last) for name, values in attributes.items()}
     nodes = edges.labels
-    build = _graph if directed else _mirrored
-    return _given(create_using, build(nodes, i[last], j[last], kept, directed))
+    build = _graph if directed else _assemble_undirected
+    return _fill_given(create_using, build(nodes, i[last], j[last], kept, directed))
 
 
 def to_numpy_array(
@@ -127,7 +127,7 @@ def to_numpy_array(
     weight: Any = "weight",
     nonedge: Any = 0.0,
 ) -> np.ndarray:
-    """Answer `networkx.to_numpy_array`."""
+    """Implement `networkx.to_numpy_array`."""
     nodes = list(G) if nodelist is None else list(nodelist)
     known = set(nodes)
     if strange := {node for node in known if find(G, node) is None}:
@@ -154,7 +154,7 @@ def to_numpy_array(
 def to_scipy_sparse_array(
     G: Graph, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
 ) -> Any:
-    """Answer `networkx.to_scipy_sparse_array`."""
+    """Implement `networkx.to_scipy_sparse_array`."""
     if len(G) == 0:
         raise nx.NetworkXError("Graph has no nodes or edges")
     nodes = list(G) if nodelist is None else list(nodelist)
@@ -183,7 +183,7 @@ def to_pandas_adjacency(
     weight: Any = "weight",
     nonedge: Any = 0.0,
 ) -> Any:
-    """Answer `networkx.to_pandas_adjacency`."""
+    """Implement `networkx.to_pandas_adjacency`."""
     import pandas as pd
 
     M = to_numpy_array(G, nodelist, dtype, order, multigraph_weight, weight, nonedge)
@@ -199,11 +199,11 @@ def to_pandas_edgelist(
     dtype: Any = None,
     edge_key: Any = None,
 ) -> Any:
-    """Answer `networkx.to_pandas_edgelist`."""
+    """Implement `networkx.to_pandas_edgelist`."""
     import pandas as pd
 
     if nodelist is not None:
-        raise NotImplementedError("graphla lists the edges of all nodes only")
+        raise NotImplementedError("nodelist is given, but graphla lists the edges of all nodes")
     G = with_attributes(G)
     edges, data = edges_of(G, keys=True), list(_listed_data(G))
     names = dict.fromkeys(name for each in data for name in each)
@@ -231,27 +231,27 @@ def _listed_data(G: NetworkXGraph) -> Iterable[dict[Any, Any]]:
 
 
 def isolates(G: Graph) -> Iterable[Any]:
-    """Answer `networkx.isolates`."""
+    """Implement `networkx.isolates`."""
     return iter(nodes_of(G, (_degrees(G) == 0).nonzero()[0]))
 
 
 def number_of_isolates(G: Graph) -> int:
-    """Answer `networkx.number_of_isolates`."""
+    """Implement `networkx.number_of_isolates`."""
     return int((_degrees(G) == 0).sum())
 
 
 def is_isolate(G: Graph, n: Any) -> bool:
-    """Answer `networkx.is_isolate`."""
+    """Implement `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
-        if n is None or isinstance(n, Iterable):  # NetworkX takes it for several nodes
+        if n is None or isinstance(n, Iterable):  # NetworkX treats it as several nodes
             return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)
 
 
 def number_of_selfloops(G: Graph) -> int:
-    """Answer `networkx.number_of_selfloops`."""
+    """Implement `networkx.number_of_selfloops`."""
     if not isinstance(G, NetworkXGraph) or not G.is_multigraph():
         return G.self_loops
     entries = G._entries
@@ -259,7 +259,7 @@ def number_of_selfloops(G: Graph) -> int:
 
 
 def is_empty(G: Graph) -> bool:
-    """Answer `networkx.is_empty`."""
+    """Implement `networkx.is_empty`."""
     return G._matrix.nvals == 0
 
 
@@ -282,7 +282,7 @@ def _kind(create_using: Any) -> tuple[bool, bool]:
     return kind.is_directed(), kind.is_multigraph()
 
 
-def _given(create_using: Any, G: NetworkXGraph) -> Any:
+def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
     """Return G, or `create_using` with the nodes and edges of G if it is a graph."""
     if create_using is None or isinstance(create_using, type):
         return G
@@ -322,34 +322,37 @@ def _graph(
 ) -> NetworkXGraph:
     """Return the graph of the entries of a matrix, as NetworkX builds it by rows.
 
-    In an undirected graph (j, i) replaces (i, j) if it follows; an undirected multigraph takes the
-    entries with i <= j only. `counts` gives the number of parallel edges of each entry.
+    In an undirected graph, the later of (i, j) and (j, i) replaces the earlier one; in an
+    undirected multigraph, only the entries with i <= j count. `counts` gives the number of parallel
+    edges of each entry.
     """
     places = rows.astype(np.int64) * len(nodes) + columns
     steps = np.diff(places)
     if (steps <= 0).any():
         order = np.argsort(places, kind="stable")
         rows, columns, steps = rows[order], columns[order], np.diff(places[order])
-        attributes = {name: _taken(values, order) for name, values in attributes.items()}
+        attributes = {name: _take(values, order) for name, values in attributes.items()}
         counts = None if counts is None else counts[order]
     if (steps == 0).any():
         raise NotImplementedError("graphla does not read arrays with duplicate entries")
     if not directed:
-        if _is_symmetric(len(nodes), rows, columns, [*attributes.values(), *_present(counts)]):
-            return _assembled(nodes, rows, columns, attributes, False, multigraph, counts)
+        if _is_symmetric(len(nodes), rows, columns, [*attributes.values(), *_as_list(counts)]):
+            return _assemble(nodes, rows, columns, attributes, False, multigraph, counts)
         if multigraph:
             kept = (rows <= columns).nonzero()[0]
         else:
             low, high = np.minimum(rows, columns), np.maximum(rows, columns)
             pairs = low * np.int64(len(nodes)) + high
             kept = pairs.size - 1 - np.unique(pairs[::-1], return_index=True)[1]
-        attributes = {name: _taken(values, kept) for name, values in attributes.items()}
+        attributes = {name: _take(values, kept) for name, values in attributes.items()}
         counts = None if counts is None else counts[kept]
-        return _mirrored(nodes, rows[kept], columns[kept], attributes, False, multigraph, counts)
-    return _assembled(nodes, rows, columns, attributes, True, multigraph, counts)
+        return _assemble_undirected(
+            nodes, rows[kept], columns[kept], attributes, False, multigraph, counts
+        )
+    return _assemble(nodes, rows, columns, attributes, True, multigraph, counts)
 
 
-def _present(counts: np.ndarray | None) -> list[np.ndarray]:
+def _as_list(counts: np.ndarray | None) -> list[np.ndarray]:
     return [] if counts is None else [counts]
 
 
@@ -364,7 +367,7 @@ def _is_symmetric(n: int, rows: np.ndarray, columns: np.ndarray, parts: list[Any
     return all(bool((each == each[across.data]).all()) for each in arrays)
 
 
-def _mirrored(
+def _assemble_undirected(
     nodes: Any,
     rows: np.ndarray,
     columns: np.ndarray,
@@ -379,12 +382,12 @@ def _mirrored(
     i, j = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
     order = np.lexsort((j, i))
     source = source[order]
-    attributes = {name: _taken(values, source) for name, values in attributes.items()}
+    attributes = {name: _take(values, source) for name, values in attributes.items()}
     counts = None if counts is None else counts[source]
-    return _assembled(nodes, i[order], j[order], attributes, directed, multigraph, counts)
+    return _assemble(nodes, i[order], j[order], attributes, directed, multigraph, counts)
 
 
-def _assembled(
+def _assemble(
     nodes: Any,
     rows: np.ndarray,
     columns: np.ndarray,
@@ -414,7 +417,7 @@ def _assembled(
     return NetworkXGraph(entries, attributes, None, None, {})
 
 
-def _taken(values: Any, places: np.ndarray) -> Any:
+def _take(values: Any, places: np.ndarray) -> Any:
     if isinstance(values, np.ndarray):
         return values[places]
     return [values[k] for k in places.tolist()]
@@ -457,11 +460,11 @@ def _entries(
     G = with_attributes(G)
     values = np.ones(G._edge_count(), np.int64) if weight is None else G.attribute(weight)
     if not isinstance(values, np.ndarray) or values.dtype == bool:
-        raise NotImplementedError(f"the edge attribute {weight!r} has values that are no numbers")
+        raise NotImplementedError(f"the edge attribute {weight!r} has values that are not numbers")
     entries = G._entries
     rows, columns = entries.rows, entries.columns
     if G.is_multigraph() and values.size:
-        values = _reduced(values, entries.counts, reduce)
+        values = _reduce(values, entries.counts, reduce)
     if nodelist is None:
         return rows, columns, values
     position = np.full(len(G), -1)
@@ -472,7 +475,7 @@ def _entries(
     return rows[kept], columns[kept], values[kept]
 
 
-def _reduced(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
+def _reduce(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
     """Return one value for each entry of a multigraph."""
     ends = np.cumsum(counts)
     if reduce in _REDUCE:

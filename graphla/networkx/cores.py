@@ -22,12 +22,12 @@ LOOPS = (
 
 
 def core_number(G: Graph) -> dict[Any, int]:
-    """Answer `networkx.core_number`."""
+    """Implement `networkx.core_number`."""
     return per_node(G, _core_numbers(G))
 
 
 def onion_layers(G: Graph) -> dict[Any, int]:
-    """Answer `networkx.onion_layers`."""
+    """Implement `networkx.onion_layers`."""
     _refuse_loops(G, "contains")
     return per_node(G, algorithms.onion_layers(structure(G).matrix), ascending=True)
 
@@ -35,7 +35,7 @@ def onion_layers(G: Graph) -> dict[Any, int]:
 def k_core(
     G: Graph, k: float | None = None, core_number: Mapping[Any, float] | None = None
 ) -> NetworkXGraph:
-    """Answer `networkx.k_core`."""
+    """Implement `networkx.k_core`."""
     numbers = _numbers(G, core_number)
     return subgraph(G, nodes=numbers >= (_largest(numbers) if k is None else k))
 
@@ -43,7 +43,7 @@ def k_core(
 def k_shell(
     G: Graph, k: float | None = None, core_number: Mapping[Any, float] | None = None
 ) -> NetworkXGraph:
-    """Answer `networkx.k_shell`."""
+    """Implement `networkx.k_shell`."""
     numbers = _numbers(G, core_number)
     return subgraph(G, nodes=numbers == (_largest(numbers) if k is None else k))
 
@@ -51,13 +51,13 @@ def k_shell(
 def k_crust(
     G: Graph, k: float | None = None, core_number: Mapping[Any, float] | None = None
 ) -> NetworkXGraph:
-    """Answer `networkx.k_crust`."""
+    """Implement `networkx.k_crust`."""
     numbers = _numbers(G, core_number)
     return subgraph(G, nodes=numbers <= (_largest(numbers) - 1 if k is None else k))
 
 
 def k_corona(G: Graph, k: float, core_number: Mapping[Any, float] | None = None) -> NetworkXGraph:
-    """Answer `networkx.k_corona`."""
+    """Implement `networkx.k_corona`."""
     numbers = _numbers(G, core_number)
     if k is None:
         k = _largest(numbers)
@@ -70,7 +70,7 @@ def k_corona(G: Graph, k: float, core_number: Mapping[Any, float] | None = None)
 
 
 def k_truss(G: Graph, k: float) -> NetworkXGraph:
-    """Answer `networkx.k_truss`."""
+    """Implement `networkx.k_truss`."""
     _refuse_loops(G, "has")
     n = len(G)
     truss = by_rows(algorithms.k_truss(structure(G).matrix, max(ceil(k), 0)))

@@ -1,7 +1,8 @@
-"""When graphla is faster than NetworkX: the least number of edges for each class of cost.
+"""Estimate whether graphla is faster than NetworkX: thresholds for each cost class.
 
-NetworkX asks before it converts a graph, so the numbers include the conversion, which takes about
-as long as a pass of NetworkX over all edges. `benchmarks/networkx_backend.py` measures them.
+NetworkX asks before it converts a graph, so the thresholds include the conversion, which takes
+about as long as one pass of NetworkX over all edges. `benchmarks/networkx_backend.py` measures
+them.
 """
 
 from __future__ import annotations
@@ -23,22 +24,23 @@ LEAST_EDGES = {
     "all_pairs": 500,
     "build": 0,
 }
-"""The class of cost of a function, and from how many edges on graphla is faster.
+"""Maps each cost class to the minimum number of edges for which graphla is faster.
 
-None means that the function visits few nodes of the graph, so that a conversion never pays."""
+None means that the functions visit few nodes of the graph, so a conversion never pays off.
+"""
 
 LEAST_IF_CONVERTED = 1_500
-"""From how many edges on graphla is faster if the converted graph is in NetworkX's cache."""
+"""Minimum number of edges for which graphla is faster if the graph is already converted."""
 
 _SAMPLED = 16
-"""Number of nodes whose degrees estimate the number of edges, which NetworkX counts in O(n)."""
+"""Number of nodes whose degrees are read. NetworkX needs O(n) time to count all edges."""
 
 
 def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """Return whether a call is likely to be faster with graphla, or the reason why it is not.
 
     Args:
-        cost: the class of cost of the function.
+        cost: the cost class of the function.
         args: the positional arguments of the call.
         kwargs: its keyword arguments.
 
@@ -64,22 +66,22 @@ def should_run(cost: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
         if cache and cache.get("backends", {}).get("graphla"):
             least = LEAST_IF_CONVERTED if least is None else min(least, LEAST_IF_CONVERTED)
         elif least is None:
-            return "the function visits few nodes, so converting the graph takes longer"
-    edges = estimated_edges(graph, least)
+            return "the function visits few nodes, so converting the graph would take longer"
+    edges = estimate_edges(graph, least)
     if edges >= least:
         return True
-    return f"the graph has about {edges} edges, and graphla is faster from {least} on"
+    return f"the graph has about {edges} edges, but graphla is faster only from {least} edges on"
 
 
-def estimated_edges(graph: Any, least: int) -> int:
+def estimate_edges(graph: Any, least: int) -> int:
     """Return the number of edges, estimated from a few nodes.
 
     Args:
         graph: a NetworkX graph.
-        least: a number of edges; a larger number needs no closer estimate.
+        least: a threshold; the estimate need not be accurate above it.
 
     Returns:
-        The estimate; for a view it is that of the graph whose edges it shows.
+        The estimate; for a view, that of the graph whose edges the view shows.
     """
     adjacency = graph._adj
     if type(adjacency) is not dict:  # counting the nodes of a view takes O(n) time

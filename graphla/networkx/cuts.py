@@ -1,4 +1,4 @@
-"""Sizes of cuts, and expansion, for NetworkX."""
+"""Cut sizes and expansions for NetworkX."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KNOWN = (list, tuple, set, frozenset, dict, range)
 
 
 def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.cut_size`."""
+    """Implement `networkx.cut_size`."""
     source = _members(G, S)
     if T is None and G.directed:
         raise NotImplementedError("graphla needs both sides of a cut of a directed graph")
@@ -32,14 +32,14 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
     forward = source[rows] & target[columns]
     backward = target[rows] & source[columns]
     if G.directed:
-        # An edge within both sides counts for each of them.
+        # As in NetworkX, an edge counts once for each side that contains its source.
         sides = (each[rows] & (forward | backward) for each in (source, target))
         return sum(values[side].sum().item() for side in sides)
     return values[(forward | backward) & (rows <= columns)].sum().item()
 
 
 def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
-    """Answer `networkx.volume`."""
+    """Implement `networkx.volume`."""
     _members(G, S)
     A = weighted(G, weight, parallel="sum").matrix
     degrees = A.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
@@ -50,33 +50,33 @@ def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
 
 
 def normalized_cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.normalized_cut_size`."""
-    T = _rest(G, S) if T is None else T
+    """Implement `networkx.normalized_cut_size`."""
+    T = _complement(G, S) if T is None else T
     size = cut_size(G, S, T, weight)
     return size * (1 / volume(G, S, weight) + 1 / volume(G, T, weight))
 
 
 def conductance(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.conductance`."""
-    T = _rest(G, S) if T is None else T
+    """Implement `networkx.conductance`."""
+    T = _complement(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(volume(G, S, weight), volume(G, T, weight))
 
 
 def edge_expansion(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.edge_expansion`."""
-    T = _rest(G, S) if T is None else T
+    """Implement `networkx.edge_expansion`."""
+    T = _complement(G, S) if T is None else T
     return cut_size(G, S, T, weight) / min(len(S), len(T))
 
 
 def mixing_expansion(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
-    """Answer `networkx.mixing_expansion`."""
+    """Implement `networkx.mixing_expansion`."""
     rows, columns = edge_ends(G)
     edges = rows.size if G.directed else int((rows <= columns).sum())
     return cut_size(G, S, T, weight) / (2 * edges)
 
 
 def node_expansion(G: Graph, S: Any) -> float:
-    """Answer `networkx.node_expansion`."""
+    """Implement `networkx.node_expansion`."""
     source = _members(G, S)
     if any(find(G, node) is None for node in S):
         raise nx.NetworkXError("a node of S is not in the graph")
@@ -84,7 +84,7 @@ def node_expansion(G: Graph, S: Any) -> float:
 
 
 def boundary_expansion(G: Graph, S: Any) -> float:
-    """Answer `networkx.boundary_expansion`."""
+    """Implement `networkx.boundary_expansion`."""
     source = _members(G, S)
     return int((_neighbors(G, source) & ~source).sum()) / len(S)
 
@@ -98,7 +98,7 @@ def _members(G: Graph, nodes: Any) -> np.ndarray:
     return chosen
 
 
-def _rest(G: Graph, nodes: Any) -> set[Any]:
+def _complement(G: Graph, nodes: Any) -> set[Any]:
     """Return the nodes of the graph that are not among the given nodes."""
     _members(G, nodes)
     return set(G.labels) - set(nodes)
@@ -110,7 +110,7 @@ def _weights(G: Graph, weight: str | None) -> np.ndarray:
         return np.ones(edge_ends(G)[0].size, np.int64)
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
-        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
     refuse_large(values)
     return values.astype(np.int64) if values.dtype == bool else values
 

@@ -20,7 +20,7 @@ class _Steps(NamedTuple):
         indptr: the steps from vertex v are those from indptr[v] to indptr[v + 1] - 1.
         columns: the vertex to which each step leads.
         edges: the number of the edge of each step.
-        places: the entry of each step among the parallel edges in dict order.
+        places: the position of the step's edge in the result of `_edges`.
         backward: whether each step goes against the direction of its edge.
     """
 
@@ -32,7 +32,7 @@ class _Steps(NamedTuple):
 
 
 def find_cycle(G: Graph, source: Any = None, orientation: str | None = None) -> list[Any]:
-    """Answer `networkx.find_cycle`."""
+    """Implement `networkx.find_cycle`."""
     roots = np.fromiter(_roots(G, source), np.int32)
     known = (None, "original", "reverse", "ignore")
     if G.directed and roots.size and orientation not in known:
@@ -94,7 +94,7 @@ def _steps(G: Graph, rows: np.ndarray, columns: np.ndarray, orientation: str | N
 
 
 def _roots(G: Graph, source: Any) -> Iterable[int]:
-    """Return the vertices of a node or of the known nodes of a collection; None means all."""
+    """Return the vertex of a node, or those of the nodes in a collection; None means all."""
     if source is None:
         return range(len(G))
     k = find(G, source)

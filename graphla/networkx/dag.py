@@ -1,4 +1,4 @@
-"""Directed graphs without cycles for NetworkX."""
+"""Directed acyclic graphs for NetworkX."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CYCLE = "Graph contains a cycle or graph changed during iteration"
 
 
 def topological_generations(G: Graph) -> Iterator[list[Any]]:
-    """Answer `networkx.topological_generations`."""
+    """Implement `networkx.topological_generations`."""
     if not G.directed:
         raise nx.NetworkXError(UNDIRECTED)
     order, generation = _remove(G)
@@ -50,7 +50,7 @@ def topological_generations(G: Graph) -> Iterator[list[Any]]:
 
 
 def topological_sort(G: Graph) -> Iterator[Any]:
-    """Answer `networkx.topological_sort`."""
+    """Implement `networkx.topological_sort`."""
     if not G.directed:
         raise nx.NetworkXError(UNDIRECTED)
     order, _ = _remove(G)
@@ -60,7 +60,7 @@ def topological_sort(G: Graph) -> Iterator[Any]:
 
 
 def lexicographical_topological_sort(G: Graph, key: Any = None) -> Iterator[Any]:
-    """Answer `networkx.lexicographical_topological_sort`."""
+    """Implement `networkx.lexicographical_topological_sort`."""
     if not G.directed:
         raise nx.NetworkXError(UNDIRECTED)
     nodes = list(G.labels)
@@ -90,19 +90,19 @@ def lexicographical_topological_sort(G: Graph, key: Any = None) -> Iterator[Any]
 
 
 def has_cycle(G: Graph) -> bool:
-    """Answer `networkx.algorithms.dag.has_cycle`."""
+    """Implement `networkx.algorithms.dag.has_cycle`."""
     if not G.directed:
         raise nx.NetworkXError(UNDIRECTED)
     return _remove(G)[0].size < len(G)
 
 
 def is_directed_acyclic_graph(G: Graph) -> bool:
-    """Answer `networkx.is_directed_acyclic_graph`."""
+    """Implement `networkx.is_directed_acyclic_graph`."""
     return G.directed and not has_cycle(G)
 
 
 def is_aperiodic(G: Graph) -> bool:
-    """Answer `networkx.is_aperiodic`."""
+    """Implement `networkx.is_aperiodic`."""
     if not G.directed:
         raise nx.NetworkXError("is_aperiodic not defined for undirected graphs")
     if not len(G):
@@ -117,7 +117,7 @@ def is_aperiodic(G: Graph) -> bool:
 
 
 def _check_order(G: Graph, order: Any) -> None:
-    """Reject a given order that is not topological; the result does not depend on a correct one."""
+    """Reject an order that is not topological; the result is equal for all topological orders."""
     if order is None:
         return
     if not isinstance(order, list | tuple) or set(order) != set(G.labels):
@@ -131,7 +131,7 @@ def _check_order(G: Graph, order: Any) -> None:
 
 
 def _remove(G: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the vertices in topological order as far as there is one, and their generations."""
+    """Return the vertices that Kahn's algorithm removes, in order, and their generations."""
     return remove_generations(*neighbor_lists(G))
 
 
@@ -139,16 +139,16 @@ def _remove(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def descendants(G: Graph, source: Any) -> set[Any]:
-    """Answer `networkx.descendants`."""
-    return _reached(G, source, reverse=False)
+    """Implement `networkx.descendants`."""
+    return _find_reached(G, source, reverse=False)
 
 
 def ancestors(G: Graph, source: Any) -> set[Any]:
-    """Answer `networkx.ancestors`."""
-    return _reached(G, source, reverse=True)
+    """Implement `networkx.ancestors`."""
+    return _find_reached(G, source, reverse=True)
 
 
-def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
+def _find_reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
     tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 
@@ -157,7 +157,7 @@ def _reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
 
 
 def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
-    """Answer `networkx.transitive_closure`."""
+    """Implement `networkx.transitive_closure`."""
     if reflexive not in {None, True, False}:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
     if not G.directed and reflexive is False:
@@ -166,7 +166,7 @@ def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
 
 
 def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
-    """Answer `networkx.transitive_closure_dag`."""
+    """Implement `networkx.transitive_closure_dag`."""
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
     _check_order(G, topo_order)
@@ -174,7 +174,7 @@ def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
 
 
 def transitive_reduction(G: Graph) -> NetworkXGraph:
-    """Answer `networkx.transitive_reduction`."""
+    """Implement `networkx.transitive_reduction`."""
     if has_cycle(G):
         raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
     rest = algorithms.transitive_reduction(structure(G).matrix)
@@ -184,7 +184,7 @@ def transitive_reduction(G: Graph) -> NetworkXGraph:
 def _with_edges(G: Graph, R: Matrix) -> Any:
     """Return G with an edge for each entry of R, with all data of its nodes and edges."""
     if not isinstance(G, NetworkXGraph):
-        raise NotImplementedError("graphla copies the edge data of NetworkX graphs only")
+        raise NotImplementedError("graphla copies edge data only from converted NetworkX graphs")
     if G.is_multigraph():
         rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
         once = (rows <= columns) | G.directed
@@ -210,9 +210,9 @@ def _with_edges(G: Graph, R: Matrix) -> Any:
 def dag_longest_path(
     G: Graph, weight: Any = "weight", default_weight: Any = 1, topo_order: Any = None
 ) -> list[Any]:
-    """Answer `networkx.dag_longest_path`."""
+    """Implement `networkx.dag_longest_path`."""
     if topo_order is not None:
-        raise NotImplementedError("graphla does not break ties by a given order")
+        raise NotImplementedError("topo_order is given, but graphla does not break ties by it")
     order, lengths, parents = _longest(G, weight, default_weight)
     if not order.size:
         return []
@@ -223,7 +223,7 @@ def dag_longest_path(
 
 
 def dag_longest_path_length(G: Graph, weight: Any = "weight", default_weight: Any = 1) -> Any:
-    """Answer `networkx.dag_longest_path_length`."""
+    """Implement `networkx.dag_longest_path_length`."""
     _, lengths, _ = _longest(G, weight, default_weight)
     return lengths.max(initial=0).item()
 
@@ -233,7 +233,7 @@ def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarra
     order, _ = _remove(G)
     if order.size < len(G):
         raise nx.NetworkXUnfeasible(CYCLE)
-    # NetworkX adds the default for each edge if `weight` is None, which is no key of the data.
+    # NetworkX adds the default for each edge if `weight` is None, which is not a key of the data.
     neighbors = Neighbors(G, weight, default=default, parallel="max", bellman_ford=True)
     lengths, parents = find_longest_in_order(
         neighbors.indptr, neighbors.columns, neighbors.values, order
@@ -245,7 +245,7 @@ def _longest(G: Graph, weight: Any, default: Any) -> tuple[np.ndarray, np.ndarra
 
 
 def all_pairs_lowest_common_ancestor(G: Graph, pairs: Any = None) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.all_pairs_lowest_common_ancestor`."""
+    """Implement `networkx.all_pairs_lowest_common_ancestor`."""
     if not is_directed_acyclic_graph(G):
         raise nx.NetworkXError("LCA only defined on directed acyclic graphs.")
     if not len(G):
@@ -268,6 +268,6 @@ def all_pairs_lowest_common_ancestor(G: Graph, pairs: Any = None) -> Iterator[tu
 
 
 def lowest_common_ancestor(G: Graph, node1: Any, node2: Any, default: Any = None) -> Any:
-    """Answer `networkx.lowest_common_ancestor`."""
+    """Implement `networkx.lowest_common_ancestor`."""
     found = list(all_pairs_lowest_common_ancestor(G, [(node1, node2)]))
     return found[0][1] if found else default

@@ -19,7 +19,7 @@ from graphla.traversal import many
 
 HAS_TREE_CENTER = VERSION >= (3, 5)
 HAS_TREE_CENTROID = VERSION >= (3, 6)
-"""Whether this version of NetworkX treats trees apart, and then rejects a graph without nodes."""
+"""Whether this version of NetworkX handles trees separately, and rejects a graph without nodes."""
 
 BATCH = 64
 """Number of nodes whose distances are in memory at the same time."""
@@ -28,7 +28,7 @@ BATCH = 64
 
 
 def eccentricity(G: Graph, v: Any = None, sp: Any = None, weight: Any = None) -> Any:
-    """Answer `networkx.eccentricity`."""
+    """Implement `networkx.eccentricity`."""
     chosen = bunch(G, v)
     nodes = nodes_of(G, chosen)
     if sp is not None:
@@ -71,7 +71,7 @@ def _infinite(G: Graph) -> str:
 def diameter(
     G: Graph, e: Mapping[Any, Any] | None = None, usebounds: bool = False, weight: Any = None
 ) -> Any:
-    """Answer `networkx.diameter`."""
+    """Implement `networkx.diameter`."""
     if e is not None:
         return max(e.values())
     return _extreme(G, weight, algorithms.diameter, max)
@@ -80,7 +80,7 @@ def diameter(
 def radius(
     G: Graph, e: Mapping[Any, Any] | None = None, usebounds: bool = False, weight: Any = None
 ) -> Any:
-    """Answer `networkx.radius`."""
+    """Implement `networkx.radius`."""
     if e is not None:
         return min(e.values())
     return _extreme(G, weight, algorithms.radius, min)
@@ -89,7 +89,7 @@ def radius(
 def periphery(
     G: Graph, e: Mapping[Any, Any] | None = None, usebounds: bool = False, weight: Any = None
 ) -> list[Any]:
-    """Answer `networkx.periphery`."""
+    """Implement `networkx.periphery`."""
     if e is not None:
         most = max(e.values())
         return [v for v in e if e[v] == most]
@@ -99,7 +99,7 @@ def periphery(
 def center(
     G: Graph, e: Mapping[Any, Any] | None = None, usebounds: bool = False, weight: Any = None
 ) -> list[Any]:
-    """Answer `networkx.center`."""
+    """Implement `networkx.center`."""
     if e is not None:
         least = min(e.values())
         return [v for v in e if e[v] == least]
@@ -122,7 +122,8 @@ def _extreme(G: Graph, weight: Any, measure: Callable[..., Any], extreme: Any) -
 def _lengths(G: Graph, weight: Any) -> tuple[Matrix, bool]:
     """Return the matrix of lengths, and whether the graph has weights.
 
-    If the weight is a function, the matrix lacks the edges that it hides, and may be unsymmetric.
+    If the weight is a function, the matrix lacks the edges that the function hides, and may be
+    asymmetric.
     """
     if callable(weight):
         edges = Neighbors(G, weight)
@@ -142,7 +143,7 @@ def _is_connected(G: Graph) -> bool:
 
 
 def barycenter(G: Graph, weight: Any = None, attr: Any = None, sp: Any = None) -> list[Any]:
-    """Answer `networkx.barycenter`."""
+    """Implement `networkx.barycenter`."""
     if sp is not None:
         if weight is not None:
             raise ValueError("Cannot use both sp, weight arguments together")
@@ -201,19 +202,21 @@ def _distances(G: Graph, weight: Any, power: int = 1) -> Iterator[np.ndarray]:
 
 
 def harmonic_diameter(G: Graph, sp: Any = None, *, weight: Any = None) -> float:
-    """Answer `networkx.harmonic_diameter`."""
+    """Implement `networkx.harmonic_diameter`."""
     n = len(G)
     if sp is None:
         A, is_weighted = _lengths(G, weight)
         total = algorithms.harmonic(A, distance=is_weighted).to_dense(0.0).sum() if n else 0.0
     else:
-        total = sum(1 / d for node in G.labels for d in _given(sp, node).values() if d != 0)
+        total = sum(
+            1 / d for node in G.labels for d in _read_distances(sp, node).values() if d != 0
+        )
     if total != 0:
         return float(n * (n - 1) / total)
     return math.inf if n > 1 else math.nan
 
 
-def _given(sp: Any, node: Any) -> Any:
+def _read_distances(sp: Any, node: Any) -> Any:
     """Return the given distances of a node."""
     try:
         lengths = sp[node]
@@ -224,7 +227,7 @@ def _given(sp: Any, node: Any) -> Any:
 
 
 def wiener_index(G: Graph, weight: Any = None) -> float:
-    """Answer `networkx.wiener_index`."""
+    """Implement `networkx.wiener_index`."""
     if not _is_joined(G):
         return math.inf
     total = _total_distances(G, weight).sum().item()
@@ -232,14 +235,14 @@ def wiener_index(G: Graph, weight: Any = None) -> float:
 
 
 def hyper_wiener_index(G: Graph, weight: Any = None) -> float:
-    """Answer `networkx.hyper_wiener_index`."""
+    """Implement `networkx.hyper_wiener_index`."""
     if not _is_joined(G):
         return math.inf
     return sum((D + D * D).sum().item() for D in _distances(G, weight, 2)) / 2
 
 
 def schultz_index(G: Graph, weight: Any = None) -> float:
-    """Answer `networkx.schultz_index`."""
+    """Implement `networkx.schultz_index`."""
     if not _is_joined(G):
         return math.inf
     # Σ d(u, v) (degree(u) + degree(v)) / 2 = Σ degree(u) d(u, v), because d is symmetric
@@ -248,7 +251,7 @@ def schultz_index(G: Graph, weight: Any = None) -> float:
 
 
 def gutman_index(G: Graph, weight: Any = None) -> float:
-    """Answer `networkx.gutman_index`."""
+    """Implement `networkx.gutman_index`."""
     if not _is_joined(G):
         return math.inf
     degree = degrees(G)

@@ -1,7 +1,7 @@
-"""Exceptions of graphla as those of NetworkX.
+"""Translate exceptions of graphla into those of NetworkX.
 
-A function of the adapter raises NetworkX's exceptions itself where it knows the cause. Any other
-refusal becomes NotImplementedError, so that NetworkX can answer the call.
+The functions of this package raise NetworkX's exceptions where they know the cause. Any other
+exception of graphla becomes NotImplementedError, so that NetworkX can run the call itself.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from graphla.graph import Graph
 from semirings.exceptions import DeviceFault, DeviceUnavailable, GraphblasException, Panic
 
 
-def translated(function: Callable[..., Any], graphs: Mapping[str, int]) -> Callable[..., Any]:
-    """Return the function with graphla's exceptions replaced with those of NetworkX.
+def translate_errors(function: Callable[..., Any], graphs: Mapping[str, int]) -> Callable[..., Any]:
+    """Return the function with graphla's exceptions translated into those of NetworkX.
 
     The function raises NotImplementedError for a graph that NetworkX did not convert, such as a
     view of the nodes, which some functions of NetworkX also accept.
 
     Args:
-        function: a function of the adapter.
+        function: a function of this package.
         graphs: the parameters that are graphs or lists of graphs, with their positions.
 
     Returns:
@@ -46,6 +46,6 @@ def translated(function: Callable[..., Any], graphs: Mapping[str, int]) -> Calla
         except (DeviceFault, DeviceUnavailable, Panic):
             raise
         except (GraphblasException, OverflowError) as error:
-            raise NotImplementedError(f"graphla refuses the call: {error}") from error
+            raise NotImplementedError(f"graphla rejects the call: {error}") from error
 
     return call

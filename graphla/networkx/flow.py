@@ -28,9 +28,9 @@ def maximum_flow(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> tuple[Any, dict[Any, dict[Any, Any]]]:
-    """Answer `networkx.maximum_flow`."""
+    """Implement `networkx.maximum_flow`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, found = _bounded(algorithms.maximum_flow, A, *ends)
+    value, found = _call_if_bounded(algorithms.maximum_flow, A, *ends)
     indptr, indices, flows = found.to_csr(copy=False)
     if _are_whole(A):
         value, flows = int(value), flows.astype(np.int64)
@@ -45,9 +45,9 @@ def maximum_flow_value(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Answer `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
+    """Implement `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value = _bounded(algorithms.maximum_flow, A, *ends).value
+    value = _call_if_bounded(algorithms.maximum_flow, A, *ends).value
     return int(value) if _are_whole(A) else value
 
 
@@ -59,26 +59,28 @@ def minimum_cut(
     flow_func: Callable[..., Any] | None = None,
     **kwargs: Any,
 ) -> tuple[Any, tuple[set[Any], set[Any]]]:
-    """Answer `networkx.minimum_cut`."""
+    """Implement `networkx.minimum_cut`."""
     A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, side = _bounded(algorithms.minimum_cut, A, *ends)
+    value, side = _call_if_bounded(algorithms.minimum_cut, A, *ends)
     is_near = side.to_dense(False)
     near, far = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
     return int(value) if _are_whole(A) else value, (near, far)
 
 
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:
-    """Answer `networkx.bipartite.hopcroft_karp_matching` and `eppstein_matching`."""
+    """Implement `networkx.bipartite.hopcroft_karp_matching` and `eppstein_matching`."""
     if G.directed:
-        raise NotImplementedError("graphla matches the nodes of undirected graphs")
+        raise NotImplementedError(
+            "the graph is directed, but graphla matches only undirected graphs"
+        )
     A = structure(G).matrix
     top = None
     if top_nodes is not None:
         if not isinstance(top_nodes, (list, tuple, set, frozenset, dict)):
-            raise NotImplementedError("graphla needs a list or a set of nodes")
+            raise NotImplementedError("top_nodes is not a list or a set, but graphla needs one")
         top = [find(G, node) for node in top_nodes]
         if None in top:
-            raise NotImplementedError("graphla needs nodes of the graph")
+            raise NotImplementedError("top_nodes has an object that is not a node of the graph")
     elif len(G) == 0:
         raise nx.NetworkXPointlessConcept("the null graph is not connected")
     elif not algorithms.is_connected(A):
@@ -108,7 +110,7 @@ def _network(
         raise nx.NetworkXError("MultiGraph and MultiDiGraph not supported (yet).")
     known = [getattr(flows, name) for name in NAMED]
     if function is not None and function not in known:
-        raise NotImplementedError("graphla does not know this flow_func")
+        raise NotImplementedError("flow_func is not one of NetworkX's functions")
     for name, value in options.items():
         is_method = (name == "two_phase" and function is flows.shortest_augmenting_path) or (
             name == "global_relabel_freq" and function is flows.preflow_push and (value or 0) >= 0
@@ -132,16 +134,16 @@ def _network(
 
 
 def _are_whole(A: Matrix) -> bool:
-    """Return whether all capacities but the infinite ones are whole numbers.
+    """Return whether A has infinite capacities, and all its finite capacities are whole numbers.
 
-    A missing capacity is infinite, and makes floats of integers.
+    A missing capacity is infinite, so the integers of the graph were converted to floats.
     """
     values = A.to_csr(copy=False)[2]
     infinite = np.isinf(values)
     return bool(infinite.any() and (values[~infinite] == np.floor(values[~infinite])).all())
 
 
-def _bounded(function: Callable[..., Any], A: Matrix, source: int, target: int) -> Any:
+def _call_if_bounded(function: Callable[..., Any], A: Matrix, source: int, target: int) -> Any:
     try:
         return function(A, source, target)
     except algorithms.UnboundedFlow as error:

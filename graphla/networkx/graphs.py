@@ -24,11 +24,11 @@ LARGEST_SUM = 1 << 62
 """The sum of the absolute values of integer weights must be below this bound."""
 
 LARGEST_FLOAT_SUM = 1e150
-"""The same bound for floats, so that the square of a sum is finite."""
+"""The bound for floats; it keeps the square of a sum finite."""
 
 
 class NetworkXGraph(Graph):
-    """A Graph whose matrix holds a 1 for each pair of adjacent nodes, with all attributes apart.
+    """A Graph whose matrix holds a 1 per pair of adjacent nodes, with separate edge attributes.
 
     `weighted` returns the graph whose values are one of the edge attributes. Edge data are in dict
     order, which is the order of NetworkX's adjacency dictionaries; in a multigraph they have one
@@ -73,8 +73,8 @@ class NetworkXGraph(Graph):
         self._keys = entries.keys
         self._device, self._entries = device or config.device, entries
         self._weighted: dict[Any, Graph] = {}
-        # The attribute dict of each node in the converted graph, all of which NetworkX keeps in the
-        # results of some functions without asking to preserve them.
+        # The attribute dict of each node of the NetworkX graph. Some of NetworkX's functions keep
+        # all node attributes in their result without asking the backend to preserve them.
         self.source_nodes: Mapping[Any, dict[Any, Any]] | None = None
         self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
@@ -145,7 +145,7 @@ class NetworkXGraph(Graph):
         return to_networkx(self)
 
     def check_weight(self, name: str, weight: Any) -> None:
-        """Raise an error for the name of an edge attribute, which the matrix does not hold.
+        """Raise an error if an edge attribute is requested by name, because the matrix holds none.
 
         Args:
             name: the name of the parameter, for the error message.
@@ -180,7 +180,7 @@ class NetworkXGraph(Graph):
         A = Matrix._of(MatrixStore("cpu", dtype, csr, None if self.directed else csr))
         return A if self._device == "cpu" else A.to(self._device)
 
-    def _combined(self, values: np.ndarray, parallel: str) -> np.ndarray:
+    def _combine(self, values: np.ndarray, parallel: str) -> np.ndarray:
         """Return one value for each entry of a multigraph: the least, the greatest or the sum."""
         counts = self._entries.counts
         if not values.size:
@@ -203,8 +203,8 @@ def weighted(
     """Return the Graph whose values are an edge attribute.
 
     Args:
-        G: a converted graph, or a Graph of the user, whose only attribute is its `weight_name` (or
-            "weight" if that is None).
+        G: a converted graph, or a Graph of the user. The latter has one attribute, named by its
+            `weight_name` ("weight" if that is None).
         weight: the name of the attribute; None makes each value 1.
         default: the value of an edge that lacks the attribute.
         parallel: how to combine the values of parallel edges: "min", "max" or "sum".
@@ -227,7 +227,7 @@ def weighted(
         values = _numbers(G, weight, default)
         refuse_large(values[np.isfinite(values)] if infinite else values)
         if G.is_multigraph():
-            values = G._combined(values, parallel)
+            values = G._combine(values, parallel)
         if dtype is not None:
             values = values.astype(lookup_dtype(dtype).np_type)
         G._weighted[key] = G._like(G._with_values(values), G.directed)._with_weight_name(weight)
@@ -282,7 +282,7 @@ def structure(G: Graph) -> Graph:
         G: the graph.
 
     Returns:
-        A Graph; its values mean nothing.
+        A Graph, whose values have no meaning.
     """
     return G
 
@@ -663,7 +663,7 @@ def per_edge(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
 
 
 def with_attributes(G: Graph) -> NetworkXGraph:
-    """Return a Graph of the user in the form of a converted graph.
+    """Return a Graph, which may come from the user, in the form of a converted graph.
 
     Args:
         G: the graph.

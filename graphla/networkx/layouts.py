@@ -31,7 +31,7 @@ def forceatlas2_layout(
     dim: int = 2,
     store_pos_as: str | None = None,
 ) -> dict[Any, np.ndarray]:
-    """Answer `networkx.forceatlas2_layout`."""
+    """Implement `networkx.forceatlas2_layout`."""
     if len(G) == 0:
         return {}
     A = weighted(G, weight, parallel="sum").matrix
@@ -40,7 +40,7 @@ def forceatlas2_layout(
         if (k := find(G, node)) is not None:
             mass[k] = value
     if not (mass > 0).all():
-        raise NotImplementedError("graphla needs masses above 0")
+        raise NotImplementedError("node_mass has a mass that is not above 0")
     sizes = None
     if node_size is not None:
         known = ((find(G, node), value) for node, value in node_size.items())
@@ -70,7 +70,7 @@ def _vector(values: np.ndarray, A: Matrix) -> Vector:
 
 
 def _degrees(G: Graph) -> np.ndarray:
-    """Return the number of edges of each node, where a self-loop of an undirected graph is two."""
+    """Return the number of edges of each node; a self-loop of an undirected graph counts twice."""
     rows, columns = edge_ends(G)
     others = columns if G.directed else rows[rows == columns]
     n = len(G)

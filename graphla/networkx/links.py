@@ -27,22 +27,22 @@ WEDGES = 1 << 24
 
 
 def jaccard_coefficient(G: Graph, ebunch: Pairs = None) -> Predictions:
-    """Answer `networkx.jaccard_coefficient`."""
+    """Implement `networkx.jaccard_coefficient`."""
     return _predict(G, ebunch, algorithms.jaccard)
 
 
 def adamic_adar_index(G: Graph, ebunch: Pairs = None) -> Predictions:
-    """Answer `networkx.adamic_adar_index`."""
+    """Implement `networkx.adamic_adar_index`."""
     return _predict(G, ebunch, algorithms.adamic_adar)
 
 
 def resource_allocation_index(G: Graph, ebunch: Pairs = None) -> Predictions:
-    """Answer `networkx.resource_allocation_index`."""
+    """Implement `networkx.resource_allocation_index`."""
     return _predict(G, ebunch, algorithms.resource_allocation)
 
 
 def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
-    """Answer `networkx.preferential_attachment`."""
+    """Implement `networkx.preferential_attachment`."""
     degree = degrees_with_loops(structure(G).matrix.to("cpu"))
     if ebunch is None:
         return _predict_all(G, lambda u: degree[u] * degree)
@@ -51,9 +51,9 @@ def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
 
 
 def common_neighbor_centrality(G: Graph, ebunch: Pairs = None, alpha: float = 0.8) -> Predictions:
-    """Answer `networkx.common_neighbor_centrality`."""
+    """Implement `networkx.common_neighbor_centrality`."""
     if ebunch is None:
-        raise NotImplementedError("graphla needs the pairs of nodes in ebunch")
+        raise NotImplementedError("ebunch is missing, but graphla needs the pairs of nodes")
     pairs, ends = _read(G, ebunch)
     if not pairs:
         return iter(())
@@ -84,7 +84,7 @@ def _distinct(pairs: list[tuple[Any, Any]], scores: np.ndarray) -> Predictions:
 def cn_soundarajan_hopcroft(
     G: Graph, ebunch: Pairs = None, community: Any = "community"
 ) -> Predictions:
-    """Answer `networkx.cn_soundarajan_hopcroft`."""
+    """Implement `networkx.cn_soundarajan_hopcroft`."""
     return _predict_in_communities(
         G, ebunch, community, lambda both, within, _: both + within, None
     )
@@ -93,7 +93,7 @@ def cn_soundarajan_hopcroft(
 def ra_index_soundarajan_hopcroft(
     G: Graph, ebunch: Pairs = None, community: Any = "community"
 ) -> Predictions:
-    """Answer `networkx.ra_index_soundarajan_hopcroft`."""
+    """Implement `networkx.ra_index_soundarajan_hopcroft`."""
     return _predict_in_communities(
         G,
         ebunch,
@@ -106,7 +106,7 @@ def ra_index_soundarajan_hopcroft(
 def within_inter_cluster(
     G: Graph, ebunch: Pairs = None, delta: float = 0.001, community: Any = "community"
 ) -> Predictions:
-    """Answer `networkx.within_inter_cluster`."""
+    """Implement `networkx.within_inter_cluster`."""
     if delta <= 0:
         raise nx.NetworkXAlgorithmError("Delta must be greater than zero")
     return _predict_in_communities(
@@ -163,7 +163,7 @@ def _score(
     else:
         within[same] = _sum_common(inner, weigh(degrees_with_loops(A)), joint).to_coo()[2]
     scores = combine(both, within, same)
-    if lacks.any():  # such nodes have one label here, but their scores become NaN
+    if lacks.any():  # these nodes share one label, but their scores become NaN
         unknown = _sum_common(N, lacks * 1.0, counts).to_coo()[2] * same > 0
         scores = np.where(lacks[u] | lacks[v] | unknown, np.nan, scores)
     return common_neighbors.pattern(counts, scores)
@@ -176,7 +176,7 @@ def _sum_common(N: Matrix, weights: np.ndarray, pairs: Matrix) -> Matrix:
 
 
 def _community_labels(G: Graph, community: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return an integer for the community of each node, and whether the node has none."""
+    """Return an integer for the community of each node, and whether the node has no community."""
     given = G.node_attribute(community) if isinstance(G, NetworkXGraph) else [None] * len(G)
     numbers: dict[Any, int] = {}
     listed = [numbers.setdefault(each, len(numbers)) for each in given]

@@ -22,20 +22,20 @@ MISSING = "Node {} in nodelist is not in G"
 def adjacency_matrix(
     G: Graph, nodelist: Any = None, dtype: Any = None, weight: str | None = "weight"
 ) -> Any:
-    """Answer `networkx.adjacency_matrix`."""
+    """Implement `networkx.adjacency_matrix`."""
     A = to_scipy_sparse(_adjacency(G, nodelist, weight))
     return A if dtype is None else A.astype(dtype)
 
 
 def laplacian_matrix(G: Graph, nodelist: Any = None, weight: str | None = "weight") -> Any:
-    """Answer `networkx.laplacian_matrix`."""
+    """Implement `networkx.laplacian_matrix`."""
     return to_scipy_sparse(algorithms.laplacian_matrix(_adjacency(G, nodelist, weight)))
 
 
 def normalized_laplacian_matrix(
     G: Graph, nodelist: Any = None, weight: str | None = "weight"
 ) -> Any:
-    """Answer `networkx.normalized_laplacian_matrix`."""
+    """Implement `networkx.normalized_laplacian_matrix`."""
     return to_scipy_sparse(algorithms.normalized_laplacian_matrix(_adjacency(G, nodelist, weight)))
 
 
@@ -46,7 +46,7 @@ def directed_laplacian_matrix(
     walk_type: str | None = None,
     alpha: float = 0.95,
 ) -> np.ndarray:
-    """Answer `networkx.directed_laplacian_matrix`."""
+    """Implement `networkx.directed_laplacian_matrix`."""
     A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
     return algorithms.directed_laplacian_matrix(A, True, walk_type, alpha).to_dense(0.0)
 
@@ -58,7 +58,7 @@ def directed_combinatorial_laplacian_matrix(
     walk_type: str | None = None,
     alpha: float = 0.95,
 ) -> np.ndarray:
-    """Answer `networkx.directed_combinatorial_laplacian_matrix`."""
+    """Implement `networkx.directed_combinatorial_laplacian_matrix`."""
     A, alpha = _walk(G, nodelist, weight, walk_type, alpha)
     return algorithms.directed_combinatorial_laplacian_matrix(A, True, walk_type, alpha).to_dense(
         0.0
@@ -66,7 +66,7 @@ def directed_combinatorial_laplacian_matrix(
 
 
 def modularity_matrix(G: Graph, nodelist: Any = None, weight: str | None = None) -> np.ndarray:
-    """Answer `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
+    """Implement `networkx.modularity_matrix` and `networkx.directed_modularity_matrix`."""
     return algorithms.modularity_matrix(_adjacency(G, nodelist, weight), True).to_dense()
 
 
@@ -79,7 +79,7 @@ def incidence_matrix(
     *,
     dtype: Any = None,
 ) -> Any:
-    """Answer `networkx.incidence_matrix`."""
+    """Implement `networkx.incidence_matrix`."""
     from scipy.sparse import coo_array
 
     weights: Any = 1.0
@@ -104,7 +104,7 @@ def incidence_matrix(
     if nodelist is not None:
         listed = [k for node in nodelist if (k := find(G, node)) is not None]
         if len(listed) < len(nodelist):
-            raise NotImplementedError("graphla needs nodes of the graph in nodelist")
+            raise NotImplementedError("nodelist contains a node that is not in the graph")
         position, n = np.full(n, -1, np.int64), len(listed)
         position[listed] = np.arange(n)
         rows, columns = position[rows], position[columns]
@@ -127,7 +127,9 @@ def _weights_of(G: Graph, rows: np.ndarray, columns: np.ndarray, weight: str) ->
     wanted, is_loop = rows * n + columns, rows == columns
     places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1) if keys.size else wanted * 0
     if not keys.size or (keys[places] != wanted)[~is_loop].any():
-        raise NotImplementedError("graphla needs edges of the graph to look up their weights")
+        raise NotImplementedError(
+            "edgelist has a pair of nodes that is not an edge, so it has no weight"
+        )
     return np.where(is_loop, 0, values[order][places])
 
 
@@ -135,7 +137,7 @@ def edge_attribute(G: Graph, weight: str) -> np.ndarray:
     """Return the weight of each element of edge data, which must be a number."""
     values = with_attributes(G).attribute(weight)
     if not isinstance(values, np.ndarray):
-        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
     return values
 
 
@@ -150,28 +152,28 @@ def _end(G: Graph, node: Any) -> int:
 
 
 def adjacency_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.adjacency_spectrum`."""
+    """Implement `networkx.adjacency_spectrum`."""
     from scipy.linalg import eigvals
 
     return np.asarray(eigvals(_adjacency(G, None, weight).to_dense(0).astype(np.float64)))
 
 
 def laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.laplacian_spectrum`."""
+    """Implement `networkx.laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
     return eigvalsh(laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def normalized_laplacian_spectrum(G: Graph, weight: str | None = "weight") -> np.ndarray:
-    """Answer `networkx.normalized_laplacian_spectrum`."""
+    """Implement `networkx.normalized_laplacian_spectrum`."""
     from scipy.linalg import eigvalsh
 
     return eigvalsh(normalized_laplacian_matrix(G, weight=weight).toarray().astype(np.float64))
 
 
 def modularity_spectrum(G: Graph) -> np.ndarray:
-    """Answer `networkx.modularity_spectrum`."""
+    """Implement `networkx.modularity_spectrum`."""
     from scipy.linalg import eigvals
 
     if G.is_multigraph():
@@ -220,5 +222,5 @@ def _walk(
         alpha = 0.5
     A = _adjacency(G, nodelist, weight, "FP64")
     if A.nrows < 3 or A.nrows < len(G):
-        raise NotImplementedError("graphla answers for all nodes of a graph with at least three")
+        raise NotImplementedError("graphla needs all nodes of a graph with at least three nodes")
     return A, alpha

@@ -26,7 +26,7 @@ METHODS = ("dijkstra", "bellman-ford")
 def single_source_shortest_path_length(
     G: Graph, source: Any, cutoff: float | None = None
 ) -> dict[Any, int]:
-    """Answer `networkx.single_source_shortest_path_length`."""
+    """Implement `networkx.single_source_shortest_path_length`."""
     start = number(G, source, "Source {} is not in G")
     return neighbors_of(G).search([start], cutoff).distances()
 
@@ -34,7 +34,7 @@ def single_source_shortest_path_length(
 def single_target_shortest_path_length(
     G: Graph, target: Any, cutoff: float | None = None
 ) -> dict[Any, int]:
-    """Answer `networkx.single_target_shortest_path_length`."""
+    """Implement `networkx.single_target_shortest_path_length`."""
     start = number(G, target, "Target {} is not in G")
     return neighbors_of(G, reverse=True).search([start], cutoff).distances()
 
@@ -42,14 +42,14 @@ def single_target_shortest_path_length(
 def all_pairs_shortest_path_length(
     G: Graph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, int]]]:
-    """Answer `networkx.all_pairs_shortest_path_length`."""
+    """Implement `networkx.all_pairs_shortest_path_length`."""
     return _each_source(neighbors_of(G), Tree.distances, cutoff)
 
 
 def single_source_shortest_path(
     G: Graph, source: Any, cutoff: float | None = None
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.single_source_shortest_path`."""
+    """Implement `networkx.single_source_shortest_path`."""
     start = number(G, source, "Source {} not in G")
     return neighbors_of(G).search([start], cutoff).paths()
 
@@ -57,7 +57,7 @@ def single_source_shortest_path(
 def single_target_shortest_path(
     G: Graph, target: Any, cutoff: float | None = None
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.single_target_shortest_path`."""
+    """Implement `networkx.single_target_shortest_path`."""
     start = number(G, target, "Target {} not in G")
     return neighbors_of(G, reverse=True).search([start], cutoff).paths(reverse=True)
 
@@ -65,12 +65,12 @@ def single_target_shortest_path(
 def all_pairs_shortest_path(
     G: Graph, cutoff: float | None = None
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    """Answer `networkx.all_pairs_shortest_path`."""
+    """Implement `networkx.all_pairs_shortest_path`."""
     return _each_source(neighbors_of(G), Tree.paths, cutoff)
 
 
 def bidirectional_shortest_path(G: Graph, source: Any, target: Any) -> list[Any]:
-    """Answer `networkx.bidirectional_shortest_path`."""
+    """Implement `networkx.bidirectional_shortest_path`."""
     i = number(G, source, "Source {} is not in G")
     j = number(G, target, "Target {} is not in G")
     found = neighbors_of(G).find_path(i, j)
@@ -86,7 +86,7 @@ def predecessor(
     cutoff: float | None = None,
     return_seen: bool | None = None,
 ) -> Any:
-    """Answer `networkx.predecessor`."""
+    """Implement `networkx.predecessor`."""
     start = number(G, source, "Source {} not in G")
     neighbors = neighbors_of(G)
     # NetworkX treats a cutoff of 0 as none, and makes at least one step.
@@ -102,7 +102,7 @@ def predecessor(
 
 
 def has_path(G: Graph, source: Any, target: Any) -> bool:
-    """Answer `networkx.has_path`."""
+    """Implement `networkx.has_path`."""
     try:
         bidirectional_shortest_path(G, source, target)
     except nx.NetworkXNoPath:
@@ -113,7 +113,7 @@ def has_path(G: Graph, source: Any, target: Any) -> bool:
 def shortest_path(
     G: Graph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
-    """Answer `networkx.shortest_path`."""
+    """Implement `networkx.shortest_path`."""
     _check_method(method)
     if source is not None and target is not None:
         if weight is None:
@@ -131,7 +131,7 @@ def shortest_path(
 def shortest_path_length(
     G: Graph, source: Any = None, target: Any = None, weight: Any = None, method: str = "dijkstra"
 ) -> Any:
-    """Answer `networkx.shortest_path_length`."""
+    """Implement `networkx.shortest_path_length`."""
     _check_method(method)
     if source is not None and target is not None:
         if weight is None:
@@ -147,7 +147,7 @@ def shortest_path_length(
 
 
 def average_shortest_path_length(G: Graph, weight: Any = None, method: str | None = None) -> float:
-    """Answer `networkx.average_shortest_path_length`."""
+    """Implement `networkx.average_shortest_path_length`."""
     known = ("unweighted", *METHODS, "floyd-warshall", "floyd-warshall-numpy")
     method = method or ("unweighted" if weight is None else "dijkstra")
     if method not in known:
@@ -172,14 +172,14 @@ def average_shortest_path_length(G: Graph, weight: Any = None, method: str | Non
 def all_shortest_paths(
     G: Graph, source: Any, target: Any, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[list[Any]]:
-    """Answer `networkx.all_shortest_paths`."""
+    """Implement `networkx.all_shortest_paths`."""
     return all_paths(source, target, _all_parents(G, source, weight, method))
 
 
 def single_source_all_shortest_paths(
     G: Graph, source: Any, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
-    """Answer `networkx.single_source_all_shortest_paths`."""
+    """Implement `networkx.single_source_all_shortest_paths`."""
     neighbors = (
         None if weight is None else neighbors_of(G, weight, bellman_ford=method != "dijkstra")
     )
@@ -189,7 +189,7 @@ def single_source_all_shortest_paths(
 def all_pairs_all_shortest_paths(
     G: Graph, weight: Any = None, method: str = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
-    """Answer `networkx.all_pairs_all_shortest_paths`."""
+    """Implement `networkx.all_pairs_all_shortest_paths`."""
     neighbors = neighbors_of(G, weight, bellman_ford=method != "dijkstra")
 
     def paths() -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
@@ -290,12 +290,12 @@ def _length(tree: Tree, target: int) -> Any:
 
 
 def dijkstra_path(G: Graph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
-    """Answer `networkx.dijkstra_path`."""
+    """Implement `networkx.dijkstra_path`."""
     return single_source_dijkstra(G, source, target, weight=weight)[1]
 
 
 def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: Any = "weight") -> Any:
-    """Answer `networkx.dijkstra_path_length`."""
+    """Implement `networkx.dijkstra_path_length`."""
     start = number(G, source, "Node {} not found in graph")
     if source == target:
         return 0
@@ -308,14 +308,14 @@ def dijkstra_path_length(G: Graph, source: Any, target: Any, weight: Any = "weig
 def single_source_dijkstra_path(
     G: Graph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.single_source_dijkstra_path`."""
+    """Implement `networkx.single_source_dijkstra_path`."""
     return _multi_source(G, [source], cutoff, weight).paths()
 
 
 def single_source_dijkstra_path_length(
     G: Graph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
-    """Answer `networkx.single_source_dijkstra_path_length`."""
+    """Implement `networkx.single_source_dijkstra_path_length`."""
     return _multi_source(G, [source], cutoff, weight).distances()
 
 
@@ -326,21 +326,21 @@ def single_source_dijkstra(
     cutoff: float | None = None,
     weight: Any = "weight",
 ) -> Any:
-    """Answer `networkx.single_source_dijkstra`."""
+    """Implement `networkx.single_source_dijkstra`."""
     return multi_source_dijkstra(G, [source], target, cutoff, weight)
 
 
 def multi_source_dijkstra_path(
     G: Graph, sources: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.multi_source_dijkstra_path`."""
+    """Implement `networkx.multi_source_dijkstra_path`."""
     return _multi_source(G, sources, cutoff, weight).paths()
 
 
 def multi_source_dijkstra_path_length(
     G: Graph, sources: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
-    """Answer `networkx.multi_source_dijkstra_path_length`."""
+    """Implement `networkx.multi_source_dijkstra_path_length`."""
     return _multi_source(G, sources, cutoff, weight).distances()
 
 
@@ -351,7 +351,7 @@ def multi_source_dijkstra(
     cutoff: float | None = None,
     weight: Any = "weight",
 ) -> Any:
-    """Answer `networkx.multi_source_dijkstra`."""
+    """Implement `networkx.multi_source_dijkstra`."""
     if target is None:
         tree = _multi_source(G, sources, cutoff, weight)
         return tree.distances(), tree.paths()
@@ -367,7 +367,7 @@ def multi_source_dijkstra(
 def dijkstra_predecessor_and_distance(
     G: Graph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    """Answer `networkx.dijkstra_predecessor_and_distance`."""
+    """Implement `networkx.dijkstra_predecessor_and_distance`."""
     start = number(G, source, "Node {} is not found in the graph")
     neighbors = neighbors_of(G, weight)
     tree = neighbors.search([start], cutoff)
@@ -377,7 +377,7 @@ def dijkstra_predecessor_and_distance(
 def bidirectional_dijkstra(
     G: Graph, source: Any, target: Any, weight: Any = "weight"
 ) -> tuple[Any, list[Any]]:
-    """Answer `networkx.bidirectional_dijkstra`."""
+    """Implement `networkx.bidirectional_dijkstra`."""
     start = number(G, source, "Source {} is not in G")
     end = number(G, target, "Target {} is not in G")
     if source == target:
@@ -391,7 +391,7 @@ def bidirectional_dijkstra(
 def all_pairs_dijkstra(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, tuple[dict[Any, Any], dict[Any, list[Any]]]]]:
-    """Answer `networkx.all_pairs_dijkstra`."""
+    """Implement `networkx.all_pairs_dijkstra`."""
     return _each_source(
         neighbors_of(G, weight), lambda tree: (tree.distances(), tree.paths()), cutoff
     )
@@ -400,14 +400,14 @@ def all_pairs_dijkstra(
 def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    """Answer `networkx.all_pairs_dijkstra_path_length`."""
+    """Implement `networkx.all_pairs_dijkstra_path_length`."""
     return _each_source(neighbors_of(G, weight), Tree.distances, cutoff)
 
 
 def all_pairs_dijkstra_path(
     G: Graph, cutoff: float | None = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    """Answer `networkx.all_pairs_dijkstra_path`."""
+    """Implement `networkx.all_pairs_dijkstra_path`."""
     return _each_source(neighbors_of(G, weight), Tree.paths, cutoff)
 
 
@@ -442,7 +442,7 @@ def astar_path(
     *,
     cutoff: float | None = None,
 ) -> list[Any]:
-    """Answer `networkx.astar_path`."""
+    """Implement `networkx.astar_path`."""
     return nodes_of(G, _search_by_estimates(G, source, target, heuristic, weight, cutoff)[0])
 
 
@@ -455,7 +455,7 @@ def astar_path_length(
     *,
     cutoff: float | None = None,
 ) -> Any:
-    """Answer `networkx.astar_path_length`."""
+    """Implement `networkx.astar_path_length`."""
     if find(G, source) is None or find(G, target) is None:
         raise nx.NodeNotFound(f"Either source {source} or target {target} is not in G")
     path, neighbors = _search_by_estimates(G, source, target, heuristic, weight, cutoff)
@@ -495,33 +495,33 @@ def _search_by_estimates(
 
 
 def bellman_ford_path(G: Graph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
-    """Answer `networkx.bellman_ford_path`."""
+    """Implement `networkx.bellman_ford_path`."""
     return single_source_bellman_ford(G, source, target, weight)[1]
 
 
 def bellman_ford_path_length(G: Graph, source: Any, target: Any, weight: Any = "weight") -> Any:
-    """Answer `networkx.bellman_ford_path_length`."""
+    """Implement `networkx.bellman_ford_path_length`."""
     return single_source_bellman_ford(G, source, target, weight)[0]
 
 
 def single_source_bellman_ford_path(
     G: Graph, source: Any, weight: Any = "weight"
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.single_source_bellman_ford_path`."""
+    """Implement `networkx.single_source_bellman_ford_path`."""
     return _bellman_ford(G, source, weight).paths()
 
 
 def single_source_bellman_ford_path_length(
     G: Graph, source: Any, weight: Any = "weight"
 ) -> dict[Any, Any]:
-    """Answer `networkx.single_source_bellman_ford_path_length`."""
+    """Implement `networkx.single_source_bellman_ford_path_length`."""
     return _bellman_ford(G, source, weight).distances()
 
 
 def single_source_bellman_ford(
     G: Graph, source: Any, target: Any = None, weight: Any = "weight"
 ) -> Any:
-    """Answer `networkx.single_source_bellman_ford`."""
+    """Implement `networkx.single_source_bellman_ford`."""
     if target is None:
         tree = _bellman_ford(G, source, weight)
         return tree.distances(), tree.paths()
@@ -542,7 +542,7 @@ def bellman_ford_predecessor_and_distance(
     weight: Any = "weight",
     heuristic: bool = False,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    """Answer `networkx.bellman_ford_predecessor_and_distance`."""
+    """Implement `networkx.bellman_ford_predecessor_and_distance`."""
     start = number(G, source, "Node {} is not found in the graph")
     neighbors = neighbors_of(G, weight, bellman_ford=True)
     tree = _search(neighbors, start)
@@ -554,7 +554,7 @@ def bellman_ford_predecessor_and_distance(
 def goldberg_radzik(
     G: Graph, source: Any, weight: Any = "weight"
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Answer `networkx.goldberg_radzik`."""
+    """Implement `networkx.goldberg_radzik`."""
     tree = _bellman_ford(G, source, weight)
     parents = dict(zip(tree.nodes, nodes_of(G, tree.parents), strict=True))
     return parents | {source: None}, tree.distances()
@@ -563,19 +563,19 @@ def goldberg_radzik(
 def all_pairs_bellman_ford_path_length(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, Any]]]:
-    """Answer `networkx.all_pairs_bellman_ford_path_length`."""
+    """Implement `networkx.all_pairs_bellman_ford_path_length`."""
     return _each_source(neighbors_of(G, weight, bellman_ford=True), Tree.distances)
 
 
 def all_pairs_bellman_ford_path(
     G: Graph, weight: Any = "weight"
 ) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
-    """Answer `networkx.all_pairs_bellman_ford_path`."""
+    """Implement `networkx.all_pairs_bellman_ford_path`."""
     return _each_source(neighbors_of(G, weight, bellman_ford=True), Tree.paths)
 
 
 def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]:
-    """Answer `networkx.johnson`."""
+    """Implement `networkx.johnson`."""
     neighbors = neighbors_of(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise nx.NetworkXUnbounded("Negative cycle detected.")
@@ -583,13 +583,13 @@ def johnson(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, list[Any]]]
 
 
 def negative_edge_cycle(G: Graph, weight: Any = "weight", heuristic: bool = True) -> bool:
-    """Answer `networkx.negative_edge_cycle`."""
+    """Implement `networkx.negative_edge_cycle`."""
     neighbors = neighbors_of(G, weight, bellman_ford=True)
     return neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None
 
 
 def find_negative_cycle(G: Graph, source: Any, weight: Any = "weight") -> list[Any]:
-    """Answer `networkx.find_negative_cycle`."""
+    """Implement `networkx.find_negative_cycle`."""
     start = number(G, source, "Source {} not in G")
     neighbors = neighbors_of(G, weight, bellman_ford=True)
     cycle = algorithms.negative_cycle(neighbors.matrix, start) if neighbors.is_negative else None
@@ -607,14 +607,14 @@ def _bellman_ford(G: Graph, source: Any, weight: Any) -> Tree:
 
 
 def floyd_warshall(G: Graph, weight: Any = "weight") -> dict[Any, dict[Any, Any]]:
-    """Answer `networkx.floyd_warshall`."""
+    """Implement `networkx.floyd_warshall`."""
     return floyd_warshall_predecessor_and_distance(G, weight)[1]
 
 
 def floyd_warshall_predecessor_and_distance(
     G: Graph, weight: Any = "weight"
 ) -> tuple[dict[Any, dict[Any, Any]], dict[Any, dict[Any, Any]]]:
-    """Answer `networkx.floyd_warshall_predecessor_and_distance`."""
+    """Implement `networkx.floyd_warshall_predecessor_and_distance`."""
     neighbors = neighbors_of(G, weight, bellman_ford=True)
     if neighbors.is_negative and algorithms.negative_cycle(neighbors.matrix) is not None:
         raise NotImplementedError("the graph has a negative cycle")
@@ -637,7 +637,7 @@ def floyd_warshall_predecessor_and_distance(
 def floyd_warshall_numpy(
     G: Graph, nodelist: list[Any] | None = None, weight: Any = "weight"
 ) -> np.ndarray:
-    """Answer `networkx.floyd_warshall_numpy`."""
+    """Implement `networkx.floyd_warshall_numpy`."""
     order = np.arange(len(G))
     if nodelist is not None:
         if not len(nodelist) == len(G) == len(set(nodelist)):

@@ -1,4 +1,4 @@
-"""Functions of NetworkX that give nodes other names or select the neighborhood of a node."""
+"""Relabeling, ego graphs, lists of neighbors and negative weights for NetworkX."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _ORDERS: dict[str, Callable[[Any], list[Any]]] = {
 
 
 def relabel_nodes(G: Graph, mapping: Any, copy: bool = True) -> NetworkXGraph:
-    """Answer `networkx.relabel_nodes`."""
+    """Implement `networkx.relabel_nodes`."""
     if callable(mapping):
         mapping = {node: mapping(node) for node in G}
-    return _relabeled(G, mapping)
+    return _relabel(G, mapping)
 
 
 def convert_node_labels_to_integers(
     G: Graph, first_label: int = 0, ordering: str = "default", label_attribute: Any = None
 ) -> NetworkXGraph:
-    """Answer `networkx.convert_node_labels_to_integers`."""
+    """Implement `networkx.convert_node_labels_to_integers`."""
     if ordering not in _ORDERS:
         raise nx.NetworkXError(f"Unknown node ordering: {ordering}")
     order = _ORDERS[ordering](G)
-    H = _relabeled(G, {node: k for k, node in enumerate(order, first_label)})
+    H = _relabel(G, {node: k for k, node in enumerate(order, first_label)})
     if label_attribute is not None:
         before = H._nodes or [{} for _ in G]
         H._nodes = [
@@ -73,7 +73,7 @@ def _by_degree(G: Graph) -> list[Any]:
     return [node for _, node in sorted(zip(degrees.tolist(), G.labels, strict=True))]
 
 
-def _relabeled(G: Graph, mapping: Mapping[Any, Any]) -> NetworkXGraph:
+def _relabel(G: Graph, mapping: Mapping[Any, Any]) -> NetworkXGraph:
     """Return the graph with nodes replaced by `mapping[node]` where the mapping has the node."""
     G = with_attributes(G)
     names = tuple(mapping.get(node, node) for node in G.labels)
@@ -99,9 +99,11 @@ def ego_graph(
     undirected: bool = False,
     distance: Any = None,
 ) -> NetworkXGraph:
-    """Answer `networkx.ego_graph`."""
+    """Implement `networkx.ego_graph`."""
     if undirected and G.directed:
-        raise NotImplementedError("graphla follows the edges of a directed graph forward only")
+        raise NotImplementedError(
+            "undirected is true, but graphla follows the edges of a directed graph forward"
+        )
     if distance is None:
         near = paths.single_source_shortest_path_length(G, n, radius)
     else:
@@ -113,7 +115,7 @@ def ego_graph(
 
 
 def to_dict_of_lists(G: Graph, nodelist: Any = None) -> dict[Any, list[Any]]:
-    """Answer `networkx.to_dict_of_lists`."""
+    """Implement `networkx.to_dict_of_lists`."""
     indptr, columns = neighbor_lists(G)
     targets, bounds = nodes_of(G, columns), indptr.tolist()
     if nodelist is None:
@@ -129,7 +131,7 @@ def to_dict_of_lists(G: Graph, nodelist: Any = None) -> dict[Any, list[Any]]:
 
 
 def is_negatively_weighted(G: Graph, edge: Any = None, weight: Any = "weight") -> bool:
-    """Answer `networkx.is_negatively_weighted`."""
+    """Implement `networkx.is_negatively_weighted`."""
     A = weighted(G, weight)
     if edge is None:
         values = A._matrix.to_coo(copy=False)[2]

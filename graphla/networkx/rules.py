@@ -1,7 +1,8 @@
 """Rules that reject arguments before NetworkX converts the graph.
 
-A rule takes the positional and the keyword arguments of a call and returns the reason for a refusal
-as a sentence, or None. It must be fast and must not consume an iterator or a random generator.
+A rule takes the positional and the keyword arguments of a call. It returns None, or a sentence that
+says why graphla rejects the call. It must be fast, and must not consume an iterator or a random
+generator.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ACCEPT_ITERATORS = ("is_partition", "modularity")
-"""Functions that reject nothing after they have consumed an iterator."""
+"""Functions that never reject a call after they have consumed an iterator."""
 
 
 def argument(
@@ -32,7 +33,7 @@ def argument(
 
 
 def iterators(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject an iterator, because a refusal after the conversion of the graph would consume it.
+    """Reject an iterator, which a call that is rejected after the conversion would have consumed.
 
     Args:
         name: the name of the function.
@@ -61,7 +62,7 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
     """
     weight = kwargs.get("weight")
     if callable(weight) or any(map(callable, args[1:])):
-        return "the weight is a function, but graphla reads the name of an edge attribute"
+        return "the weight is a function, but graphla supports only names of edge attributes here"
     return None
 
 
@@ -76,7 +77,7 @@ def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         The reason, or None.
     """
     if callable(argument(args, kwargs, 2, "distance")):
-        return "the distance is a function, but graphla reads the name of an edge attribute"
+        return "the distance is a function, but graphla supports only names of edge attributes here"
     return None
 
 
@@ -119,7 +120,7 @@ def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         The reason, or None.
     """
     if _graph(args, kwargs).is_directed():
-        return "the graph is directed, and graphla answers this for undirected graphs"
+        return "the graph is directed, but graphla supports only undirected graphs here"
     return None
 
 
@@ -134,7 +135,7 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
         The reason, or None.
     """
     if argument(args, kwargs, 2, "multigraph"):
-        return "multigraph is true, but graphla builds no parallel edges"
+        return "multigraph is true, but graphla does not build parallel edges here"
     return None
 
 
@@ -169,7 +170,7 @@ def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph, `interchange`, and orders that choose the nodes one by one.
+    """Reject a directed graph, `interchange`, and the other strategies of NetworkX.
 
     Args:
         args: the positional arguments.
@@ -180,9 +181,9 @@ def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     strategy = argument(args, kwargs, 1, "strategy", "largest_first")
     if strategy not in ("largest_first", "random_sequential"):
-        return f"strategy is {strategy!r}, but graphla has largest_first and random_sequential"
+        return f"strategy is {strategy!r}, but graphla supports largest_first and random_sequential"
     if argument(args, kwargs, 2, "interchange", False):
-        return "interchange is true, but graphla does not change colors again"
+        return "interchange is true, but graphla does not interchange colors"
     return undirected(args, kwargs)
 
 
@@ -206,7 +207,7 @@ def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | N
 
 
 def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Refuse a missing `ebunch`, which stands for all pairs of nodes.
+    """Reject a missing `ebunch`, which stands for all pairs of nodes.
 
     Args:
         args: the positional arguments.

@@ -1,8 +1,8 @@
 """Searches that visit the nodes in the order of NetworkX.
 
-On the CPU the searches visit the neighbors of a node in the order of NetworkX's dictionaries. So
-ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched there, and
-nodes at the same distance are in node order.
+On the CPU, the searches visit the neighbors of a node in the order of NetworkX's dictionaries, so
+ties between paths and parents are resolved as in NetworkX. A graph on a GPU is searched on the GPU,
+where nodes at the same distance are in node order.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ LONGEST = 1 << 62
 
 
 @contextmanager
-def paused_collection() -> Iterator[None]:
-    """In a `with` block, do not collect garbage.
+def pause_collection() -> Iterator[None]:
+    """Disable garbage collection inside a `with` block.
 
-    A collection visits all lists that exist, and many new lists would cause many collections.
+    A collection visits all existing lists, and creating many lists would start many collections.
     """
     is_enabled = gc.isenabled()
     gc.disable()
@@ -76,7 +76,7 @@ class Tree:
         """Return {node: path from its source}; with `reverse`, each path begins at the node."""
         paths: dict[Any, list[Any]] = {}
         parents = nodes_of(self.G, self.parents)
-        with paused_collection():
+        with pause_collection():
             # A source comes before the other nodes of its tree.
             for node, parent in zip(self.nodes, parents, strict=True):
                 if node is parent or node == parent:
@@ -88,7 +88,7 @@ class Tree:
         return paths
 
     def path(self, target: int) -> list[Any]:
-        """Return the path from its source to one reached vertex."""
+        """Return the path from a source to one reached vertex."""
         before = np.full(len(self.G), -1, np.int64)
         before[self.order] = self.parents
         path = [target]
@@ -103,15 +103,15 @@ class Tree:
 
 
 class Neighbors:
-    """The neighbors of each vertex in the order of NetworkX, for any number of searches.
+    """The neighbors of each vertex in NetworkX's order, which any number of searches may use.
 
     Args:
         G: the graph.
         weight: the edge attribute for lengths; None makes each length 1. It may also be a function
-            of two nodes and the data of their edge, which returns None for a hidden edge. In
-            contrast to NetworkX, it is called for all edges.
+            of two nodes and the data of their edge, which returns None for a hidden edge. Unlike in
+            NetworkX, the function is called for all edges before any search.
         default: the length of an edge that lacks the attribute.
-        parallel: which of parallel edges counts: "min" or "max".
+        parallel: which length parallel edges have: the least ("min") or the greatest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
         bellman_ford: whether the lengths are for the algorithm of Bellman and Ford, which may be
             negative.
@@ -147,7 +147,7 @@ class Neighbors:
         if self.values is not None and self.values.size:
             self._check(self.values, bellman_ford)
         if self.reverse:
-            back = transposed(self.indptr, self.columns, self.values)
+            back = transpose_rows(self.indptr, self.columns, self.values)
             self.indptr, self.columns, self.values = back
         self._both_ways: Any = None
 
@@ -186,7 +186,7 @@ class Neighbors:
             raise NotImplementedError("a weight is NaN")
         self.is_negative = bool(least < 0)
         if self.is_negative and not bellman_ford:
-            raise NotImplementedError("a weight is negative, and the lengths are of Dijkstra")
+            raise NotImplementedError("a weight is negative, but Dijkstra needs at least 0")
         if values.dtype.kind != "f" and max(-int(least), int(most)) * self.n >= LONGEST:
             raise NotImplementedError("lengths might not fit INT64")
 
@@ -274,7 +274,7 @@ class Neighbors:
         if not self.G.directed and not callable(self.weight):
             return self.indptr, self.columns, self.values, 0
         if self._both_ways is None:
-            bounds, rows, values = transposed(self.indptr, self.columns, self.values)
+            bounds, rows, values = transpose_rows(self.indptr, self.columns, self.values)
             if self.values is not None and values is not None:
                 values = np.concatenate((self.values, values))
             indptr = np.concatenate((self.indptr, self.indptr[-1] + bounds[1:]))
@@ -361,7 +361,7 @@ class Neighbors:
 def neighbors_of(
     G: Graph, weight: Any = None, *, reverse: bool = False, bellman_ford: bool = False
 ) -> Neighbors:
-    """Return the `Neighbors` of a graph, which are kept for later searches.
+    """Return the `Neighbors` of a graph, which are cached for later searches.
 
     Args:
         G: the graph.
@@ -384,7 +384,7 @@ def neighbors_of(
     return found
 
 
-def transposed(
+def transpose_rows(
     indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return the predecessors of each vertex in node order, in the form of `neighbor_lists`.
@@ -431,7 +431,7 @@ def _search_in_python(
     count: int,
     target: int,
 ) -> int:
-    """Do what the loop `nearest_first` does, with Python's heap."""
+    """Compute what the loop `nearest_first` computes, with Python's heap."""
     heap = [(0, t, order[t]) for t in range(count)]
     mark, final, most = count, 0, cutoff[0]
     while heap:
@@ -507,8 +507,8 @@ def present(G: Graph, node: Any) -> int:
 def all_paths(source: Any, target: Any, parents: dict[Any, list[Any]]) -> Iterator[list[Any]]:
     """Yield all paths from `source` to `target` that follow the given parents.
 
-    If the source has parents, because a cycle of weight 0 passes through it, NetworkX repeats some
-    paths. So does this function.
+    If the source has parents, because a cycle of weight 0 passes through it, some paths are
+    repeated, as in NetworkX.
 
     Args:
         source: a node.

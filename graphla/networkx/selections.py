@@ -1,4 +1,4 @@
-"""What several families need: nodes in NetworkX's forms, entries as arrays, and degrees."""
+"""Shared functions: select nodes as NetworkX does, read entries as arrays, and compute degrees."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def bunch(G: Graph, nodes: Any) -> list[int]:
 
     Args:
         G: the graph.
-        nodes: None for all nodes, a node, or an iterable of objects, of which those that are not
-            nodes are left out.
+        nodes: None for all nodes, a node, or an iterable of objects. Objects that are not nodes are
+            left out.
 
     Returns:
         A list of numbers in the given order, which may have duplicates.
@@ -74,7 +74,8 @@ def present(G: Graph, node: Any) -> int:
         An int from 0 to n - 1.
 
     Raises:
-        KeyError: the graph lacks the node, as when a dict is indexed with it.
+        KeyError: the graph lacks the node. NetworkX raises this error when it looks the node up in
+            a dict.
     """
     k = find(G, node)
     if k is None:
@@ -129,7 +130,7 @@ def degrees(G: Graph, direction: str = "in+out", weight: Any = None) -> np.ndarr
     """
     rows, columns, values = entries(G, weight)
     if not G.directed:
-        # The second entry of a self-loop is missing, because both would be at the same place.
+        # A self-loop has only one entry, but counts twice.
         loops = rows == columns
         return add_up(rows, values, len(G)) + add_up(rows[loops], values[loops], len(G))
     total = np.zeros(len(G), values.dtype)

@@ -36,13 +36,13 @@ from graphla.networkx.selections import (
 from graphla.sparse import Matrix, Vector
 
 SCALED_FROM = 3, 5
-"""The version from which NetworkX computes structural holes without `nodes` in another way."""
+"""The first version of NetworkX that computes structural holes differently without `nodes`."""
 
 # --- efficiency ---------------------------------------------------------------------------------
 
 
 def efficiency(G: Graph, u: Any, v: Any) -> float:
-    """Answer `networkx.efficiency`."""
+    """Implement `networkx.efficiency`."""
     source, target = number(G, u), number(G, v)
     if source == target:
         raise ZeroDivisionError("division by zero")
@@ -53,12 +53,12 @@ def efficiency(G: Graph, u: Any, v: Any) -> float:
 
 
 def global_efficiency(G: Graph) -> float:
-    """Answer `networkx.global_efficiency`."""
+    """Implement `networkx.global_efficiency`."""
     return algorithms.global_efficiency(structure(G).matrix)
 
 
 def local_efficiency(G: Graph) -> float:
-    """Answer `networkx.local_efficiency`."""
+    """Implement `networkx.local_efficiency`."""
     if not len(G):
         raise ZeroDivisionError("division by zero")
     refuse_loops(G, "local_efficiency")
@@ -69,7 +69,7 @@ def local_efficiency(G: Graph) -> float:
 
 
 def overall_reciprocity(G: Graph) -> float:
-    """Answer `networkx.overall_reciprocity`."""
+    """Implement `networkx.overall_reciprocity`."""
     if not G.matrix.nvals:
         raise nx.NetworkXError("Not defined for empty graphs")
     if not G.directed:
@@ -80,7 +80,7 @@ def overall_reciprocity(G: Graph) -> float:
 
 
 def reciprocity(G: Graph, nodes: Any = None) -> Any:
-    """Answer `networkx.reciprocity`."""
+    """Implement `networkx.reciprocity`."""
     if nodes is None:
         return overall_reciprocity(G)
     if not G.directed:
@@ -99,20 +99,20 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
 
 
 def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
-    """Answer `networkx.constraint`."""
+    """Implement `networkx.constraint`."""
     nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     values = _by_holes(G, nodes, weight, algorithms.constraint)
     if nodes is None:
         return dict(zip(G.labels, values.tolist(), strict=True))
-    # With `nodes`, NetworkX gives NaN only to nodes without out-edges: not to those with only a
-    # self-loop, for which P = 1 and so (P + PP)² = 4.
+    # With `nodes`, NetworkX returns NaN only for nodes without out-edges. For a node whose only
+    # edge is a self-loop, P = 1, so the constraint is (P + PP)² = 4.
     has_edges = degrees(G, "out") > 0
     values = np.where(has_edges, np.where(np.isnan(values), 4.0, values), math.nan)
     return _at_nodes(G, values, nodes)
 
 
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
-    """Answer `networkx.effective_size`."""
+    """Implement `networkx.effective_size`."""
     if VERSION < SCALED_FROM:
         refuse_loops(G, "effective_size")
     if G.is_multigraph() and len(G):
@@ -121,8 +121,8 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
     if nodes is None:
         if len(G) and (G.directed or weight is not None):
             raise NotImplementedError(
-                "without `nodes`, NetworkX scales the weights of a directed or weighted graph in "
-                "another way than with `nodes`, which graphla follows"
+                "the graph is directed or weighted, and graphla then needs `nodes`, because "
+                "NetworkX scales the weights differently without `nodes`"
             )
         values = _by_holes(G, nodes, weight, algorithms.effective_size)
         return dict(zip(G.labels, values.tolist(), strict=True))
@@ -168,7 +168,7 @@ def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
 
 
 def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
-    """Answer `networkx.triadic_census`."""
+    """Implement `networkx.triadic_census`."""
     whole = algorithms.triadic_census(structure(G).matrix)
     if nodelist is None:
         return whole
@@ -184,7 +184,7 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
 def rich_club_coefficient(
     G: Graph, normalized: bool = True, Q: float = 100, seed: Any = None
 ) -> dict[int, float]:
-    """Answer `networkx.rich_club_coefficient`."""
+    """Implement `networkx.rich_club_coefficient`."""
     rows, columns, _ = entries(G)
     if (rows == columns).any():
         message = "rich_club_coefficient is not implemented for graphs with self loops."
@@ -192,7 +192,8 @@ def rich_club_coefficient(
     found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
     if not normalized:
         return found
-    # The random choices depend on the order of the neighbors, which a copy changes.
+    # The random swaps depend on the order of the neighbors. NetworkX also copies the graph, which
+    # changes this order.
     R = to_networkx(G if isinstance(G, NetworkXGraph) else new_graph(G)).copy()
     swaps = Q * R.number_of_edges()
     nx.double_edge_swap(R, swaps, max_tries=swaps * 10, seed=seed, backend="networkx")
@@ -201,7 +202,7 @@ def rich_club_coefficient(
 
 
 def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
-    """Answer `networkx.voterank`."""
+    """Implement `networkx.voterank`."""
     if number_of_nodes is not None and number_of_nodes <= 0:
         return []
     A, is_weighted = weighted(G, None, parallel="sum").matrix, G.is_multigraph()
@@ -210,7 +211,7 @@ def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
 
 
 def s_metric(G: Graph) -> float:
-    """Answer `networkx.s_metric`."""
+    """Implement `networkx.s_metric`."""
     rows, columns, counts = entries(G)
     degree = degrees(G)
     kept = slice(None) if G.directed else rows <= columns
@@ -222,7 +223,7 @@ def s_metric(G: Graph) -> float:
 
 
 def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
-    """Answer `networkx.maximal_independent_set`."""
+    """Implement `networkx.maximal_independent_set`."""
     refuse_loops(G, "maximal_independent_set")
     chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
     if not chosen and not len(G):
@@ -242,7 +243,7 @@ def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> li
 
 
 def maximal_matching(G: Graph) -> set[tuple[Any, Any]]:
-    """Answer `networkx.maximal_matching`."""
+    """Implement `networkx.maximal_matching`."""
     indptr, columns = neighbor_lists(G)
     n, rows = len(G), np.repeat(np.arange(len(G)), np.diff(indptr))
     first = rows < columns
@@ -256,7 +257,7 @@ def maximal_matching(G: Graph) -> set[tuple[Any, Any]]:
 
 
 def is_dominating_set(G: Graph, nbunch: Any) -> bool:
-    """Answer `networkx.is_dominating_set`."""
+    """Implement `networkx.is_dominating_set`."""
     flags = np.zeros(len(G), bool)
     flags[[k for node in nbunch if (k := find(G, node)) is not None]] = True
     rows, columns, _ = entries(G)
@@ -268,7 +269,7 @@ def is_dominating_set(G: Graph, nbunch: Any) -> bool:
 def greedy_color(
     G: Graph, strategy: Any = "largest_first", interchange: bool = False
 ) -> dict[Any, int]:
-    """Answer `networkx.greedy_color`."""
+    """Implement `networkx.greedy_color`."""
     A = structure(G).matrix
     if strategy == "random_sequential":
         colors = algorithms.greedy_color(A, strategy, seed=np.random.default_rng())
@@ -281,6 +282,6 @@ def greedy_color(
 
 
 def complement(G: Graph) -> NetworkXGraph:
-    """Answer `networkx.complement`."""
+    """Implement `networkx.complement`."""
     C = algorithms.complement(structure(G).matrix)
     return new_graph(Graph(C, directed=G.directed, labels=G._labels))

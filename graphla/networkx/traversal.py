@@ -22,7 +22,7 @@ def bfs_edges(
     depth_limit: int | None = None,
     sort_neighbors: Any = None,
 ) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.bfs_edges`."""
+    """Implement `networkx.bfs_edges`."""
     # NetworkX reports a missing source when the first edge is read.
     tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
@@ -31,7 +31,7 @@ def bfs_edges(
 def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.bfs_predecessors`."""
+    """Implement `networkx.bfs_predecessors`."""
     for parent, child in bfs_edges(G, source, False, depth_limit, sort_neighbors):
         yield child, parent
 
@@ -39,7 +39,7 @@ def bfs_predecessors(
 def bfs_successors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
-    """Answer `networkx.bfs_successors`."""
+    """Implement `networkx.bfs_successors`."""
     tree = _search(G, source, False, depth_limit, sort_neighbors)
     parents, children = tree.edges()
     if not parents.size:
@@ -58,7 +58,7 @@ def bfs_tree(
     depth_limit: int | None = None,
     sort_neighbors: Any = None,
 ) -> NetworkXGraph:
-    """Answer `networkx.bfs_tree`."""
+    """Implement `networkx.bfs_tree`."""
     if find(G, source) is None:
         raise nx.NetworkXError(f"The node {source} is not in the graph.")
     tree = _search(G, source, reverse, depth_limit, sort_neighbors)
@@ -66,7 +66,7 @@ def bfs_tree(
 
 
 def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
-    """Answer `networkx.bfs_layers`."""
+    """Implement `networkx.bfs_layers`."""
     chosen = [sources] if find(G, sources) is not None else set(sources)
     starts = [_source(G, node) for node in chosen]
     if starts:
@@ -78,7 +78,7 @@ def bfs_layers(G: Graph, sources: Any) -> Iterator[list[Any]]:
 
 
 def descendants_at_distance(G: Graph, source: Any, distance: Any) -> set[Any]:
-    """Answer `networkx.descendants_at_distance`."""
+    """Implement `networkx.descendants_at_distance`."""
     start = _source(G, source)
     if not 0 <= distance < len(G):
         return set()
@@ -105,7 +105,7 @@ def _search(
 
 
 def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph:
-    """Return the directed tree in which each vertex but the roots has an edge from its parent."""
+    """Return the directed tree with an edge from its parent to each vertex except the roots."""
     place = np.empty(len(G), np.int64)
     place[order] = np.arange(order.size)
     below = order != parents
@@ -121,8 +121,8 @@ def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph
 def dfs_edges(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
-    """Answer `networkx.dfs_edges`."""
-    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
+    """Implement `networkx.dfs_edges`."""
+    order, parents, _ = _search_depth_first(G, source, depth_limit, sort_neighbors)
     below = order != parents
     yield from zip(nodes_of(G, parents[below]), nodes_of(G, order[below]), strict=True)
 
@@ -130,15 +130,15 @@ def dfs_edges(
 def dfs_tree(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> NetworkXGraph:
-    """Answer `networkx.dfs_tree`."""
-    order, parents, _ = _search_deep(G, source, depth_limit, sort_neighbors)
+    """Implement `networkx.dfs_tree`."""
+    order, parents, _ = _search_depth_first(G, source, depth_limit, sort_neighbors)
     return _as_graph(G, order, parents)
 
 
 def dfs_predecessors(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> dict[Any, Any]:
-    """Answer `networkx.dfs_predecessors`."""
+    """Implement `networkx.dfs_predecessors`."""
     return {
         child: parent
         for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors)
@@ -148,7 +148,7 @@ def dfs_predecessors(
 def dfs_successors(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> dict[Any, list[Any]]:
-    """Answer `networkx.dfs_successors`."""
+    """Implement `networkx.dfs_successors`."""
     children: dict[Any, list[Any]] = {}
     for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors):
         children.setdefault(parent, []).append(child)
@@ -158,15 +158,15 @@ def dfs_successors(
 def dfs_preorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
-    """Answer `networkx.dfs_preorder_nodes`."""
-    yield from nodes_of(G, _search_deep(G, source, depth_limit, sort_neighbors)[0])
+    """Implement `networkx.dfs_preorder_nodes`."""
+    yield from nodes_of(G, _search_depth_first(G, source, depth_limit, sort_neighbors)[0])
 
 
 def dfs_postorder_nodes(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> Iterator[Any]:
-    """Answer `networkx.dfs_postorder_nodes`."""
-    order, parents, finished = _search_deep(G, source, depth_limit, sort_neighbors)
+    """Implement `networkx.dfs_postorder_nodes`."""
+    order, parents, finished = _search_depth_first(G, source, depth_limit, sort_neighbors)
     if depth_limit is not None:
         # NetworkX leaves out the nodes at the limit.
         depth = {}
@@ -177,7 +177,7 @@ def dfs_postorder_nodes(
     yield from nodes_of(G, finished)
 
 
-def _search_deep(
+def _search_depth_first(
     G: Graph, source: Any, depth_limit: int | None, sort_neighbors: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     roots = range(len(G)) if source is None else [present(G, source)]

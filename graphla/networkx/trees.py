@@ -1,4 +1,4 @@
-"""Spanning trees, and tests for trees, for NetworkX."""
+"""Spanning trees and recognition of trees for NetworkX."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def minimum_spanning_edges(
     data: bool = True,
     ignore_nan: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Answer `networkx.minimum_spanning_edges`."""
+    """Implement `networkx.minimum_spanning_edges`."""
     return _edges(with_attributes(G), algorithm, weight, keys, data, ignore_nan, maximum=False)
 
 
@@ -50,41 +50,41 @@ def maximum_spanning_edges(
     data: bool = True,
     ignore_nan: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
-    """Answer `networkx.maximum_spanning_edges`."""
+    """Implement `networkx.maximum_spanning_edges`."""
     return _edges(with_attributes(G), algorithm, weight, keys, data, ignore_nan, maximum=True)
 
 
 def minimum_spanning_tree(
     G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
 ) -> Graph:
-    """Answer `networkx.minimum_spanning_tree`."""
+    """Implement `networkx.minimum_spanning_tree`."""
     return _tree(with_attributes(G), weight, algorithm, ignore_nan, maximum=False)
 
 
 def maximum_spanning_tree(
     G: Graph, weight: str = "weight", algorithm: str = "kruskal", ignore_nan: bool = False
 ) -> Graph:
-    """Answer `networkx.maximum_spanning_tree`."""
+    """Implement `networkx.maximum_spanning_tree`."""
     return _tree(with_attributes(G), weight, algorithm, ignore_nan, maximum=True)
 
 
 def is_tree(G: Graph) -> bool:
-    """Answer `networkx.is_tree`."""
+    """Implement `networkx.is_tree`."""
     return _count_edges(G) == len(G) - 1 and _count_components(G) == 1
 
 
 def is_forest(G: Graph) -> bool:
-    """Answer `networkx.is_forest`."""
+    """Implement `networkx.is_forest`."""
     return _count_edges(G) == len(G) - _count_components(G)
 
 
 def is_arborescence(G: Graph) -> bool:
-    """Answer `networkx.is_arborescence`."""
+    """Implement `networkx.is_arborescence`."""
     return is_tree(G) and _greatest_in_degree(G) <= 1
 
 
 def is_branching(G: Graph) -> bool:
-    """Answer `networkx.is_branching`."""
+    """Implement `networkx.is_branching`."""
     return is_forest(G) and _greatest_in_degree(G) <= 1
 
 
@@ -118,12 +118,12 @@ def _edges(
 ) -> Iterator[tuple[Any, ...]]:
     """Return the edges of a spanning forest in order of weight."""
     try:
-        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+        places = _choose(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
-        return _failing(ValueError(str(error)))
+        return _raise_later(ValueError(str(error)))
     if algorithm != "kruskal":
-        # The method yields the same edges in the same order if edges that are in no such forest are
-        # left out, because it chooses none of them.
+        # The algorithm never chooses an edge that is in no such forest. So it yields the same edges
+        # in the same order if these edges are left out.
         T = to_networkx(subgraph(G, edges=_both_ways(G, places)))
         name = "maximum_spanning_edges" if maximum else "minimum_spanning_edges"
         return getattr(nx, name)(T, algorithm, weight, keys, data, ignore_nan, backend="networkx")
@@ -137,7 +137,7 @@ def _edges(
     return zip(*parts, strict=True)
 
 
-def _failing(error: Exception) -> Iterator[Any]:
+def _raise_later(error: Exception) -> Iterator[Any]:
     """Return an iterator that raises an exception when its first item is read."""
     raise error
     yield
@@ -157,11 +157,11 @@ def _dicts(G: NetworkXGraph, places: list[int]) -> list[dict[Any, Any]]:
 def _tree(
     G: NetworkXGraph, weight: str, algorithm: str, ignore_nan: bool, *, maximum: bool
 ) -> Graph:
-    """Return the graph with the edges of a spanning forest alone."""
+    """Return the graph with only the edges of a spanning forest."""
     if G.directed:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     try:
-        places = _chosen(G, algorithm, weight, ignore_nan, maximum=maximum)
+        places = _choose(G, algorithm, weight, ignore_nan, maximum=maximum)
     except NotANumber as error:
         raise ValueError(str(error)) from error
     T = subgraph(G, edges=_both_ways(G, places))
@@ -179,7 +179,7 @@ def _both_ways(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
 
 
 def _upper_places(G: NetworkXGraph) -> np.ndarray:
-    """For each element of edge data, return the place of the edge with row <= column."""
+    """Return, for each element of edge data, the place of its edge with row <= column."""
     entries = G._entries
     if entries.counts is None:
         return entries.upper_of
@@ -188,7 +188,7 @@ def _upper_places(G: NetworkXGraph) -> np.ndarray:
     return np.repeat(starts[entries.upper_of], entries.counts) + within
 
 
-def _chosen(
+def _choose(
     G: NetworkXGraph, algorithm: str, weight: str, ignore_nan: bool, *, maximum: bool
 ) -> np.ndarray:
     """Return the places of the edges of a spanning forest in edge data, in order of weight.
@@ -204,7 +204,7 @@ def _chosen(
     rows, columns = edge_ends(G)
     values = G.attribute(weight, 1)
     if not isinstance(values, np.ndarray):
-        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is no number")
+        raise NotImplementedError(f"the edge attribute {weight!r} has a value that is not a number")
     places = np.flatnonzero(rows <= columns)
     values = values[places].astype(np.float64 if values.dtype.kind == "f" else np.int64)
     odd = places[np.isnan(values)]
@@ -213,7 +213,7 @@ def _chosen(
         raise NotANumber(f"the weight of the edge {(u, v)} is NaN")
     places, values = places[~np.isnan(values)], values[~np.isnan(values)]
     if is_boruvka and values.dtype.kind == "f" and np.isinf(values).any():
-        raise NotImplementedError(f"graphla would take infinite edges, unlike {algorithm}")
+        raise NotImplementedError(f"graphla would choose infinite edges, unlike {algorithm}")
     values = -values if maximum else values
     order = np.argsort(values, kind="stable")
     places, values = places[order], values[order]
@@ -226,7 +226,7 @@ def _chosen(
 def _in_some_forest(
     rows: list[int], columns: list[int], values: np.ndarray, places: np.ndarray
 ) -> np.ndarray:
-    """Return the places of edges whose ends no path of edges with smaller values connects.
+    """Return the places of the edges whose ends are not connected by edges with smaller values.
 
     The edges are in ascending order of their values.
     """
@@ -248,7 +248,7 @@ def _in_some_forest(
 
 
 def _kruskal(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
-    """Return those edges that form no cycle with earlier ones."""
+    """Return the places of the edges that do not close a cycle with earlier ones."""
     rows, columns = (ends[places] for ends in edge_ends(G))
     ranks, n = np.arange(places.size), len(G)
     U = Matrix.from_coo(rows, columns, ranks, "INT64", nrows=n, ncols=n, dup_op="min")

@@ -106,7 +106,7 @@ def test_k_edge_connected_components_match_networkx(graph, k):
     assert {v: {u for u in labels if labels[u] == v} for v in labels.values()} == expected
 
 
-def test_two_cliques_that_share_two_edges_are_apart_for_three():
+def test_two_cliques_with_two_edges_between_them_are_separate_for_k_3():
     G = gl.Graph.from_edges(
         [(u, v) for part in ("abcd", "wxyz") for u in part for v in part if u < v]
         + [("a", "w"), ("b", "x")]

@@ -87,7 +87,7 @@ def test_capacities_without_weights_are_1_and_labels_name_the_ends():
 
 
 @given(graphs(least=2, weights=st.floats(0, 1e6), dtype="FP64"))
-def test_flows_of_rounded_capacities_are_at_most_those_and_prove_their_cut(graph):
+def test_flows_of_rounded_capacities_respect_them_and_equal_their_cut(graph):
     A = graph.matrix()
     value, F = maximum_flow(A, 0, 1)
     dense, side = (
@@ -108,7 +108,7 @@ def test_flows_reject_wrong_arguments():
     with pytest.raises(gl.exceptions.IndexOutOfBound):
         maximum_flow(A, 0, 2)
     huge = gl.Matrix.from_coo([0, 1], [1, 0], 2**61)
-    with pytest.raises(OverflowError, match=r"only less than 2\^61 fits"):
+    with pytest.raises(OverflowError, match=r"the sum must be below 2\^61"):
         maximum_flow(huge, 0, 1)
 
 

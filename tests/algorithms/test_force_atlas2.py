@@ -31,7 +31,7 @@ OPTIONS: Any = st.fixed_dictionaries(
 )
 
 
-def scattered(n: int, dim: int) -> np.ndarray:
+def scatter(n: int, dim: int) -> np.ndarray:
     """Return positions that differ from each other."""
     return np.random.default_rng(n).permutation(n * dim).reshape(n, dim) * 0.7 + 0.1
 
@@ -47,7 +47,7 @@ def layout(A: Any, points: np.ndarray, **options: Any) -> np.ndarray:
 def test_a_few_rounds_equal_those_of_networkx(graph, options, dim):
     if graph.n < 2:
         return
-    G, points = graph.networkx(), scattered(graph.n, dim)
+    G, points = graph.networkx(), scatter(graph.n, dim)
     pos = {v: points[v].copy() for v in G}
     expected = nx.forceatlas2_layout(G, pos, max_iter=4, **options)
     A = gl.Graph(graph.matrix(), directed=not graph.undirected)
@@ -58,7 +58,7 @@ def test_a_few_rounds_equal_those_of_networkx(graph, options, dim):
 
 @given(weighted, st.booleans(), st.booleans(), st.integers(1, 3))
 def test_forces_equal_their_definition(graph, is_log, has_size, dim):
-    A, points = graph.matrix(), scattered(graph.n, dim)
+    A, points = graph.matrix(), scatter(graph.n, dim)
     mass, size = np.arange(1.0, graph.n + 1), np.full(graph.n, 0.01) if has_size else None
     request = Forces(A, points, mass, size, 1.5, is_log)
     before, force_atlas2.BLOCK = force_atlas2.BLOCK, 3 * graph.n

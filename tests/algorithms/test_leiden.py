@@ -100,7 +100,7 @@ def test_the_mean_modularity_is_at_least_that_of_louvain():
     assert np.mean(ours) >= np.mean(theirs)
 
 
-def test_rounds_of_products_find_about_as_good_communities():
+def test_rounds_of_products_find_communities_of_similar_modularity():
     ours, theirs = [], []
     for G in samples(1)[1::2]:
         A = gl.io.from_networkx(G)

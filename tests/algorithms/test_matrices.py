@@ -58,7 +58,7 @@ def test_laplacian_matrices_of_values_without_sign_have_negative_entries(dtype):
 
 def test_the_normalized_laplacian_matrix_rejects_a_negative_degree():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [-1.0, -1.0])
-    with pytest.raises(gl.exceptions.InvalidValue, match=r"add up to -1\.0, but at least 0 fits"):
+    with pytest.raises(gl.exceptions.InvalidValue, match=r"add up to -1\.0, but the sum must be"):
         normalized_laplacian_matrix(A)
 
 

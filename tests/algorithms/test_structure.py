@@ -242,7 +242,7 @@ def test_voterank_matches_networkx(graph, count):
     assert found == nx.voterank(graph.networkx(), count)
 
 
-def test_a_graph_gives_labels():
+def test_results_have_the_labels_of_a_graph():
     edges = [("a", "b"), ("b", "c"), ("c", "d"), ("b", "e")]
     G = gl.Graph.from_edges(edges)
     H = nx.Graph(edges)
@@ -259,7 +259,7 @@ def test_a_graph_gives_labels():
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_graphs_without_edges_have_no_structure(n):
+def test_measures_of_structure_accept_graphs_without_edges(n):
     A = gl.Matrix(bool, n, n)
     assert two_color(A).to_dense().tolist() == [0] * n
     assert complement(A).nvals == n * (n - 1)

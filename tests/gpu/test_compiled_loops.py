@@ -22,7 +22,7 @@ QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
 
 TUNING = ProgramTuning() if has_card() else ProgramTuning(block=64, cluster=4)
-"""On the simulator, few threads, because each barrier takes time for each thread."""
+"""Number of threads, small on the simulator because each barrier takes time for each thread."""
 
 
 @pytest.mark.parametrize(

@@ -24,14 +24,14 @@ def call(name: str, *args: Any, backend: str | None = None, **kwargs: Any) -> An
     function = backends._registered_algorithms[name]
     try:
         with nx.config(warnings_to_ignore={"cache"}):
-            return listed(function(*args, backend=backend, **kwargs))
+            return as_lists(function(*args, backend=backend, **kwargs))
     except Exception as error:
         return error
 
 
-def listed(result: Any) -> Any:
+def as_lists(result: Any) -> Any:
     """Return the result with iterators replaced with lists."""
-    return [listed(item) for item in result] if isinstance(result, Iterator) else result
+    return [as_lists(item) for item in result] if isinstance(result, Iterator) else result
 
 
 def assert_agree(name: str, *args: Any, tolerance: float = RELATIVE, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
-"""How a result may differ from NetworkX's and still be right.
+"""Check results that may differ from NetworkX's and still be correct.
 
-Each name of a function maps to a relation between the result of NetworkX and that of graphla. A
+Each function name maps to a check, which compares graphla's result with that of NetworkX. A
 function that is not listed must return an equal result (see `agreement.difference`).
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from networkx_backend.agreement import difference
 
 Check = Callable[[Any, Any, dict[str, Any]], Any]
-"""Takes NetworkX's result, graphla's, and the arguments by name; returns a problem or None."""
+"""Takes both results and the arguments by name; returns a description of a problem, or None."""
 
 
 def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -27,7 +27,7 @@ def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type: a seed gives one result, but not NetworkX's."""
+    """Accept any result of the same type; the same seed gives another result than in NetworkX."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
@@ -81,7 +81,7 @@ def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
             excess[v] += f
     ends = {arguments["_s"]: -value, arguments["_t"]: value}
     far = [v for v in G if abs(excess[v] - ends.get(v, 0)) > 1e-9 * max(1, abs(value))]
-    return f"flow is lost at {far}" if far else None
+    return f"flow is not conserved at {far}" if far else None
 
 
 def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -126,7 +126,7 @@ def communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
         return None
     theirs, ours = (nx.community.modularity(G, each, **options) for each in (expected, found))
     far = ours < theirs - 0.05 - 0.1 * abs(theirs)
-    return f"a modularity of {ours}, not {theirs}" if far else None
+    return f"expected a modularity of {theirs}, found {ours}" if far else None
 
 
 def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
@@ -169,16 +169,16 @@ def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any
 
 
 def positions(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept other positions: from random ones, rounding differences grow from round to round."""
+    """Accept any finite positions, because rounding differences grow with each round."""
     if list(expected) != list(found):
         return f"expected the nodes {list(expected)}, found {list(found)}"
     shapes = {x.shape for x in (*expected.values(), *found.values())}
     are_finite = all(np.isfinite(x).all() for x in found.values())
-    return None if len(shapes) <= 1 and are_finite else f"no positions: {found!r}"
+    return None if len(shapes) <= 1 and are_finite else f"not valid positions: {found!r}"
 
 
 def lowest_ancestor(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any common ancestor without a descendant that is a common ancestor, too."""
+    """Accept any common ancestor that does not have another one as a descendant."""
     G, ends = arguments["G"], (arguments["node1"], arguments["node2"])
     if expected == found:
         return None
@@ -231,7 +231,7 @@ def _least_weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
 
 
 def coloring(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any coloring without equal neighbors that uses the colors from 0 on."""
+    """Accept any proper coloring whose colors do not exceed the maximum degree."""
     G = arguments["G"]
     same = [(u, v) for u, v in G.edges if u != v and found[u] == found[v]]
     if found.keys() != expected.keys() or same:

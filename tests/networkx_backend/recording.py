@@ -37,7 +37,7 @@ class Recorder:
     """Counts the calls of each function, and keeps examples of differences.
 
     Attributes:
-        counts: for each function the number of calls, answers, refusals and differences.
+        counts: for each function, the numbers of calls, answers, rejections and differences.
         touched: the tests in which graphla answered a call.
         failed: the tests that failed.
     """
@@ -58,14 +58,14 @@ class Recorder:
     def run(
         self, function: Any, backend: str, args: Any, kwargs: Any, *, fallback_to_nx: bool = False
     ) -> Any:
-        """Answer one call of a test with the backend, or with NetworkX if the backend rejects."""
+        """Answer a call of a test with the backend, or with NetworkX if the backend rejects it."""
         if self.is_plain:
             return function.orig_func(*args, **kwargs)
         if function.name not in FUNCTIONS:
             return self.of_networkx(function, backend, args, kwargs, fallback_to_nx=fallback_to_nx)
         counts = self.counts[function.name]
         counts["calls"] += 1
-        (args, kwargs), spare = twice(args, kwargs)
+        (args, kwargs), spare = duplicate(args, kwargs)
         try:
             loaded = backends._load_backend(backend)
             if (reason := loaded.can_run(function.name, args, kwargs)) is not True:
@@ -79,7 +79,7 @@ class Recorder:
         counts["answered"] += 1
         self.touched.add(self.test)
         if function._will_call_mutate_input(args, kwargs):
-            return _given(found)
+            return _pass_on(found)
         self.is_plain = True
         try:
             expected = self.outcome(function.orig_func, spare)
@@ -87,7 +87,7 @@ class Recorder:
             self.is_plain = False
         self.compare(function, spare, expected, found)
         returns_graphs = function._returns_graph and not isinstance(expected, BaseException)
-        return _given(expected if returns_graphs else found)
+        return _pass_on(expected if returns_graphs else found)
 
     def outcome(self, call: Any, arguments: Any, passes: Any = ()) -> Any:
         """Return the result of a call as a list if it is an iterator, or the exception."""
@@ -166,7 +166,7 @@ def items_of(iterator: Iterator[Any]) -> Items:
     return items
 
 
-def replayed(items: Items) -> Iterator[Any]:
+def replay(items: Items) -> Iterator[Any]:
     """Yield the items again, and raise the exception that ended the iterator."""
     for item in items:
         if isinstance(item, BaseException):
@@ -174,7 +174,7 @@ def replayed(items: Items) -> Iterator[Any]:
         yield item
 
 
-def twice(args: Any, kwargs: Any) -> Any:
+def duplicate(args: Any, kwargs: Any) -> Any:
     """Return the arguments twice, with independent iterators and random generators."""
     pairs = [_pair(each) for each in args]
     named = {name: _pair(each) for name, each in kwargs.items()}
@@ -193,17 +193,17 @@ def _pair(given: Any) -> Any:
     return tee(given) if isinstance(given, Iterator) and not is_text else (given, given)
 
 
-def _given(outcome: Any) -> Any:
-    """Give the test what the call has returned, or raise what it has raised."""
+def _pass_on(outcome: Any) -> Any:
+    """Return the result of the call to the test, or raise its exception."""
     if isinstance(outcome, BaseException):
         raise outcome
     if isinstance(outcome, Items):
-        return replayed(outcome)
+        return replay(outcome)
     return backends._load_backend("graphla").convert_to_nx(outcome)
 
 
 def pytest_configure(config: Any) -> None:
-    """Let NetworkX's tests call the recorder."""
+    """Make NetworkX's tests call the recorder."""
     if not os.environ.get("GRAPHLA_RECORD"):
         return
     recorder = Recorder()

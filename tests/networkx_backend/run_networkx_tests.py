@@ -2,10 +2,10 @@
 
     python tests/networkx_backend/run_networkx_tests.py algorithms/tests/test_dag.py
 
-runs one file; without arguments it runs all tests of NetworkX. It prints for each function how many
-calls the tests make, how many of these graphla answers, and how many answers differ. Tests that
-fail are run again with plain NetworkX. `--write` updates `answers.json`, which the documentation
-shows.
+runs one file; without arguments, the script runs all tests of NetworkX. For each function, it
+prints the number of calls in the tests, the number of calls that graphla answers, and the number of
+answers that differ. Tests that fail are run again with plain NetworkX. `--write` updates
+`answers.json`, from which the documentation is generated.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def run(paths: list[str], record: str, *options: str) -> dict[str, Any]:
     return json.loads(Path(record).read_text())
 
 
-def failing_anyway(tests: list[str]) -> set[str]:
-    """Return which of the tests fail with plain NetworkX, too."""
+def find_failures_without_graphla(tests: list[str]) -> set[str]:
+    """Return the tests that also fail with plain NetworkX."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(_path())}
     found = _pytest(tests, environment, "-rfE")
     lines = [line.split() for line in found.splitlines() if line.startswith(("FAILED", "ERROR"))]
@@ -62,7 +62,7 @@ def _pytest(tests: list[str], environment: dict[str, str], *options: str) -> str
 
 
 def show(found: dict[str, Any], broken: list[str], details: bool) -> None:
-    """Print the counts, and examples of refusals and differences."""
+    """Print the counts, and examples of rejected calls and differences."""
     print(f"{'function':42} {'calls':>6} {'answered':>8} {'share':>6} {'differ':>6}")
     for name, counts in sorted(found["counts"].items()):
         share = counts["answered"] / counts["calls"]
@@ -70,7 +70,7 @@ def show(found: dict[str, Any], broken: list[str], details: bool) -> None:
         print(f"{name:42} {numbers}")
         if details:
             for reason, times in found["refusals"].get(name, {}).items():
-                print(f"    refused {times} times: {reason}")
+                print(f"    rejected {times} times: {reason}")
         for example in found["examples"].get(name, []):
             print(f"    {example}")
     print(f"{found['passed']} tests passed, graphla answered calls in {len(found['touched'])}")
@@ -82,7 +82,7 @@ def main() -> None:
     """Run the tests that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("paths", nargs="*", default=["."], help="files or folders in networkx/")
-    parser.add_argument("--refusals", action="store_true", help="print why calls are refused")
+    parser.add_argument("--refusals", action="store_true", help="print why calls are rejected")
     parser.add_argument("--write", action="store_true", help="update the shares of answered calls")
     parser.add_argument("--keyword", help="run only tests whose names match this expression")
     options = parser.parse_args()
@@ -90,7 +90,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = run(options.paths, str(Path(folder) / "record.json"), *chosen)
     fails = sorted(set(found["failed"]))
-    anyway = failing_anyway(fails) if fails else set()
+    anyway = find_failures_without_graphla(fails) if fails else set()
     broken = [test for test in fails if test not in anyway]
     show(found, broken, options.refusals)
     if options.write:

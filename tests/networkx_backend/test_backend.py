@@ -26,7 +26,7 @@ backends: Any = nx_backends
 config: Any = nx.config
 
 
-def printed(program: str, **environment: str) -> Any:
+def run_program(program: str, **environment: str) -> Any:
     """Run a program in a new Python, and return what it prints as JSON."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NETWORKX")}
     command = [sys.executable, "-c", program]
@@ -54,16 +54,16 @@ def priority() -> Iterator[None]:
 def test_importing_networkx_imports_only_the_table() -> None:
     heavy = ["graphla", "semirings", "numpy", "scipy", "numba", "cupy", "_graphla_networkx"]
     program = f"import json, sys, networkx; print(json.dumps([m in sys.modules for m in {heavy}]))"
-    assert printed(program) == [False] * 6 + [True]
+    assert run_program(program) == [False] * 6 + [True]
 
 
-def test_the_table_needs_the_standard_library_alone() -> None:
+def test_the_table_imports_only_the_standard_library() -> None:
     program = (
         "import json, sys; before = set(sys.modules); import _graphla_networkx as table; "
         "table.get_info(); names = {m.split('.')[0] for m in set(sys.modules) - before}; "
         "print(json.dumps(sorted(names - set(sys.stdlib_module_names))))"
     )
-    assert printed(program) == ["_graphla_networkx"]
+    assert run_program(program) == ["_graphla_networkx"]
 
 
 KNOWN = [name for name in FUNCTIONS if name in backends._registered_algorithms]
@@ -102,7 +102,7 @@ def test_networkx_shows_the_notes_of_the_table() -> None:
     assert "graphla" in pagerank.backends
 
 
-def test_an_unknown_name_is_no_attribute() -> None:
+def test_an_unknown_name_is_not_an_attribute() -> None:
     assert not hasattr(backend, "no_such_function")
 
 
@@ -117,24 +117,24 @@ SETTINGS = (
 
 
 def test_autoconfig_sets_the_priority_of_algorithms_the_fallback_and_the_cache() -> None:
-    assert printed(SETTINGS) == [[], [], [], False, True]
-    assert printed(SETTINGS, GRAPHLA_AUTOCONFIG="True") == [["graphla"], [], [], True, True]
+    assert run_program(SETTINGS) == [[], [], [], False, True]
+    assert run_program(SETTINGS, GRAPHLA_AUTOCONFIG="True") == [["graphla"], [], [], True, True]
 
 
 def test_autoconfig_respects_the_settings_of_the_user() -> None:
     chosen = {"GRAPHLA_AUTOCONFIG": "True", "NETWORKX_BACKEND_PRIORITY": "networkx"}
-    assert printed(SETTINGS, **chosen)[0] == ["networkx"]
+    assert run_program(SETTINGS, **chosen)[0] == ["networkx"]
     chosen = {"GRAPHLA_AUTOCONFIG": "False"}
-    assert printed(SETTINGS, **chosen)[0] == []
+    assert run_program(SETTINGS, **chosen)[0] == []
 
 
-def test_a_script_uses_graphla_without_a_change() -> None:
+def test_an_unchanged_script_uses_graphla() -> None:
     program = (
         "import json, sys, networkx as nx; G = nx.path_graph(10_000); nx.pagerank(G); "
         "print(json.dumps('graphla.networkx.centrality' in sys.modules))"
     )
-    assert printed(program, NETWORKX_BACKEND_PRIORITY="graphla") is True
-    assert printed(program) is False
+    assert run_program(program, NETWORKX_BACKEND_PRIORITY="graphla") is True
+    assert run_program(program) is False
 
 
 def test_the_device_is_a_setting() -> None:
@@ -148,7 +148,7 @@ def test_the_device_is_a_setting() -> None:
 # --- should_run and can_run -----------------------------------------------------------------------
 
 
-def test_small_graphs_stay_with_networkx_and_the_reason_says_so() -> None:
+def test_small_graphs_are_not_converted_and_the_reason_says_so() -> None:
     G: Any = nx.path_graph(100)
     G.__networkx_cache__ = None
     reason = backend.should_run("connected_components", (G,), {})
@@ -178,18 +178,18 @@ def test_a_wrong_min_edges_is_named(wrong: Any) -> None:
 def test_the_number_of_edges_is_estimated_within_a_factor_of_two(kind: Any) -> None:
     G = kind(nx.gnm_random_graph(500, 4000, seed=1, directed=True))
     for graph in (G, G.subgraph(range(499)), nx.subgraph_view(G)):
-        assert G.number_of_edges() / 2 < costs.estimated_edges(graph, 10) < G.size() * 2
-    assert costs.estimated_edges(kind(), 10) == 0
+        assert G.number_of_edges() / 2 < costs.estimate_edges(graph, 10) < G.size() * 2
+    assert costs.estimate_edges(kind(), 10) == 0
 
 
-def test_a_refusal_names_its_reason_with_the_backend_argument() -> None:
+def test_a_rejection_names_its_reason_with_the_backend_argument() -> None:
     G: Any = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="the weight is a function"):
         nx.pagerank(G, weight=lambda *edge: 1, backend="graphla")  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 @pytest.mark.usefixtures("priority")
-def test_networkx_answers_what_graphla_refuses() -> None:
+def test_networkx_answers_the_calls_that_graphla_rejects() -> None:
     G: Any = nx.path_graph(3)
     shortest: Any = nx.shortest_path_length
     assert shortest(G, 0, 2, weight=lambda u, v, data: 5) == 10
@@ -199,7 +199,7 @@ def test_networkx_answers_what_graphla_refuses() -> None:
 
 
 @pytest.mark.usefixtures("priority")
-def test_a_seed_is_not_consumed_by_a_refusal() -> None:
+def test_a_rejected_call_does_not_consume_the_seed() -> None:
     G: Any = nx.karate_club_graph()
     for _, _, data in G.edges(data=True):
         data["weight"] = 2**70  # too large for graphla
@@ -218,7 +218,7 @@ def test_a_converted_graph_is_kept_in_networkx_cache() -> None:
     assert kept is same
 
 
-def test_a_cached_graph_with_more_attributes_serves_each_function_its_own() -> None:
+def test_each_function_reads_its_own_attribute_of_a_cached_graph() -> None:
     G: Any = nx.Graph([(0, 1, {"a": 2, "b": 5}), (1, 2, {"a": 3})])
     shortest: Any = nx.shortest_path_length
     C = backend.convert_from_nx(G, preserve_edge_attrs=True)
@@ -237,7 +237,7 @@ def test_a_function_that_graphla_lacks_names_the_fallback() -> None:
         assert nx.is_planar(G)
 
 
-def test_a_matrix_is_no_graph_of_the_backend() -> None:
+def test_a_matrix_is_not_a_graph_of_the_backend() -> None:
     A: Any = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
     assert not hasattr(A, "__networkx_backend__") and not hasattr(A, "is_directed")
 

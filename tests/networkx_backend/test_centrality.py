@@ -56,7 +56,7 @@ def test_betweenness_of_subsets_agrees(
     assert_agree("betweenness_centrality_subset", G, sources, targets, normalized, weight)
 
 
-def test_a_refusal_leaves_the_seed_in_its_state() -> None:
+def test_a_rejected_call_does_not_change_the_seed() -> None:
     G = nx.path_graph(4)
     # The second edge is too short to change the distance from either end of the path.
     nx.set_edge_attributes(G, {(0, 1): 1e300, (1, 2): 1e-300, (2, 3): 1e300}, "weight")

@@ -78,7 +78,7 @@ def test_clustering_of_directed_graphs_agrees(given, weight):
 
 
 @given(graphs(nx.MultiGraph))
-def test_parallel_edges_are_refused_or_count_once(G):
+def test_parallel_edges_are_rejected_or_count_once(G):
     for name in ("triangles", "square_clustering", "clustering", "transitivity"):
         assert_agree(name, G)
 
@@ -104,7 +104,7 @@ def test_trusses_and_onion_layers_agree(G, k):
     assert list(layers.values()) == sorted(layers.values())
 
 
-def test_self_loops_are_refused_as_in_networkx():
+def test_self_loops_are_rejected_as_in_networkx():
     G = nx.Graph([(0, 0), (0, 1)])
     for name in ("core_number", "onion_layers", "k_core", "k_shell", "k_crust"):
         error = call(name, G, backend="graphla")
@@ -125,7 +125,7 @@ def test_predicted_links_agree(name, G, data):
     assert found == pytest.approx(expected)
 
 
-def test_scores_of_too_many_pairs_are_refused():
+def test_scores_of_too_many_pairs_are_rejected():
     with pytest.raises(NotImplementedError, match="graphla"):
         nx.adamic_adar_index(nx.star_graph(5000), backend="graphla")
 
@@ -139,7 +139,7 @@ def test_the_centrality_of_common_neighbors_agrees(G, alpha, data):
 
 @pytest.mark.parametrize("name", SCORES[-3:])
 @pytest.mark.parametrize("known", [[], [0, 1], [1, 2], [0, 2], [0, 1, 2]])
-def test_nodes_without_a_community_are_refused_as_in_networkx(name, known):
+def test_nodes_without_a_community_are_rejected_as_in_networkx(name, known):
     G = nx.path_graph(3)
     nx.set_node_attributes(G, dict.fromkeys(known, "x"), "community")
     assert_agree(name, G, [(0, 2)])
@@ -147,7 +147,7 @@ def test_nodes_without_a_community_are_refused_as_in_networkx(name, known):
 
 
 @pytest.mark.parametrize("name", SCORES)
-def test_pairs_of_unknown_nodes_are_refused_before_the_first_score(name):
+def test_pairs_of_unknown_nodes_are_rejected_before_the_first_score(name):
     G = nx.Graph([(0, 1)])
     nx.set_node_attributes(G, 1, "community")
     with pytest.raises(nx.NodeNotFound, match="Node 5 not in G"):

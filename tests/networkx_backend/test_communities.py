@@ -128,7 +128,7 @@ def test_communities_of_leiden_are_connected():
 
 
 @pytest.mark.parametrize("name", [*MODULARITY, *PROPAGATION])
-def test_a_refused_call_does_not_use_the_seed(name):
+def test_a_rejected_call_does_not_use_the_seed(name):
     G, seed = nx.Graph([(0, 1, {"weight": -1})]), random.Random(1)
     before = seed.getstate()
     with pytest.raises(NotImplementedError, match="graphla"):
@@ -136,7 +136,7 @@ def test_a_refused_call_does_not_use_the_seed(name):
     assert seed.getstate() == before
 
 
-def test_weights_without_a_sum_are_refused_as_in_networkx():
+def test_weights_without_a_finite_sum_are_rejected_as_in_networkx():
     G = nx.Graph([(0, 1, {"weight": 0})])
     assert_agree("louvain_communities", G, seed=1)
     assert_agree("modularity", G, [{0}, {1}])

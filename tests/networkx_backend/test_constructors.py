@@ -21,7 +21,7 @@ KINDS = (None, nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 @st.composite
 def arrays(draw: st.DrawFn) -> np.ndarray:
-    """A small square array of integers, floats or booleans with many zeros."""
+    """Draw a small square array of integers, floats or booleans with many zeros."""
     n = draw(st.integers(0, 5))
     dtype = draw(st.sampled_from(["int64", "int8", "uint8", "float64", "float32", "bool"]))
     values = draw(st.lists(st.sampled_from([0, 0, 0, 1, 2, 3]), min_size=n * n, max_size=n * n))

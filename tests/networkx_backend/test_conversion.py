@@ -23,7 +23,7 @@ backend = graphla.networkx.backend
 
 @st.composite
 def nx_graphs(draw: st.DrawFn, kinds: Any = KINDS) -> Any:
-    """A graph of one of NetworkX's classes with nodes, edges and attributes of several types."""
+    """Draw a graph of any of NetworkX's classes, with attributes of several types."""
     nodes: Any = st.integers(0, 6) | st.sampled_from(string.ascii_lowercase[:4])
     values: Any = st.integers(-5, 5) | st.floats(-2, 2) | st.sampled_from([True, "x", None, 2**70])
     data = st.dictionaries(st.sampled_from(["weight", "length", 3]), values, max_size=2)
@@ -113,9 +113,9 @@ def test_a_view_is_converted_like_its_copy(kind: Any, view: Callable[[Any], Any]
 
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
-def test_a_view_whose_edges_have_other_data_from_each_end_is_refused(kind: Any) -> None:
+def test_a_view_whose_edges_have_different_data_from_each_end_is_rejected(kind: Any) -> None:
     G = kind([(3, 1, {"weight": 2}), (1, 3)])
-    with pytest.raises(NotImplementedError, match="has other data than the opposite one"):
+    with pytest.raises(NotImplementedError, match="has other data than its opposite"):
         backend.convert_from_nx(G.to_undirected(as_view=True))
 
 

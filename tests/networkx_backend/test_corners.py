@@ -9,13 +9,13 @@ import networkx as nx
 import pytest
 
 import graphla as gl
-from tests.networkx_backend.agreement import assert_agree, backends, call, difference, listed
+from tests.networkx_backend.agreement import as_lists, assert_agree, backends, call, difference
 from tests.networkx_backend.drawn import KINDS, SIMPLE
 
 set_edge_attributes: Any = nx.set_edge_attributes
 
 
-def refused(name: str, *args: Any, **kwargs: Any) -> str:
+def reason_of(name: str, *args: Any, **kwargs: Any) -> str:
     """Return why graphla rejects a call."""
     with pytest.raises(NotImplementedError) as caught:
         backends._registered_algorithms[name](*args, backend="graphla", **kwargs)
@@ -72,21 +72,21 @@ def test_the_modularity_spectrum_of_a_multigraph_is_undefined() -> None:
 
 def test_structural_holes_of_unsupported_multigraphs_are_rejected() -> None:
     G = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 2), (0, 2)])
-    assert "multigraph" in refused("effective_size", G)
-    assert "multigraph" in refused("effective_size", G, [0])
-    assert "self-loops" in refused("constraint", G)
+    assert "multigraph" in reason_of("effective_size", G)
+    assert "multigraph" in reason_of("effective_size", G, [0])
+    assert "self-loops" in reason_of("constraint", G)
 
 
 def test_an_independent_set_of_a_graph_with_self_loops_is_left_to_networkx() -> None:
-    assert "self-loops" in refused("maximal_independent_set", nx.Graph([(0, 0)]))
+    assert "self-loops" in reason_of("maximal_independent_set", nx.Graph([(0, 0)]))
 
 
 def test_reciprocity_is_0_in_undirected_graphs() -> None:
     G = nx.path_graph(3)
     assert_agree("reciprocity", G)
     assert_agree("overall_reciprocity", G)
-    assert "undirected" in refused("reciprocity", G, [0])
-    assert "keys" in refused("reciprocity", nx.MultiDiGraph([(0, 1), (0, 1), (1, 0)]))
+    assert "undirected" in reason_of("reciprocity", G, [0])
+    assert "keys" in reason_of("reciprocity", nx.MultiDiGraph([(0, 1), (0, 1), (1, 0)]))
     for kind in SIMPLE:
         assert isinstance(assert_agree("overall_reciprocity", kind()), nx.NetworkXError)
     assert call("reciprocity", nx.DiGraph([(0, 1), (1, 0)]), backend="graphla") == 1
@@ -113,7 +113,7 @@ def test_weights_whose_sums_might_overflow_are_rejected(name: str, weight: float
     G = nx.cycle_graph(4)
     set_edge_attributes(G, weight, "weight")
     options = {} if name == "adjacency_spectrum" else {"weight": "weight"}
-    assert "sums of weights might overflow" in refused(name, G, *WEIGHTED[name], **options)
+    assert "sums of weights might overflow" in reason_of(name, G, *WEIGHTED[name], **options)
 
 
 def test_sums_of_long_distances_do_not_overflow() -> None:
@@ -125,7 +125,7 @@ def test_sums_of_long_distances_do_not_overflow() -> None:
 
 def test_flows_that_floats_would_round_are_rejected() -> None:
     G = nx.DiGraph([(0, 1, {"capacity": 1e100}), (1, 2, {"capacity": 3.0}), (0, 2)])
-    assert "rounded" in refused("maximum_flow", G, 0, 1)
+    assert "rounded" in reason_of("maximum_flow", G, 0, 1)
 
 
 # --- iterators ----------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
     assert found == call("modularity", G, [{0, 1, 2}], backend="networkx")
     set_edge_attributes(G, "text", "weight")
     parts = iter([{0}, {1, 2}])
-    assert "text" in refused("modularity", G, parts)
+    assert "text" in reason_of("modularity", G, parts)
     assert list(parts) == [{0}, {1, 2}]
 
 
@@ -181,5 +181,5 @@ def test_a_graph_of_the_user_is_answered_as_its_networkx_graph(dtype: str) -> No
     ]
     for name, args in calls:
         expected = call(name, H, *args, backend="networkx")
-        found = listed(backends._registered_algorithms[name](G, *args))
+        found = as_lists(backends._registered_algorithms[name](G, *args))
         assert difference(expected, found) is None, name

@@ -26,7 +26,7 @@ def test_sizes_of_cuts_agree(G: Any, weight: Any, data: st.DataObject) -> None:
         assert_agree(name, G, S)
 
 
-def test_iterators_are_refused_before_they_are_read() -> None:
+def test_iterators_are_rejected_before_they_are_read() -> None:
     G, nodes = nx.path_graph(4), iter([0, 1])
     for name in (*WITH_WEIGHTS, "volume", "node_expansion", "boundary_expansion"):
         assert isinstance(call(name, G, nodes, backend="graphla"), NotImplementedError)

@@ -42,7 +42,7 @@ def test_random_positions_are_those_of_the_seed() -> None:
         assert np.allclose([*found.values()], [*expected.values()])
 
 
-def test_layouts_refuse_to_change_the_graph_and_positions_that_are_no_floats() -> None:
+def test_layouts_reject_storing_positions_and_positions_that_are_not_floats() -> None:
     G = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="store_pos_as"):
         nx.forceatlas2_layout(G, store_pos_as="pos", backend="graphla")

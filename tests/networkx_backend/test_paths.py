@@ -254,7 +254,7 @@ def test_a_weight_may_be_a_function_that_hides_edges(drawn: Any) -> None:
             assert_agree("bidirectional_dijkstra", G, source, target, weight)
 
 
-def test_weight_functions_that_fail_are_left_to_networkx() -> None:
+def test_networkx_answers_calls_whose_weight_function_fails() -> None:
     G = nx.path_graph(3)
     found = call("dijkstra_path", G, 0, 2, lambda u, v, data: data["cost"], backend="graphla")
     assert isinstance(found, NotImplementedError)

@@ -212,7 +212,7 @@ def test_eccentricities_and_sums_of_distances_agree(
 
 @few
 @given(weighted_graphs(SIMPLE, positive))
-def test_eccentricities_by_a_weight_function_agree(G: Any) -> None:
+def test_eccentricities_with_a_weight_function_agree(G: Any) -> None:
     def length(u: Any, v: Any, data: Any) -> Any:
         return None if u == v else data.get("weight", 2) + (str(u) < str(v))
 
@@ -302,7 +302,7 @@ def test_voterank_agrees(G: Any, count: Any) -> None:
 
 @few
 @given(weighted_graphs(KINDS), st.data())
-def test_sets_agree_or_are_as_good(G: Any, data: st.DataObject) -> None:
+def test_sets_agree_or_are_valid(G: Any, data: st.DataObject) -> None:
     nodes = data.draw(node_lists(G))
     assert_agree("is_dominating_set", G, [*nodes, "absent"])
     assert_agree("s_metric", G)
@@ -321,14 +321,14 @@ def test_sets_agree_or_are_as_good(G: Any, data: st.DataObject) -> None:
     assert nx.is_dominating_set(G, found)
 
 
-def test_a_normalized_rich_club_coefficient_has_the_swaps_of_networkx() -> None:
+def test_a_normalized_rich_club_coefficient_uses_the_swaps_of_networkx() -> None:
     G = nx.karate_club_graph()
     assert_agree("rich_club_coefficient", G, Q=2, seed=5)
     assert_agree("rich_club_coefficient", nx.path_graph(3))
     assert_agree("rich_club_coefficient", nx.Graph([(0, 0), (0, 1)]), normalized=False)
 
 
-def test_a_refusal_leaves_the_seed_in_its_state() -> None:
+def test_a_rejected_call_does_not_change_the_seed() -> None:
     seed = random.Random(1)
     state = seed.getstate()
     with pytest.raises(nx.NetworkXUnfeasible):

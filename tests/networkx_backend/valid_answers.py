@@ -15,7 +15,7 @@ VALID: dict[str, str] = {
         "The test expects the set of NetworkX's random numbers."
     ),
     "algorithms/tests/test_dag.py::TestDAG::test_topological_sort6": (
-        "The test changes the graph between two items and expects an error; graphla has found the "
+        "The test changes the graph between two items and expects an error; graphla computes the "
         "whole order at the call."
     ),
 }

@@ -20,14 +20,14 @@ def check_direction(name: str, direction: str, allowed: tuple[str, ...] = DIRECT
 
 
 def is_directed(A: Matrix, directed: bool | None) -> bool:
-    """Return whether the graph is directed; None asks whether A is not symmetric."""
+    """Return whether the graph is directed. None means: directed unless A is symmetric."""
     return not is_symmetric(A) if directed is None else bool(directed)
 
 
 def weights_of(A: Matrix, weight: bool) -> Matrix:
     """Return the matrix of edge weights: the values of A in FP64 or INT64, or ones.
 
-    Integers and truth values become INT64, so that sums of integers are exact.
+    Integers and booleans become INT64, so that sums of integers are exact.
     """
     if not weight:
         return common_neighbors.pattern(A, 1)

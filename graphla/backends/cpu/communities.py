@@ -355,7 +355,7 @@ def _state(
 
 
 def _totals(request: CommunityMoves, labels: Array) -> Array:
-    """Return the sums of the degrees for each label; for both sides if they differ."""
+    """Return the sums of `out`, and of `into` if it differs, over the vertices of each label."""
     sums = [np.bincount(labels, weights, labels.size) for weights in _sides(request)]
     return np.stack(sums, axis=1).ravel()
 

@@ -19,7 +19,8 @@ def augment(residuals: Csr, source: int, target: int) -> Array | None:
     if not compiles(count, size=n):
         return None
     indptr, indices = residuals.indptr, residuals.indices
-    # The entry p of the matrix is opposite to the entry p of the transpose of the entry numbers.
+    # If the values of a matrix are the positions of its entries, its transpose lists the position
+    # of the opposite entry of each entry.
     numbered = Csr(n, n, indptr, indices, np.arange(count))
     reverse = transpose(numbered).values
     left = np.array(residuals.values)

@@ -19,11 +19,11 @@ PAIRS = 1 << 20
 """Number of pairs of vertices that NumPy processes at once."""
 
 CHEAP = 64
-"""A loop over pairs of vertices is compiled only if there are this many times as many pairs as
-entries for which other loops are compiled."""
+"""The least number of pairs for which a loop over pairs of vertices is compiled, divided by the
+least number of entries for which other loops are compiled."""
 
 AXES = 3
-"""The compiled loop computes with this many coordinates; missing ones are 0."""
+"""The number of coordinates in the compiled loop; missing coordinates are 0."""
 
 
 def forces(request: Forces) -> tuple[Array, Array]:

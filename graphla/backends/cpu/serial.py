@@ -1,8 +1,8 @@
 """Run a loop that handles one vertex after another, compiled or as plain Python.
 
 The loops are in the files `loops/serial_*`. Their text uses only the arithmetic that Python and
-Numba share. So the same text runs on arrays if it is compiled, and otherwise on lists, where Python
-reads elements several times as fast as in arrays.
+Numba share. So the same text runs on arrays if it is compiled, and otherwise on lists, from which
+Python reads elements several times as fast as from arrays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run_serial(
     `arrays` are the first arguments of the loop. The loop writes to those whose parameters are
     named `out_*` or `kept_*`. After the arrays, the loop takes a flag `kept_stop`, and then the
     integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a faster
-    way to compute the same in Python; it takes lists instead of the arrays.
+    Python function with the same result; it takes lists instead of the arrays.
     """
     stop = np.zeros(1, np.int64)
     if compiles(entries):

@@ -46,7 +46,7 @@ PARTS = (
     ),
     Algorithm(
         "k_crust",
-        "the edges between vertices with core numbers of at most k",
+        "the edges between vertices with core numbers up to k",
         ("weight",),
         words={"k": "the largest core number that is kept (default: all but the largest)"},
         hides=("core_number",),

@@ -61,7 +61,7 @@ class SettleLabels:
     turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
     A vertex takes the label with the largest total weight in its row of W, unless its own label has
     the same total weight. If several labels have the largest weight, it takes the largest of them
-    if its salt is 2^15, and else the one with the largest hash of label and salt.
+    if its salt is 2^15, otherwise the one with the largest hash of label and salt.
     """
 
     W: Any

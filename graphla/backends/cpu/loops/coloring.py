@@ -2,8 +2,8 @@
 
 Several threads may color vertices at the same time. Each takes the next vertices in the order. If
 an earlier neighbor of a vertex has no color yet, another thread is about to color that neighbor,
-and the thread waits for it. The first vertex without a color never waits, so no thread waits
-forever, and the result is that of one thread.
+and the thread waits for it. The first vertex in the order without a color never waits, so no thread
+waits forever. The result is the same as with one thread.
 """
 
 import numpy as np
@@ -25,10 +25,10 @@ def color(indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop
 
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
     the color of v, or 0 if v has no color yet. If several threads run, the upper half is the
-    position of v in the order. Each thread has a section of `width` elements of `kept_marks`,
-    four more than the longest row of the matrix has entries. Element c is set to a stamp of v if c
-    is the color of an earlier neighbor; element 0, if an earlier neighbor has no color yet; and the
-    last element, if there is a later neighbor. Initially all elements are 0.
+    position of v in the order. Each thread has a section of `width` elements of `kept_marks`, where
+    `width` is the length of the longest row plus 4. Element c is set to a stamp of v if c is the
+    color of an earlier neighbor. Element 0 is set if an earlier neighbor has no color yet, and the
+    last element if there is a later neighbor. Initially all elements are 0.
     """
     size, base, unused = order.size, np.uint64(thread * width), np.uint64(width - 1)
     while True:

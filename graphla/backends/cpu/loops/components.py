@@ -7,9 +7,9 @@ are in one large tree. Last, the trees at the ends of all other edges are joined
 rows of the vertices in this tree: an edge from such a row to a vertex outside the tree is also in
 the row of that vertex.
 
-Several threads may join trees at the same time. They use an atomic operation to attach a root, and
-none to move a vertex that is not a root: two threads that move the same vertex away from the same
-parent both go on to join that parent, so that no edge is lost (L. Dhulipala, C. Hong and J. Shun,
+Several threads may join trees at the same time. They attach a root by an atomic operation. Moving a
+vertex that is not a root needs none: if two threads move the same vertex away from the same parent,
+both continue with joining that parent, so no edge is lost (L. Dhulipala, C. Hong and J. Shun,
 *ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms*, 2020).
 """
 
@@ -29,7 +29,7 @@ HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and its transpose or the same matrix."""
+    """A matrix in CSR, and either its transpose or the same matrix."""
 
     indptr: Any
     indices: Any
@@ -106,7 +106,7 @@ def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whol
             if kept_parent[v] == whole:
                 continue
             p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
-            if p < end and np.uint64(indices[p]) > v:  # then HOOK did not use the first edge
+            if p < end and np.uint64(indices[p]) > v:  # then HOOK has not used the first edge
                 join(kept_parent, np.int32(v), indices[p])
             for q in range(p + TWO, end):
                 join(kept_parent, np.int32(v), indices[q])

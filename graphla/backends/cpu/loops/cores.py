@@ -45,7 +45,7 @@ FINISHED, STOPPED = range(2)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and another one or the same."""
+    """A matrix in CSR, and a second one, which may be the same."""
 
     indptr: Any
     indices: Any
@@ -58,8 +58,8 @@ class Work(NamedTuple):
     """The state of the vertices."""
 
     degrees: Any  # the remaining degrees; at the end the core numbers
-    # Two halves, which take turns: the vertices that may remain. The first half lists all vertices
-    # at first.
+    # The vertices that may remain, in two halves that are used alternately. Initially the first
+    # half lists all vertices.
     left: Any
     queue: Any  # one element more than there are vertices
     state: Any
@@ -82,7 +82,7 @@ def divide(vertices, degrees, core, out_queue, size, out_left, kept, begin, end)
 
 
 def decrement(indices, degrees, out_queue, core, size, begin, end):
-    """Decrement the degrees of indices[begin:end] that are more than `core`.
+    """Decrement the degrees of indices[begin:end] that exceed `core`.
 
     Neighbors whose degree becomes `core` join the queue. Return its new size.
     """
@@ -163,7 +163,7 @@ def take_chunks(rows: Rows, work: Work):
         chunk = state[CHUNK]
         begin = fetch_add(state, np.uint64(CURSOR), chunk)
         end = state[END]
-        # Until the chunk is done, the step cannot end, and so nothing below changes.
+        # The step cannot end before this chunk is done, so the values read below do not change.
         if begin >= end or begin // PLACE != end // PLACE or work.stop[0]:
             return
         end = min(begin + chunk, end) % PLACE
@@ -176,7 +176,7 @@ def take_chunks(rows: Rows, work: Work):
 
 
 def share(rows: Rows, work: Work, action, core, half, head, count, step):
-    """Run a step of `count` vertices, and let the other threads take part.
+    """Run a step of `count` vertices together with the other threads.
 
     The step scans the vertices that may remain, or removes queue[head : head + count].
     """

@@ -41,7 +41,7 @@ class Trees(NamedTuple):
     parents: Any
     best: Any  # for each root, the word of the first edge that leaves its tree, or NONE
     # For each root, the weight of best(root). While several threads run, it may be the weight of an
-    # edge that was in best(root) earlier in this round, but never a weight that comes first.
+    # earlier best(root) of this round, which does not come before the present one.
     weights: Any
     bounds: Any  # the weight that comes last of all weights, and the last of the light weights
 

@@ -1,10 +1,10 @@
 """Merge the two communities whose union raises the modularity the most, again and again.
 
-This is the method of A. Clauset, M. Newman and C. Moore (2004). Each community has a row: the
-neighboring communities in ascending order, with the gain of a merger with each. `best` has the
-position of the largest gain in each row, the first one if several are equal, and -1 for an empty
-row. `tree` is a binary tree over the rows; each node has the row with the largest gain below it,
-the first one if several are equal.
+This is the method of A. Clauset, M. Newman and C. Moore (2004). Each community has a row: its
+neighboring communities in ascending order, with the gain of a merger with each of them. `best`
+holds the position of the largest gain in each row, and -1 for an empty row. `tree` is a binary tree
+over the rows; each node holds the row with the largest gain below it. Of equal gains, the first one
+counts.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ def find_best(rows, v):
 
 
 def is_better(rows, u, v):
-    """Return whether the largest gain of row u comes before that of row v; -1 is no row."""
+    """Return whether the largest gain of row u comes before that of row v; -1 means no row."""
     if v < 0 or rows.best[v] < 0:
         return u >= 0 and rows.best[u] >= 0
     if u < 0 or rows.best[u] < 0:
@@ -56,7 +56,7 @@ def climb(rows, v):
 
 
 def find_place(rows, v, column):
-    """Return the position of a column in row v, or where it would be."""
+    """Return the position of a column in row v, or the position where it would be inserted."""
     low, high = rows.starts[v], rows.starts[v] + rows.counts[v]
     while low < high:
         middle = (low + high) // 2
@@ -68,7 +68,7 @@ def find_place(rows, v, column):
 
 
 def replace(rows, w, old, new, gain, has_old, has_new):
-    """Remove the column `old` of row w, if it has it, and set the gain of the column `new`.
+    """Remove the column `old` from row w if the row has it, and set the gain of the column `new`.
 
     Return whether the largest gain of the row changes.
     """

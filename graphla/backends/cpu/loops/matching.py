@@ -1,10 +1,10 @@
 """Maximal matching, heaviest edges first, by proposals.
 
 Each vertex proposes to the neighbor on its best edge. A vertex keeps the best proposal that it gets
-as its suitor. A vertex whose proposal is refused or replaced proposes to the neighbor on its next
-best edge. In the end, each vertex is the suitor of its own suitor, and the matching is that of the
-greedy loop over all edges from the best to the worst, whatever the order of the proposals (F. Manne
-and M. Halappanavar, *New Effective Multithreaded Matching Algorithms*, 2014).
+as its suitor. A vertex whose proposal is rejected or replaced proposes to the neighbor on its next
+best edge. In the end, each vertex is the suitor of its own suitor. For any order of the proposals,
+the matching is the one that a greedy loop over all edges finds, from the best edge to the worst (F.
+Manne and M. Halappanavar, *New Effective Multithreaded Matching Algorithms*, 2014).
 
 Edges are compared by weight, then by their hash, and then by their ends.
 """
@@ -36,9 +36,9 @@ class Suitors(NamedTuple):
 
     suitors: Any  # the vertex whose proposal each vertex keeps, or NONE
     places: Any  # the position in the matrix of the last proposal of each vertex, if `step` is 1
-    # The hash of the edge between each vertex and its suitor or, if `step` is 1, its weight. If
-    # there is no suitor, it is 0 or the lowest weight. While several threads run, it may be that of
-    # an earlier suitor.
+    # For each vertex, the hash (if `step` is 0) or the weight (if `step` is 1) of the edge to its
+    # suitor. Without a suitor, it is 0 or the lowest weight. While several threads run, it may
+    # belong to an earlier suitor.
     hashes: Any
     weights: Any
 
@@ -74,7 +74,8 @@ def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
         drawn = mix(links.words[np.uint64(v)] + links.words[np.uint64(x)])
         if is_better(value, number, u, v, other, drawn, x, v):
             return x
-        # Another thread may have replaced x, which then changed its place before it was read here.
+        # Another thread may have replaced the suitor x. Then x may have changed its place before
+        # this thread read it.
         if not IS_SHARED or kept.suitors[np.uint64(v)] == x:
             return np.int64(u)
 
@@ -82,7 +83,7 @@ def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
 def propose(links: Links, kept: Suitors, u):
     """Propose to the best neighbor of u that prefers u to its suitor.
 
-    Return the vertex that must propose next: the suitor that u replaced, u again if another thread
+    Return the vertex that must propose next: the suitor that u replaced, u itself if another thread
     was faster, or NONE.
     """
     indptr, indices, values, words, step = links

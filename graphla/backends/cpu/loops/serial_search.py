@@ -15,7 +15,7 @@ def breadth_first(
 
     The levels of these sources are 0 and those of all other vertices -1. Each source is its own
     parent. `out_order` receives the vertices in the order of discovery. `limit` is the maximum
-    level, and -1 sets no bound. The search ends when it discovers `target`, if that is not -1.
+    level, and -1 sets no bound. If `target` is not -1, the search ends when it discovers `target`.
     Return the number of discovered vertices.
     """
     t = 0
@@ -111,10 +111,10 @@ def find_cycle(
     """Search depth-first from each root until an entry leads back to a vertex on the path.
 
     a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
-    same number. The search does not go back along the edge by which it came. All colors are 0 at
-    first. They become 1 on the path, and 2 when the search leaves a vertex. kept_entries[v] is the
-    entry that led to v. Return the number of vertices on `kept_path`, whose last vertex has the
-    entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    same number. The search does not return along the edge by which it reached a vertex. All colors
+    are 0 at first. They become 1 on the path, and 2 when the search leaves a vertex.
+    kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`, whose
+    last vertex has the entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
     """
     turns = 0
     for root in a_roots:
@@ -183,7 +183,7 @@ def insert(kept_keys, kept_heap, base, size, mark, v):
 
 
 def remove_first(kept_keys, kept_heap, base, size):
-    """Move the first element of a heap with size + 1 elements to its end, behind the others."""
+    """Move the first element of a heap with size + 1 elements behind the other elements."""
     swap(kept_keys, kept_heap, base, base + size)
     i, j = 0, 1
     while j < size:
@@ -211,10 +211,10 @@ def nearest_first(
 ):
     """Run Dijkstra's algorithm from the first `count` vertices in `out_order`.
 
-    `out_order` receives the vertices in the order of their lengths; equal lengths are ordered by
-    the time when they were found. Each source is its own parent and has length 0. The parents of
-    all other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. The search ends
-    when the length of `target` is final, if that is not -1. Return the number of final lengths.
+    `out_order` receives the vertices in the order of their lengths; equal lengths are in the order
+    in which they were found. Each source is its own parent and has length 0. The parents of all
+    other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If `target` is not -1,
+    the search ends when its length is final. Return the number of final lengths.
 
     Element i of the heap consists of a length `kept_keys[i]`, a number `kept_heap[2 * i]` that
     increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
