@@ -106,7 +106,7 @@ def maximum_flow(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         InvalidValue: If source and target are the same, or a capacity is negative or NaN.
-        OverflowError: If integer capacities add up to 2^61 or more.
+        OverflowError: If integer capacities are so large that the flow may reach 2^60.
         UnboundedFlow: If edges of infinite capacity lead from the source to the target.
 
     Examples:
@@ -165,7 +165,7 @@ def minimum_cut(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         InvalidValue: If source and target are the same, or a capacity is negative or NaN.
-        OverflowError: If integer capacities add up to 2^61 or more.
+        OverflowError: If integer capacities are so large that the flow may reach 2^60.
         UnboundedFlow: If edges of infinite capacity lead from the source to the target.
 
     Examples:
