@@ -443,9 +443,9 @@ FUNCTIONS: dict[str, Function] = {
     ),
     # --- relabeling -----------------------------------------------------------------------------
     "convert_node_labels_to_integers": Function(
-        "relabeling.convert_node_labels_to_integers", "local"
+        "relabeling.convert_node_labels_to_integers", "local", "own_class"
     ),
-    "ego_graph": Function("relabeling.ego_graph", "local"),
+    "ego_graph": Function("relabeling.ego_graph", "local", "own_class"),
     "is_negatively_weighted": Function("relabeling.is_negatively_weighted", "local"),
     "relabel_nodes": Function("relabeling.relabel_nodes", "local", "relabel_nodes"),
     "to_dict_of_lists": Function("relabeling.to_dict_of_lists", "local"),

@@ -246,7 +246,7 @@ def measure_alone(name: str, m: int, device: str) -> dict[str, Any]:
 def show(row: dict[str, Any]) -> None:
     """Print one row of the table."""
     plain, ours = row.get("networkx"), row["graphla"]
-    text = "" if "networkx" not in row else "> 60 s" if plain is None else f"{plain:.4f}"
+    text = "" if "networkx" not in row else f"> {LIMIT:.0f} s" if plain is None else f"{plain:.4f}"
     ratio = "" if "networkx" not in row else f"{(LIMIT if plain is None else plain) / ours:.1f}"
     rest = "".join(
         f"{row.get(key, float('nan')):>9.4f}" for key in ("convert", "graphla", "objects")

@@ -16,6 +16,9 @@ from graphla.sparse import Matrix, Vector
 from graphla.traversal.closure import solve
 from semirings.semiring import max_plus
 
+WIDE = 2**63
+"""Lengths of paths are less than this if the weights are integers."""
+
 
 @graph_algorithm(lengths="weight")
 def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
@@ -43,6 +46,7 @@ def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
             `cycle` lists the vertices of one cycle.
         InvalidValue: If a weight is NaN, or if weights are used and A is a Graph whose parallel
             edges were summed.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -88,6 +92,7 @@ def dag_longest_path_length(A: Matrix, weight: bool | str | None = True) -> floa
             `cycle` lists the vertices of one cycle.
         InvalidValue: If a weight is NaN, or if weights are used and A is a Graph whose parallel
             edges were summed.
+        OverflowError: If a length does not fit in INT64.
 
     Examples:
         >>> from graphla import Matrix
@@ -113,7 +118,13 @@ def find_longest_paths(A: Matrix, weight: bool | str | None) -> tuple[np.ndarray
         d, p = solve(Vector.from_dense(np.zeros(n, kind)), W, max_plus[dtype], parents=True)
         return d.to_dense(), p.to_dense()
     indptr, columns, values = W.to_csr(copy=False)
-    return find_longest_in_order(indptr, columns, values.astype(kind, copy=False), order)
+    values = values.astype(kind, copy=False)
+    if kind is np.int64 and values.size and int(values.max()) * n >= WIDE:
+        # The sums are rounded, so that a length just below 2^63 is rejected as well.
+        lengths, _ = find_longest_in_order(indptr, columns, values.astype(np.float64), order)
+        if lengths.max() >= WIDE:
+            raise OverflowError("A has a path whose length INT64 does not hold")
+    return find_longest_in_order(indptr, columns, values, order)
 
 
 def find_longest_in_order(

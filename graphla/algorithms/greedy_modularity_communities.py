@@ -71,8 +71,8 @@ def greedy_modularity_communities(
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square.
-        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, or if
-            another argument is out of range.
+        InvalidValue: If a weight is negative or NaN, if the sum of the weights is not finite, if
+            `directed` is False but A is not symmetric, or if another argument is out of range.
 
     Examples:
         >>> from graphla import Matrix, binary
@@ -105,6 +105,8 @@ def mergers(
     A: Matrix, weight: bool, resolution: float, fewest: int, most: int, *, directed: bool
 ) -> np.ndarray:
     """Return the mergers (u, v) in order: community u joins community v. A is on the CPU."""
+    if not directed:
+        validation.symmetric(A)
     if weight:
         validation.nonnegative(A)
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
@@ -129,6 +131,9 @@ def mergers(
         links = binary.plus(links | links.T).new()
     indptr, v, weights = links.to_csr(copy=False)
     u = np.arange(n).repeat(np.diff(indptr))
+    if not directed and (np.sort(v.astype(np.int64) * n + u) != u * n + v).any():
+        # The loop looks for the entry (v, u) of each entry (u, v).
+        raise InvalidValue("A was made with symmetric=True, but is not symmetric")
     gains = share * weights - resolution * (out[u] * into[v] + into[u] * out[v])
     D = Matrix.from_csr(indptr, v, gains, ncols=n, copy=False)
     sums = Vector.from_dense(out), Vector.from_dense(into)

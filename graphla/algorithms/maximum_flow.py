@@ -19,6 +19,7 @@ from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.algorithms.reachable import reachable
 from graphla.algorithms.widest import widest_path
+from graphla.graph.cached_properties import extent
 from graphla.graph.labels import vertex_name
 from graphla.operations.accelerate import Augmentation, accelerated
 from graphla.sparse import Matrix, Vector
@@ -105,7 +106,7 @@ def maximum_flow(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         InvalidValue: If source and target are the same, or a capacity is negative or NaN.
-        OverflowError: If integer capacities add up to 2^61 or more.
+        OverflowError: If integer capacities are so large that the flow may reach 2^60.
         UnboundedFlow: If edges of infinite capacity lead from the source to the target.
 
     Examples:
@@ -164,7 +165,7 @@ def minimum_cut(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         InvalidValue: If source and target are the same, or a capacity is negative or NaN.
-        OverflowError: If integer capacities add up to 2^61 or more.
+        OverflowError: If integer capacities are so large that the flow may reach 2^60.
         UnboundedFlow: If edges of infinite capacity lead from the source to the target.
 
     Examples:
@@ -222,12 +223,19 @@ def _capacities(A: Matrix, weight: bool | str | None) -> Matrix:
     if not validation.weighs("weight", weight):
         return unary.one["INT64"](A).new()
     validation.nonnegative(A)
+    if A.dtype == "UINT64" and A.nvals and extent(A)[1] >= WIDE:
+        raise OverflowError(f"A has capacity {extent(A)[1]}, but only less than 2^61 fits")
     return A.dup("FP64" if validation.is_floating(A) else "INT64")
 
 
 def _solve(W: Matrix, source: int, target: int) -> _Residual:
     """Return the residual network of a maximum flow for the capacities W."""
-    W, total = _replace_infinite(select.offdiag(W).new(), source, target)
+    W = select.offdiag(W).new()
+    sums = [x.new().dup("FP64").reduce(monoid.plus).get(0.0) for x in (W[source, :], W[:, target])]
+    if 2 * min(sums) + 1 < WIDE:
+        # No flow exceeds these sums. Far larger capacities would round the flows of their arcs.
+        W = binary.min(W, W.dtype.np_type.type(2 * min(sums) + 1)).new()
+    W, total = _replace_infinite(W, source, target)
     if not validation.is_floating(W) and total >= WIDE:
         raise OverflowError(
             f"A has capacities that add up to {total:.3g}, but the sum must be below 2^61"

@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import networkx as nx
+
 ACCEPT_ITERATORS = ("is_partition", "modularity")
 """Functions that never reject a call after they have consumed an iterator."""
+
+
+_CLASSES = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 def argument(
@@ -141,7 +146,7 @@ def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None
 
 
 def relabel_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `copy=False`, which would change the graph.
+    """Reject a subclass, and `copy=False`, which would change the graph.
 
     Args:
         args: the positional arguments.
@@ -152,6 +157,22 @@ def relabel_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """
     if not argument(args, kwargs, 2, "copy", True):
         return "copy is false, but graphla does not change a graph"
+    return own_class(args, kwargs)
+
+
+def own_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a graph of a subclass, because the result would be of the same subclass.
+
+    Args:
+        args: the positional arguments.
+        kwargs: the keyword arguments.
+
+    Returns:
+        The reason, or None.
+    """
+    kind = type(_graph(args, kwargs))
+    if issubclass(kind, nx.Graph) and kind not in _CLASSES:
+        return f"the graph is a {kind.__name__}, but graphla builds NetworkX's own graphs only"
     return None
 
 

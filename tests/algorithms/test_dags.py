@@ -20,6 +20,7 @@ from graphla.algorithms import (
     descendants,
     find_cycle,
     is_directed_acyclic_graph,
+    lowest_common_ancestors,
     topological_generations,
     topological_sort,
     transitive_reduction,
@@ -199,3 +200,31 @@ def test_the_transitive_reduction_matches_networkx(graph):
     expected = nx.transitive_reduction(graph.networkx()).edges
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == set(expected)
     assert values.tolist() == [A[i, j].value for i, j in zip(rows, columns, strict=True)]
+
+
+def test_a_longest_path_that_int64_does_not_hold_raises_an_error():
+    A = gl.Matrix.from_coo([0, 1, 0], [1, 2, 2], [2**62, 2**62, 5], nrows=3, ncols=3)
+    for find in (dag_longest_path, dag_longest_path_length):
+        with pytest.raises(OverflowError, match="INT64 does not hold"):
+            find(A)
+    assert dag_longest_path_length(gl.select.offdiag(A.select("<", 2**62).new())) == 5
+    B = gl.Matrix.from_coo([0, 1], [1, 2], [2**62, 2**62 - 2**12], nrows=3, ncols=3)
+    assert dag_longest_path_length(B) == 2**63 - 2**12
+
+
+@few
+@given(dags(), st.data())
+def test_a_lowest_common_ancestor_has_no_common_ancestor_below_it(graph, data):
+    nx = pytest.importorskip("networkx")
+    A, G, n = graph.matrix(), graph.networkx(), graph.n
+    ends = st.integers(0, n - 1)
+    pairs = data.draw(st.lists(st.tuples(ends, ends), max_size=4)) if n else []
+    every = [(i, j) for i in range(n) for j in range(i, n)]
+    above = {v: nx.ancestors(G, v) | {v} for v in G}
+    for asked, given_pairs in ((pairs, pairs), (every, None)):
+        found = lowest_common_ancestors(A, given_pairs)
+        assert len(found) == len(asked)
+        for (u, v), w in zip(asked, found.tolist(), strict=True):
+            common = above[u] & above[v]
+            assert w in common if common else w == -1
+            assert not any(w in above[x] for x in common - {w})

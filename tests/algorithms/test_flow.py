@@ -152,3 +152,21 @@ def test_a_maximum_matching_rejects_edges_within_one_side():
     assert hopcroft_karp_matching(path, ["b"]).to_dict()["b"] in ("a", "c")
     with pytest.raises(InvalidValue, match="within one side"):
         hopcroft_karp_matching(path, ["a", "b"])
+
+
+def test_capacities_far_above_the_flow_do_not_change_it():
+    for dtype in ("FP64", "INT64"):
+        big = 2**62 if dtype == "INT64" else 2.0**63
+        A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 3], [big, big, 1, 2], dtype, nrows=4)
+        A.resize(4, 4)
+        value, flow = maximum_flow(A, 0, 3)
+        assert value == 1
+        assert flow.to_dict() == {(0, 1): 1, (1, 0): 0, (1, 2): 1, (2, 3): 1}
+        assert minimum_cut(A, 0, 3).source_side.to_dict() == {0: True, 1: True}
+
+
+def test_capacities_that_int64_does_not_hold_are_rejected():
+    A = gl.Matrix.from_coo([0], [1], 2**63, "UINT64", nrows=2, ncols=2)
+    for find in (maximum_flow, minimum_cut):
+        with pytest.raises(OverflowError, match="A has capacity 9223372036854775808"):
+            find(A, 0, 1)

@@ -65,3 +65,12 @@ def test_wrong_arguments_are_rejected(arguments, message):
     A = gl.Matrix.from_coo([0, 1], [1, 0], [-1, -1])
     with pytest.raises(gl.exceptions.InvalidValue, match=message):
         greedy_modularity_communities(A, **arguments)
+
+
+def test_a_matrix_that_is_not_symmetric_is_rejected_if_it_counts_as_undirected():
+    A = gl.generators.uniform(30, 80, seed=1, symmetric=False)
+    claimed = gl.Matrix.from_csr(*A.to_csr(), ncols=30, symmetric=True)
+    with pytest.raises(gl.exceptions.InvalidValue, match="but none"):
+        greedy_modularity_communities(A, directed=False)
+    with pytest.raises(gl.exceptions.InvalidValue, match="symmetric=True, but is not"):
+        greedy_modularity_communities(claimed)

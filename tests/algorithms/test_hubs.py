@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import graphla as gl
 from graphla.algorithms import (
@@ -12,6 +13,7 @@ from graphla.algorithms import (
     transitive_reduction,
 )
 
+pytestmark = pytest.mark.cpu
 LEAVES = 50_000
 
 

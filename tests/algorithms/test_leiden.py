@@ -148,3 +148,15 @@ def test_negative_weights_are_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [-1, -1])
     with pytest.raises(gl.exceptions.InvalidValue, match="A has weight -1 on edge"):
         leiden(A)
+
+
+def test_moves_end_even_if_the_user_said_wrongly_that_a_matrix_is_symmetric():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        n = int(rng.integers(2, 60))
+        places = np.unique(rng.integers(0, n * n, 4 * n))
+        indptr = np.searchsorted(places // n, np.arange(n + 1))
+        values = rng.integers(1, 9, places.size).astype(float)
+        A = gl.Matrix.from_csr(indptr, places % n, values, ncols=n, symmetric=True)
+        for find in (leiden, gl.algorithms.louvain):
+            assert find(A, seed=3).nvals == n

@@ -58,3 +58,15 @@ def test_a_graph_is_not_relabeled_in_place():
     G, relabel = nx.path_graph(3), cast("Any", nx.relabel_nodes)
     with pytest.raises(NotImplementedError):
         relabel(G, {0: "a"}, copy=False, backend="graphla")
+
+
+def test_a_graph_of_a_subclass_is_left_to_networkx():
+    class Roads(nx.Graph):
+        pass
+
+    G: Any = Roads([(5, 7)])
+    for function in (nx.convert_node_labels_to_integers, nx.ego_graph):
+        with pytest.raises(NotImplementedError):
+            function(G, 5, backend="graphla")
+    with pytest.raises(NotImplementedError):
+        cast("Any", nx.relabel_nodes)(G, {5: 6}, backend="graphla")

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 BATCH = 1023
 STILL, MOVING = 0, 1
+TURNS = 1000
 
 
 class Links(NamedTuple):
@@ -293,6 +294,8 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     """Move the vertices of the queue one by one, until the queue is empty.
 
     The queue contains `size` vertices at first. The neighbors of a moved vertex are appended to it.
+    The moves also end after TURNS visits per vertex, because they need not end by themselves if the
+    user said wrongly that the matrix is symmetric.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
@@ -300,7 +303,7 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     while True:
         if turns & BATCH == 0 and kept_stop[0]:
             return MOVING
-        if not size:
+        if not size or turns > TURNS * n:
             return STILL
         turns += 1
         v = queue[head]
