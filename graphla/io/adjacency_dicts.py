@@ -207,6 +207,25 @@ def read_adjacency(G: Any) -> AdjacencyDicts:
     return AdjacencyDicts(kept, numbers, indptr, columns, directed, multigraph, adjacency)
 
 
+def read_predecessors(entries: AdjacencyDicts, predecessors: Mapping[Any, Any]) -> Any:
+    """Read the predecessors of each node of a directed graph in dict order.
+
+    Args:
+        entries: the entries of the graph.
+        predecessors: the dictionary of predecessors, which may have changed after the entries were
+            read.
+
+    Returns:
+        (indptr, columns) as in `AdjacencyDicts`, or None if the nodes have changed.
+    """
+    nodes, rows = list(entries.nodes), predecessors.values()
+    if list(predecessors) != nodes:
+        return None
+    indptr = np.zeros(len(nodes) + 1, entries.indptr.dtype)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(nodes)), out=indptr[1:])
+    return indptr, _columns(nodes, entries.numbers, rows, int(indptr[-1]))
+
+
 def _columns(
     nodes: list[Any], numbers: dict[Any, int] | None, rows: Iterable[Any], m: int
 ) -> np.ndarray:

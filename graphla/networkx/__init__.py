@@ -109,7 +109,7 @@ class Backend:
                 returned reason; otherwise the two have the same effect.
         """
         rule = FUNCTIONS[name].rule
-        reason = rules.iterators(name, args, kwargs)
+        reason = rules.always(name, args, kwargs)
         if reason is None and rule:
             reason = getattr(rules, rule)(args, kwargs)
         if reason is None:

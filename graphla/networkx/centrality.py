@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from networkx.utils import PythonRandomInterface, PythonRandomViaNumpyBits
 
 from graphla import algorithms
 from graphla.algorithms.betweenness import sum_dependencies
@@ -339,6 +340,8 @@ def _from_sample(
         return compute(None)
     if not 1 <= k <= len(G):
         raise NotImplementedError(f"k is {k}, but graphla samples from 1 to {len(G)} nodes")
+    if isinstance(seed, PythonRandomInterface | PythonRandomViaNumpyBits):
+        raise NotImplementedError("the seed is a generator of NumPy")
     state = seed.getstate()
     try:
         return compute(seed.sample(range(len(G)), k))

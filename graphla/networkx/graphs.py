@@ -12,7 +12,13 @@ import numpy as np
 from graphla.formats import Csr
 from graphla.graph import Graph
 from graphla.graph.labels import Labels
-from graphla.io.adjacency_dicts import AdjacencyDicts, as_numbers, fill_adjacency, read_adjacency
+from graphla.io.adjacency_dicts import (
+    AdjacencyDicts,
+    as_numbers,
+    fill_adjacency,
+    has_plain_dicts,
+    read_adjacency,
+)
 from graphla.io.entries import by_rows, held_once
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
@@ -54,6 +60,7 @@ class NetworkXGraph(Graph):
         "_weighted",
         "graph",
         "source_nodes",
+        "source_predecessors",
     )
 
     def __init__(
@@ -76,6 +83,8 @@ class NetworkXGraph(Graph):
         # The attribute dict of each node of the NetworkX graph. Some of NetworkX's functions keep
         # all node attributes in their result without asking the backend to preserve them.
         self.source_nodes: Mapping[Any, dict[Any, Any]] | None = None
+        # The predecessors in the converted graph, whose order the entries do not determine.
+        self.source_predecessors: Mapping[Any, Any] | None = None
         self._searches: dict[Any, Any] = {}  # see `searches.neighbors_of`
         wide = np.int32 if entries.columns.size < 1 << 31 else np.int64
         pattern = entries.indptr.astype(wide), entries.sort(entries.columns)
@@ -323,6 +332,8 @@ def convert(
         ]
     made = NetworkXGraph(entries, attributes, data, nodes, dict(G.graph), device)
     made.source_nodes = G._node
+    if entries.directed and has_plain_dicts(G):
+        made.source_predecessors = G._pred
     return made
 
 

@@ -86,7 +86,7 @@ def cn_soundarajan_hopcroft(
 ) -> Predictions:
     """Implement `networkx.cn_soundarajan_hopcroft`."""
     return _predict_in_communities(
-        G, ebunch, community, lambda both, within, _: both + within, None
+        G, ebunch, community, lambda both, within, _: (both + within).astype(np.int64), None
     )
 
 

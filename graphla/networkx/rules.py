@@ -37,8 +37,8 @@ def argument(
     return args[position] if len(args) > position else kwargs.get(name, default)
 
 
-def iterators(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject an iterator, which a call that is rejected after the conversion would have consumed.
+def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject NaN, and an iterator, which a call that is rejected later would have consumed.
 
     Args:
         name: the name of the function.
@@ -48,10 +48,11 @@ def iterators(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str |
     Returns:
         The reason, or None.
     """
-    if name not in ACCEPT_ITERATORS:
-        for each in (*args, *kwargs.values()):
-            if isinstance(each, Iterator):
-                return "an argument is an iterator, but graphla needs a collection"
+    for each in (*args, *kwargs.values()):
+        if isinstance(each, Iterator) and name not in ACCEPT_ITERATORS:
+            return "an argument is an iterator, but graphla needs a collection"
+        if isinstance(each, float) and each != each:
+            return "an argument is NaN"
     return None
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.io.adjacency_dicts import as_numbers
+from graphla.io.adjacency_dicts import as_numbers, read_predecessors
 from graphla.networkx.graphs import (
     NetworkXGraph,
     entry_data,
@@ -148,7 +148,7 @@ class Neighbors:
             self._check(self.values, bellman_ford)
         if self.reverse:
             back = transpose_rows(self.indptr, self.columns, self.values)
-            self.indptr, self.columns, self.values = back
+            self.indptr, self.columns, self.values = _in_dict_order(G, *back)
         self._both_ways: Any = None
 
     @property
@@ -403,6 +403,28 @@ def transpose_rows(
     counts = np.bincount(columns, minlength=n)
     back = np.concatenate(([0], np.cumsum(counts))).astype(indptr.dtype)
     return back, rows[order], None if values is None else values[order]
+
+
+def _in_dict_order(
+    G: Graph, indptr: np.ndarray, columns: np.ndarray, values: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return what `transpose_rows` returns, in NetworkX's order of predecessors if G knows it.
+
+    G does not know it if it is a Graph of the user or a view, or if the graph has changed since it
+    was converted.
+    """
+    wanted = None
+    if isinstance(G, NetworkXGraph) and G.source_predecessors is not None:
+        wanted = read_predecessors(G._entries, G.source_predecessors)
+    if wanted is None or not np.array_equal(wanted[0], indptr):
+        return indptr, columns, values
+    n, counts = len(G), np.diff(indptr)
+    rows = np.repeat(np.arange(n), counts) * n
+    keys, wanted_keys = rows + columns, rows + wanted[1]
+    places = np.searchsorted(keys, wanted_keys)
+    if places.size and not np.array_equal(keys[np.minimum(places, keys.size - 1)], wanted_keys):
+        return indptr, columns, values
+    return indptr, columns[places], None if values is None else values[places]
 
 
 def _values_in_order(G: Graph, W: Graph) -> np.ndarray:

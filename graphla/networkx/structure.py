@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from networkx.utils import PythonRandomInterface
 
 from graphla import algorithms
 from graphla.algorithms.coloring import color_in_order
@@ -225,6 +226,8 @@ def s_metric(G: Graph) -> float:
 def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
     """Implement `networkx.maximal_independent_set`."""
     refuse_loops(G, "maximal_independent_set")
+    if isinstance(seed, PythonRandomInterface):
+        raise NotImplementedError("the seed is a generator of NumPy")
     chosen: list[Any] = list(dict.fromkeys(nodes)) if nodes else []
     if not chosen and not len(G):
         raise IndexError("Cannot choose from an empty sequence")

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import graphla as gl
@@ -156,6 +157,39 @@ def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
     parts = iter([{0}, {1, 2}])
     assert "text" in reason_of("modularity", G, parts)
     assert list(parts) == [{0}, {1, 2}]
+
+
+def test_scores_that_count_nodes_are_integers() -> None:
+    G = nx.path_graph(4)
+    for v in G:
+        G.nodes[v]["community"] = 1
+    scores = assert_agree("cn_soundarajan_hopcroft", G, [(0, 2), (0, 3)])
+    assert [type(score) for _, _, score in scores] == [int, int]
+
+
+# --- seeds and bounds ---------------------------------------------------------------------------
+
+
+def test_a_generator_of_numpy_as_a_seed_is_rejected_and_not_consumed() -> None:
+    G: Any = nx.path_graph(5)
+    functions: list[tuple[Any, dict[str, int]]] = [
+        (nx.betweenness_centrality, {"k": 2}),
+        (nx.edge_betweenness_centrality, {"k": 2}),
+        (nx.maximal_independent_set, {}),
+    ]
+    for function, options in functions:
+        seed, same = (np.random.RandomState(3) for _ in range(2))
+        with pytest.raises(NotImplementedError) as caught:
+            function(G, seed=seed, backend="graphla", **options)
+        assert "NumPy" in str(caught.value.__cause__)
+        assert seed.randint(1 << 30) == same.randint(1 << 30)
+
+
+def test_a_cutoff_that_is_nan_is_rejected_before_a_generator_is_returned() -> None:
+    G = nx.path_graph(3)
+    for name in ("all_pairs_shortest_path", "all_pairs_dijkstra"):
+        assert "NaN" in reason_of(name, G, cutoff=math.nan)
+    assert "NaN" in reason_of("bfs_edges", G, 0, False, math.nan)
 
 
 # --- graphs of the user -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphla.networkx import backend
 from tests.networkx_backend.agreement import assert_agree, call
 from tests.networkx_backend.drawn import DIRECTED, signed, weighted_graphs, with_nodes
 
@@ -25,6 +26,7 @@ def test_searches_agree(drawn: Any, limit: Any) -> None:
     G, source, _ = drawn
     for name in ("bfs_edges", "bfs_tree"):
         assert_agree(name, G, source, False, limit)
+        assert_agree(name, G, source, True, limit)
     for name in ("bfs_predecessors", "bfs_successors", "dfs_edges", "dfs_tree"):
         assert_agree(name, G, source, limit)
     assert_agree("bfs_successors", G, source, limit, lambda nodes: sorted(nodes, key=str))
@@ -109,3 +111,12 @@ def test_transitive_closures_agree_and_keep_all_data(G: Any, reflexive: Any) -> 
     G.graph["name"] = "closed"
     nx.set_node_attributes(G, dict.fromkeys(G, 3), "size")
     assert_agree("transitive_closure", G, reflexive)
+
+
+def test_backward_searches_of_a_converted_graph_do_not_see_later_changes() -> None:
+    G: Any = nx.DiGraph([(2, 0), (1, 0), (3, 1)])
+    search: Any = nx.bfs_edges
+    for change in (lambda: G.add_edge(0, 3), lambda: G.remove_node(2), lambda: G.add_node("x")):
+        C, expected = backend.convert_from_nx(G), set(G.reverse().edges)
+        change()
+        assert set(search(C, 0, reverse=True)) <= expected
