@@ -592,8 +592,8 @@ def _loops() -> list[Mutant]:
             "matching",
             "a heavier edge does not replace a lighter one",
             "swapped comparison",
-            "if best != NONE and other < value:",
-            "if best != NONE and other > value:",
+            "return value > other_value",
+            "return value < other_value",
             "tests/algorithms/test_sets.py",
         ),
     ]
