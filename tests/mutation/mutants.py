@@ -584,8 +584,8 @@ def _loops() -> list[Mutant]:
             "coloring",
             "a vertex gets the color of a neighbor",
             "off by one",
-            "while kept_marks[least] == stamp:",
-            "while kept_marks[least] > stamp:",
+            "while kept_marks[base + least] == stamp:",
+            "while kept_marks[base + least] > stamp:",
             "tests/algorithms/test_sets.py",
         ),
         one(
