@@ -6,7 +6,7 @@
     python benchmarks/networkx_backend.py --device cuda --alone --edges 10000000
 
 The table has a row for each function and size. `NetworkX` is the time of plain NetworkX, which is
-stopped after LIMIT seconds. `convert` is the time to convert the graph. NetworkX keeps the
+stopped after a limit. `convert` is the time to convert the graph. NetworkX keeps the
 converted graph in a cache, so later calls do not repeat the conversion. `graphla` is the time of
 the call on the converted graph; `objects` is the part of it in which it builds Python objects for
 the result. All are seconds of wall time; each is the minimum of at most ROUNDS calls. With
@@ -158,13 +158,13 @@ def least_time(call: Callable[[], Any]) -> float:
     return best
 
 
-def limited_time(call: Callable[[], Any]) -> float | None:
-    """Return `least_time` of a call in another process, or None if it takes more than LIMIT."""
+def limited_time(call: Callable[[], Any], limit: float) -> float | None:
+    """Return `least_time` of a call in another process, or None if it exceeds the limit."""
     context: Any = multiprocessing.get_context("fork")
     reader, writer = context.Pipe(duplex=False)
     process = context.Process(target=lambda: writer.send(least_time(call)))
     process.start()
-    found = reader.recv() if reader.poll(LIMIT) else None
+    found = reader.recv() if reader.poll(limit) else None
     process.kill()
     process.join()
     return found
@@ -206,12 +206,12 @@ class ObjectClock:
 # --- the tables -----------------------------------------------------------------------------------
 
 
-def measure(name: str, kind: str, m: int, clock: ObjectClock) -> dict[str, Any]:
+def measure(name: str, kind: str, m: int, clock: ObjectClock, limit: float) -> dict[str, Any]:
     """Measure one function on one graph."""
     G = make_graph(kind, m)
     args, kwargs = arguments(name, G)
     dispatched = backends._registered_algorithms[name].__wrapped__
-    plain = limited_time(lambda: public(name)(*args, backend="networkx", **kwargs))
+    plain = limited_time(lambda: public(name)(*args, backend="networkx", **kwargs), limit)
     options: dict[str, Any] = {"use_cache": False, "mutations": None}
     begin = time.perf_counter()
     there, named = dispatched._convert_arguments("graphla", tuple(args), kwargs, **options)
@@ -224,6 +224,7 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock) -> dict[str, Any]:
     objects = clock.seconds
     ours = least_time(lambda: function(*there, **named))
     row = {"name": name, "kind": kind, "edges": m, "networkx": plain, "convert": convert}
+    row["limit"] = limit
     return row | {"graphla": ours, "objects": min(objects, ours)}
 
 
@@ -245,9 +246,11 @@ def measure_alone(name: str, m: int, device: str) -> dict[str, Any]:
 
 def show(row: dict[str, Any]) -> None:
     """Print one row of the table."""
-    plain, ours = row.get("networkx"), row["graphla"]
-    text = "" if "networkx" not in row else f"> {LIMIT:.0f} s" if plain is None else f"{plain:.4f}"
-    ratio = "" if "networkx" not in row else f"{(LIMIT if plain is None else plain) / ours:.1f}"
+    plain, ours, limit = row.get("networkx"), row["graphla"], row.get("limit", LIMIT)
+    text, ratio = "", ""
+    if "networkx" in row:
+        text = f"> {limit:.0f} s" if plain is None else f"{plain:.4f}"
+        ratio = f"{(limit if plain is None else plain) / ours:.1f}"
     rest = "".join(
         f"{row.get(key, float('nan')):>9.4f}" for key in ("convert", "graphla", "objects")
     )
@@ -302,6 +305,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--only", nargs="*", default=list(FUNCTIONS))
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for NetworkX")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dispatch", action="store_true")
     parser.add_argument("--imports", action="store_true")
@@ -323,7 +327,7 @@ def main() -> None:
                 row = (
                     measure_alone(name, m, options.device)
                     if options.alone
-                    else measure(name, str(kind), m, clock)
+                    else measure(name, str(kind), m, clock, options.limit)
                 )
             except Exception as error:
                 print(f"{name:42} {kind:10} {m:>9} {type(error).__name__}: {str(error)[:60]}")
