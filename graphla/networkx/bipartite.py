@@ -26,7 +26,7 @@ from graphla.networkx.graphs import (
     structure,
     to_networkx,
 )
-from graphla.networkx.selections import degrees, entries, mark, present, refuse_loops
+from graphla.networkx.selections import degrees, entries, mark, number_of_key, refuse_loops
 from graphla.sparse import Matrix
 from graphla.traversal import many
 from semirings.semiring import plus_pair
@@ -180,7 +180,7 @@ def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[An
     if mode not in ("dot", "min", "max"):
         raise nx.NetworkXError("Mode for bipartite clustering must be: dot, min or max")
     listed = list(G.labels) if nodes is None else list(nodes)
-    chosen = np.array([present(G, node) for node in listed], np.int64)
+    chosen = np.array([number_of_key(G, node) for node in listed], np.int64)
     P = by_rows(join_by_neighbors(A, np.unique(chosen), "common"))
     rows, degree = np.repeat(np.arange(len(G)), np.diff(P.indptr)), _neighbor_counts(G)
     d, e = degree[rows], degree[P.columns]
@@ -222,7 +222,7 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
     listed = list(G.labels) if nodes is None else list(nodes)
     degree, chosen = _neighbor_counts(G), np.empty(len(listed), np.int64)
     for place, node in enumerate(listed):
-        chosen[place] = k = present(G, node)
+        chosen[place] = k = number_of_key(G, node)
         if degree[k] < 2:
             raise nx.NetworkXError(
                 "Cannot compute redundancy coefficient for a node that has fewer than two "
@@ -295,7 +295,7 @@ def _project(
 ) -> NetworkXGraph:
     """Return the projection onto the given nodes with their attributes."""
     listed = list(dict.fromkeys(nodes))
-    chosen = np.array([present(B, node) for node in listed], np.int64)
+    chosen = np.array([number_of_key(B, node) for node in listed], np.int64)
     P = join_by_neighbors(structure(B).matrix, np.unique(chosen), measure)
     inside: Matrix = P[:, chosen].new()  # pyright: ignore[reportAssignmentType]
     if inside.nvals < P.nvals:

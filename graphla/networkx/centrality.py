@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import networkx as nx
@@ -24,6 +24,7 @@ from graphla.networkx.graphs import (
     per_node,
     weighted,
 )
+from graphla.networkx.selections import bunch
 from graphla.sparse import Matrix, Vector
 from semirings import monoid
 
@@ -238,26 +239,11 @@ def harmonic_centrality(
     """Implement `networkx.harmonic_centrality`."""
     A = weighted(G, distance).matrix
     _refuse_negative(A, distance)
-    chosen, starts = (None if each is None else bunch(G, each) for each in (nbunch, sources))
+    chosen, starts = (
+        None if each is None else sorted(set(bunch(G, each))) for each in (nbunch, sources)
+    )
     found = algorithms.harmonic(A, chosen, distance is not None, starts)
     return per_node(G, found)
-
-
-def bunch(G: Graph, nodes: Any) -> list[int]:
-    """Return the number of a single node, or the numbers of the nodes in an iterable."""
-    try:
-        single = find(G, nodes)
-    except TypeError:  # not hashable
-        single = None
-    if single is not None:
-        return [single]
-    if not isinstance(nodes, Iterable):
-        raise nx.NetworkXError("nbunch is not a node or a sequence of nodes.")
-    try:
-        numbers = [find(G, node) for node in nodes]
-    except TypeError as error:
-        raise nx.NetworkXError("a node in the sequence nbunch is not hashable") from error
-    return sorted({k for k in numbers if k is not None})
 
 
 # --- betweenness ----------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from graphla.networkx.graphs import (
     nodes_of,
     structure,
 )
-from graphla.networkx.searches import depth_first, neighbors_of, present
+from graphla.networkx.searches import depth_first, neighbors_of, node_number
 from graphla.sparse import Matrix
 
 NULL = "Connectivity is undefined for the null graph."
@@ -49,7 +49,7 @@ def node_connected_component(G: Graph, n: Any) -> set[Any]:
     """Implement `networkx.node_connected_component`."""
     if n not in G:
         raise KeyError(n)
-    return set(neighbors_of(G).search([present(G, n)]).nodes)
+    return set(neighbors_of(G).search([node_number(G, n)]).nodes)
 
 
 def weakly_connected_components(G: Graph) -> Iterator[set[Any]]:
@@ -280,5 +280,5 @@ def _bridges(G: Graph, root: Any) -> tuple[np.ndarray, np.ndarray]:
         chosen &= G._entries.counts == 1
     if root is not None:
         labels = _weak_labels(G)
-        chosen &= labels[rows] == labels[present(G, root)]
+        chosen &= labels[rows] == labels[node_number(G, root)]
     return rows[chosen], columns[chosen]

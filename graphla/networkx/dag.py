@@ -26,7 +26,7 @@ from graphla.networkx.graphs import (
     structure,
     to_networkx,
 )
-from graphla.networkx.searches import Neighbors, neighbors_of, present
+from graphla.networkx.searches import Neighbors, neighbors_of, node_number
 from graphla.sparse import Matrix
 from semirings import binary, unary
 
@@ -123,7 +123,7 @@ def _check_order(G: Graph, order: Any) -> None:
     if not isinstance(order, list | tuple) or set(order) != set(G.labels):
         raise NotImplementedError("topo_order is not a list of all nodes")
     place = np.empty(len(G), np.int64)
-    place[[present(G, node) for node in order]] = np.arange(len(G))
+    place[[node_number(G, node) for node in order]] = np.arange(len(G))
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G)), np.diff(indptr))
     if len(order) != len(G) or (place[rows] >= place[columns]).any():
@@ -149,7 +149,7 @@ def ancestors(G: Graph, source: Any) -> set[Any]:
 
 
 def _find_reached(G: Graph, source: Any, *, reverse: bool) -> set[Any]:
-    tree = neighbors_of(G, reverse=reverse).search([present(G, source)])
+    tree = neighbors_of(G, reverse=reverse).search([node_number(G, source)])
     return set(nodes_of(G, tree.order[1:]))
 
 

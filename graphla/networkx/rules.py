@@ -57,15 +57,7 @@ def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | No
 
 
 def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a callable `weight`.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a callable `weight`."""
     weight = kwargs.get("weight")
     if callable(weight) or any(map(callable, args[1:])):
         return "the weight is a function, but graphla supports only names of edge attributes here"
@@ -73,103 +65,47 @@ def attribute_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | Non
 
 
 def distance(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a callable `distance`.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a callable `distance`."""
     if callable(argument(args, kwargs, 2, "distance")):
         return "the distance is a function, but graphla supports only names of edge attributes here"
     return None
 
 
 def simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a multigraph.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a multigraph."""
     if _graph(args, kwargs).is_multigraph():
         return "the graph is a multigraph, and graphla ignores parallel edges here"
     return None
 
 
 def simple_weight(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a multigraph and a callable `weight`.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a multigraph and a callable `weight`."""
     return simple(args, kwargs) or attribute_weight(args, kwargs)
 
 
 def undirected(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a directed graph."""
     if _graph(args, kwargs).is_directed():
         return "the graph is directed, but graphla supports only undirected graphs here"
     return None
 
 
 def projected_graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `multigraph`.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject `multigraph`."""
     if argument(args, kwargs, 2, "multigraph"):
         return "multigraph is true, but graphla does not build parallel edges here"
     return None
 
 
 def relabel_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a subclass, and `copy=False`, which would change the graph.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a subclass, and `copy=False`, which would change the graph."""
     if not argument(args, kwargs, 2, "copy", True):
         return "copy is false, but graphla does not change a graph"
     return own_class(args, kwargs)
 
 
 def own_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a graph of a subclass, because the result would be of the same subclass.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a graph of a subclass, because the result would be of the same subclass."""
     kind = type(_graph(args, kwargs))
     if issubclass(kind, nx.Graph) and kind not in _CLASSES:
         return f"the graph is a {kind.__name__}, but graphla builds NetworkX's own graphs only"
@@ -177,30 +113,14 @@ def own_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `attr`, which would change the graph.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject `attr`, which would change the graph."""
     if argument(args, kwargs, 2, "attr") is not None:
         return "attr is given, but graphla cannot add attributes to the graph"
     return attribute_weight(args, kwargs)
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph, `interchange`, and the other strategies of NetworkX.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a directed graph, `interchange`, and the other strategies of NetworkX."""
     strategy = argument(args, kwargs, 1, "strategy", "largest_first")
     if strategy not in ("largest_first", "random_sequential"):
         return f"strategy is {strategy!r}, but graphla supports largest_first and random_sequential"
@@ -214,30 +134,14 @@ def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def forceatlas2_layout(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject `store_pos_as`, which would change the graph.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject `store_pos_as`, which would change the graph."""
     if kwargs.get("store_pos_as") is not None:
         return "store_pos_as is given, but graphla cannot add attributes to the graph"
     return None
 
 
 def given_pairs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a missing `ebunch`, which stands for all pairs of nodes.
-
-    Args:
-        args: the positional arguments.
-        kwargs: the keyword arguments.
-
-    Returns:
-        The reason, or None.
-    """
+    """Reject a missing `ebunch`, which stands for all pairs of nodes."""
     if argument(args, kwargs, 1, "ebunch") is None:
         return "ebunch is missing, but graphla needs the pairs of nodes"
     return None

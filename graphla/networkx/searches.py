@@ -206,7 +206,7 @@ class Neighbors:
         lists: list[list[int]] = [[] for _ in range(self.n)]
         for v in reached.tolist():
             chosen = sort_neighbors(iter(columns[bounds[v] : bounds[v + 1]]))
-            lists[v] = [present(self.G, node) for node in chosen]
+            lists[v] = [node_number(self.G, node) for node in chosen]
         self.indptr = np.zeros(self.n + 1, np.int64)
         np.cumsum([len(each) for each in lists], out=self.indptr[1:])
         self.columns = np.array(list(chain.from_iterable(lists)), np.int32)
@@ -506,7 +506,7 @@ def depth_first(
     return order[:count], parents[order[:count]], finished[:count]
 
 
-def present(G: Graph, node: Any) -> int:
+def node_number(G: Graph, node: Any) -> int:
     """Return the number of a node that a traversal starts from.
 
     Args:

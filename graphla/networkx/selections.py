@@ -63,7 +63,7 @@ def is_node(G: Graph, node: Any) -> bool:
     return find(G, node) is not None
 
 
-def present(G: Graph, node: Any) -> int:
+def number_of_key(G: Graph, node: Any) -> int:
     """Return the number of a node.
 
     Args:

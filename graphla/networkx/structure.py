@@ -31,7 +31,7 @@ from graphla.networkx.selections import (
     entries,
     is_node,
     mark,
-    present,
+    number_of_key,
     refuse_loops,
 )
 from graphla.sparse import Matrix, Vector
@@ -161,7 +161,7 @@ def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
 def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
     """Return the values of the given nodes; raise the KeyError of a dict for any other object."""
     listed = list(nodes)
-    chosen = [present(G, node) for node in listed]
+    chosen = [number_of_key(G, node) for node in listed]
     return dict(zip(listed, values[chosen].tolist(), strict=True))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, present
+from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, node_number
 from graphla.sparse import Matrix
 
 
@@ -96,7 +96,7 @@ def _source(G: Graph, node: Any) -> int:
 def _search(
     G: Graph, source: Any, reverse: bool, depth_limit: int | None, sort_neighbors: Any
 ) -> Tree:
-    start = present(G, source)
+    start = node_number(G, source)
     if sort_neighbors is None:
         return neighbors_of(G, reverse=reverse).search([start], cutoff=depth_limit)
     neighbors = Neighbors(G, reverse=reverse)
@@ -180,5 +180,5 @@ def dfs_postorder_nodes(
 def _search_depth_first(
     G: Graph, source: Any, depth_limit: int | None, sort_neighbors: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    roots = range(len(G)) if source is None else [present(G, source)]
+    roots = range(len(G)) if source is None else [node_number(G, source)]
     return depth_first(G, roots, depth_limit, sort_neighbors)
