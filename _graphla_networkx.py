@@ -70,6 +70,14 @@ FUNCTIONS: dict[str, Function] = {
     "square_clustering": Function("clustering.square_clustering", "products"),
     "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
+    # --- colorings ------------------------------------------------------------------------------
+    "greedy_color": Function(
+        "colorings.greedy_color",
+        "linear",
+        "greedy_color",
+        "A function of the user as `strategy` is rejected. Ties between nodes are resolved by node "
+        "order; NetworkX resolves the ties of some strategies by the order of a set.",
+    ),
     # --- communities ----------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
         "communities.asyn_lpa_communities",
@@ -160,6 +168,7 @@ FUNCTIONS: dict[str, Function] = {
     "normalized_cut_size": Function("cuts.normalized_cut_size", "local"),
     "volume": Function("cuts.volume", "local"),
     # --- conversions ----------------------------------------------------------------------------
+    "from_dict_of_lists": Function("conversions.from_dict_of_lists", "build"),
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
     "from_pandas_edgelist": Function(
@@ -462,6 +471,7 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
     "dfs_successors": Function("traversal.dfs_successors", "linear"),
     "dfs_tree": Function("traversal.dfs_tree", "linear"),
+    "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "generic_bfs_edges"),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
@@ -552,12 +562,6 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
-    "greedy_color": Function(
-        "structure.greedy_color",
-        "linear",
-        "greedy_color",
-        "Only the strategies largest_first and random_sequential are supported, not `interchange`.",
-    ),
     "is_dominating_set": Function("structure.is_dominating_set", "linear"),
     "local_efficiency": Function("structure.local_efficiency", "products"),
     "maximal_independent_set": Function(
@@ -569,6 +573,7 @@ FUNCTIONS: dict[str, Function] = {
     "maximal_matching": Function("structure.maximal_matching", "linear"),
     "overall_reciprocity": Function("structure.overall_reciprocity", "linear"),
     "reciprocity": Function("structure.reciprocity", "linear"),
+    "reverse": Function("structure.reverse", "local", "reverse"),
     "rich_club_coefficient": Function(
         "structure.rich_club_coefficient",
         "linear",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import Any
 
 import networkx as nx
@@ -10,11 +11,12 @@ import numpy as np
 from networkx.utils import PythonRandomInterface
 
 from graphla import algorithms
-from graphla.algorithms.coloring import color_in_order
 from graphla.graph import Graph
 from graphla.graph.cached_properties import self_loops
+from graphla.io.adjacency_dicts import AdjacencyDicts
 from graphla.networkx.graphs import (
     NetworkXGraph,
+    edge_ends,
     find,
     neighbor_lists,
     new_graph,
@@ -23,6 +25,7 @@ from graphla.networkx.graphs import (
     structure,
     to_networkx,
     weighted,
+    with_attributes,
 )
 from graphla.networkx.selections import (
     VERSION,
@@ -34,7 +37,7 @@ from graphla.networkx.selections import (
     number_of_key,
     refuse_loops,
 )
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
 
 SCALED_FROM = 3, 5
 """The first version of NetworkX that computes structural holes differently without `nodes`."""
@@ -269,22 +272,49 @@ def is_dominating_set(G: Graph, nbunch: Any) -> bool:
     return bool(near.all())
 
 
-def greedy_color(
-    G: Graph, strategy: Any = "largest_first", interchange: bool = False
-) -> dict[Any, int]:
-    """Implement `networkx.greedy_color`."""
-    A = structure(G).matrix
-    if strategy == "random_sequential":
-        colors = algorithms.greedy_color(A, strategy, seed=np.random.default_rng())
-    else:
-        # Nodes of equal degree keep their order.
-        n = len(G)
-        order = Vector.from_dense((degrees(G) << 32) + np.arange(n, 0, -1)).to(A.device)
-        colors = color_in_order(A, order)
-    return dict(zip(G.labels, colors.to_dense().tolist(), strict=True))
-
-
 def complement(G: Graph) -> NetworkXGraph:
     """Implement `networkx.complement`."""
     C = algorithms.complement(structure(G).matrix)
     return new_graph(Graph(C, directed=G.directed, labels=G._labels))
+
+
+def reverse(G: Graph, copy: bool = True) -> NetworkXGraph:
+    """Implement `networkx.reverse`."""
+    if not G.directed:
+        raise nx.NetworkXError("Cannot reverse an undirected graph.")
+    G = with_attributes(G)
+    rows, columns = edge_ends(G)
+    order = np.argsort(columns, kind="stable")
+    rows, columns = rows[order], columns[order]
+    edges: dict[Any, Any] = {"attributes": {}, "data": None}
+    if G.source_nodes is None:
+        edges["attributes"] = {
+            name: values[order] if isinstance(values, np.ndarray) else _take(values, order)
+            for name, values in G._attributes.items()
+        }
+        edges["data"] = None if G._data is None else _take(G._data, order)
+        nodes = G._nodes
+    else:
+        # NetworkX passes no attributes to a backend here, but its own result has them.
+        nodes = [deepcopy(G.source_nodes[node]) for node in G.labels]
+        edges["data"] = _data_of_source(G, nodes_of(G, rows), nodes_of(G, columns))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(columns, minlength=len(G)))))
+    names, numbers = G._entries.nodes, G._entries.numbers
+    entries = AdjacencyDicts(names, numbers, indptr, rows, True, False, {})
+    return NetworkXGraph(entries, **edges, nodes=nodes, graph=deepcopy(G.graph), device=G._device)
+
+
+def _data_of_source(G: NetworkXGraph, sources: list[Any], targets: list[Any]) -> list[Any]:
+    """Return copies of the attribute dicts of the edges of the graph that was converted."""
+    predecessors = G.source_predecessors
+    if predecessors is None:
+        raise NotImplementedError("the graph is a view, so the attributes of its edges are unknown")
+    try:
+        found = [predecessors[v][u] for u, v in zip(sources, targets, strict=True)]
+    except KeyError as error:
+        raise NotImplementedError("the graph has changed since it was converted") from error
+    return list(map(deepcopy, found))
+
+
+def _take(values: list[Any], places: np.ndarray) -> list[Any]:
+    return [values[k] for k in places.tolist()]

@@ -28,6 +28,13 @@ def bfs_edges(
     yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
 
 
+def generic_bfs_edges(
+    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """Implement `networkx.generic_bfs_edges`."""
+    return bfs_edges(G, source, depth_limit=depth_limit)
+
+
 def bfs_predecessors(
     G: Graph, source: Any, depth_limit: int | None = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
