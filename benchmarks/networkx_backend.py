@@ -295,11 +295,10 @@ def dispatch(names: list[str]) -> list[dict[str, Any]]:
 
             try:
                 plain = timed()
+                config.backend_priority.algos = ["graphla"]
+                ours = timed()
             except Exception:
                 continue
-            config.backend_priority.algos = ["graphla"]
-            try:
-                ours = timed()
             finally:
                 config.backend_priority.algos = []
             rows.append({"name": name, "edges": m, "networkx": plain, "ours": ours, "runs": runs})

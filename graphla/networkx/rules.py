@@ -7,7 +7,6 @@ generator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
@@ -50,7 +49,7 @@ def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | No
         The reason, or None.
     """
     for each in (*args, *kwargs.values()):
-        if isinstance(each, Iterator) and name not in ACCEPT_ITERATORS:
+        if hasattr(each, "__next__") and name not in ACCEPT_ITERATORS:  # faster than isinstance
             return "an argument is an iterator, but graphla needs a collection"
         if isinstance(each, float) and each != each:
             return "an argument is NaN"
