@@ -122,7 +122,9 @@ def attracting_components(G: Graph) -> Iterator[set[Any]]:
 
 def number_attracting_components(G: Graph) -> int:
     """Implement `networkx.number_attracting_components`."""
-    return len(_attracting_sets(G))
+    labels = _strong_labels(G)
+    roots = labels == np.arange(labels.size)
+    return int(np.count_nonzero(roots & ~_has_exit(G, labels)))
 
 
 def is_attracting_component(G: Graph) -> bool:
@@ -149,6 +151,10 @@ def _strong_labels(G: Graph) -> np.ndarray:
 
 
 def _strong_sets(G: Graph) -> list[set[Any]]:
+    return list(map(set, _strong_parts(G)))
+
+
+def _strong_parts(G: Graph) -> list[list[Any]]:
     """Return the strong components in the order in which NetworkX completes them, sinks first."""
     labels = _strong_labels(G)
     _, _, finished = depth_first(G, range(len(G)))
@@ -157,18 +163,22 @@ def _strong_sets(G: Graph) -> list[set[Any]]:
     np.maximum.at(last, labels[finished], np.arange(labels.size))
     parts = groups(G, labels)
     roots = np.unique(labels)
-    return [set(parts[k]) for k in np.argsort(last[roots]).tolist()]
+    return [parts[k] for k in np.argsort(last[roots]).tolist()]
 
 
 def _attracting_sets(G: Graph) -> list[set[Any]]:
     labels = _strong_labels(G)
-    rows, columns = _ends(G)
-    leaves = labels[rows] != labels[columns]
-    has_exit = np.zeros(labels.size, bool)
-    has_exit[labels[rows[leaves]]] = True
+    has_exit = _has_exit(G, labels)
     numbers = {label: k for k, label in enumerate(G.labels)}
-    sets = _strong_sets(G)
-    return [part for part in sets if not has_exit[labels[numbers[next(iter(part))]]]]
+    return [set(part) for part in _strong_parts(G) if not has_exit[labels[numbers[part[0]]]]]
+
+
+def _has_exit(G: Graph, labels: np.ndarray) -> np.ndarray:
+    """Return an array that is true at the label of each component with an edge to another one."""
+    rows, columns = _ends(G)
+    has_exit = np.zeros(labels.size, bool)
+    has_exit[labels[rows[labels[rows] != labels[columns]]]] = True
+    return has_exit
 
 
 def _ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:

@@ -351,11 +351,12 @@ class Neighbors:
         order = np.argsort(targets, kind="stable")
         parents = nodes_of(self.G, sources[order])
         bounds = np.searchsorted(targets[order], np.arange(tree.order.size + 1)).tolist()
-        lists = [parents[i:j] for i, j in pairwise(bounds)]
-        # NetworkX lists the nodes in the order of their discovery.
-        found = np.argsort(first[tree.order], kind="stable")
-        nodes = nodes_of(self.G, tree.order[found])
-        return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+        with pause_collection():
+            lists = [parents[i:j] for i, j in pairwise(bounds)]
+            # NetworkX lists the nodes in the order of their discovery.
+            found = np.argsort(first[tree.order], kind="stable")
+            nodes = nodes_of(self.G, tree.order[found])
+            return dict(zip(nodes, map(lists.__getitem__, found.tolist()), strict=True))
 
 
 def neighbors_of(
