@@ -227,7 +227,8 @@ FUNCTIONS: dict[str, Function] = {
         "flow.maximum_flow",
         "products",
         note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method. If there "
-        "are several maximum flows, graphla may return a different one.",
+        "are several maximum flows, graphla may return a different one. A flow does not exceed "
+        "the `cutoff`.",
     ),
     "maximum_flow_value": Function(
         "flow.maximum_flow_value",
@@ -471,7 +472,12 @@ FUNCTIONS: dict[str, Function] = {
     "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
     "dfs_successors": Function("traversal.dfs_successors", "linear"),
     "dfs_tree": Function("traversal.dfs_tree", "linear"),
-    "generic_bfs_edges": Function("traversal.generic_bfs_edges", "linear", "generic_bfs_edges"),
+    "generic_bfs_edges": Function(
+        "traversal.generic_bfs_edges",
+        "linear",
+        "generic_bfs_edges",
+        "A function `neighbors` is rejected.",
+    ),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),

@@ -50,7 +50,15 @@ ENOUGH = 2.0  # seconds; slower calls are not repeated
 LONG_ENOUGH = 0.02  # seconds of CPU time for all repetitions of a call on a small graph
 SMALL = (3, 30, 300, 900)
 SEED = 1
-BUILDERS = ("per_node", "per_pair", "nodes_of", "groups", "edges_of", "new_graph", "subgraph")
+BUILDERS = (
+    "to_node_dict",
+    "to_pair_dict",
+    "nodes_of",
+    "groups",
+    "edges_of",
+    "new_graph",
+    "subgraph",
+)
 """The functions of `graphla.networkx.graphs` that build Python objects for results."""
 
 

@@ -16,7 +16,7 @@ from networkx.algorithms.coloring import greedy_coloring
 from graphla import algorithms
 from graphla.algorithms.coloring import color_in_order
 from graphla.graph import Graph
-from graphla.networkx.graphs import neighbor_lists, structure
+from graphla.networkx.graphs import neighbor_lists, without_weights
 from graphla.networkx.searches import depth_first, neighbors_of
 from graphla.networkx.selections import degrees, refuse_loops
 from graphla.operations.serial import run_serial
@@ -51,7 +51,7 @@ def greedy_color(
 
 def _color_in_order(G: Graph, order: np.ndarray) -> np.ndarray:
     """Return the colors if the nodes are colored in this order."""
-    A, positions = structure(G).matrix, np.empty(len(G), np.int64)
+    A, positions = without_weights(G).matrix, np.empty(len(G), np.int64)
     positions[order] = np.arange(len(G), 0, -1)
     return color_in_order(A, Vector.from_dense(positions).to(A.device)).to_dense()
 
@@ -111,7 +111,7 @@ def _by_independent_sets(G: Graph) -> np.ndarray:
 
 def _breadth_first(G: Graph) -> np.ndarray:
     """Return the nodes in the order of a search from the first node of each component."""
-    labels = algorithms.connected_components(structure(G).matrix).to_dense()
+    labels = algorithms.connected_components(without_weights(G).matrix).to_dense()
     return neighbors_of(G).search(np.unique(labels).tolist()).order
 
 

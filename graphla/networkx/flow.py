@@ -19,8 +19,8 @@ from graphla.networkx.graphs import (
     find,
     neighbor_lists,
     nodes_of,
-    structure,
-    weighted,
+    with_weights,
+    without_weights,
 )
 from graphla.networkx.selections import EXACT
 from graphla.sparse import Matrix
@@ -80,7 +80,7 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> 
         raise NotImplementedError(
             "the graph is directed, but graphla matches only undirected graphs"
         )
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     top = None
     if top_nodes is not None:
         if not isinstance(top_nodes, (list, tuple, set, frozenset, dict)):
@@ -197,7 +197,7 @@ def _network(
         residual = _convert_residual(options["residual"])
         A = _capacities_of(residual, G)
     else:
-        A = weighted(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
+        A = with_weights(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
     values = A.to_csr(copy=False)[2]
     if values.dtype.kind == "f" and np.abs(values[np.isfinite(values)]).sum() > EXACT:
         raise NotImplementedError("sums of capacities might be rounded")
@@ -241,8 +241,8 @@ def _capacities_of(residual: _Residual, G: Graph) -> Matrix:
     """Return the capacities of a residual network, which NetworkX uses instead of those of G."""
     if list(residual.graph.labels) != list(G.labels):
         raise NotImplementedError("residual does not have the nodes of the graph")
-    A = weighted(residual.graph, "capacity").matrix
-    if A.dup(mask=~structure(G).matrix.to("cpu").S).select(">", 0).new().nvals:
+    A = with_weights(residual.graph, "capacity").matrix
+    if A.dup(mask=~without_weights(G).matrix.to("cpu").S).select(">", 0).new().nvals:
         raise NotImplementedError("residual has an edge that the graph lacks")
     # This finite value stands for an infinite capacity.
     infinite = A.select("==", residual.network.graph["inf"]).new()
@@ -264,7 +264,7 @@ def _write_residual(residual: _Residual, value: Any, flow: Matrix) -> None:
 
 def _in_dict_order(G: Graph, flow: Matrix) -> dict[Any, dict[Any, Any]]:
     """Return {u: {v: flow}} with the neighbors in NetworkX's order; missing flows are 0."""
-    A = structure(G).matrix.to("cpu")
+    A = without_weights(G).matrix.to("cpu")
     F = binary.times(unary.one[flow.dtype](A).new(), 0).new()
     F(A.S, binary.plus) << flow
     starts, columns = neighbor_lists(G)

@@ -27,7 +27,7 @@ from graphla.networkx.graphs import (
     find,
     neighbor_lists,
     nodes_of,
-    weighted,
+    with_weights,
 )
 from graphla.operations.serial import run_serial
 
@@ -141,7 +141,7 @@ class Neighbors:
             self._weighted = None
             self._evaluate(weight)
         elif weight is not None:
-            self._weighted = weighted(G, weight, default, parallel=parallel)
+            self._weighted = with_weights(G, weight, default, parallel=parallel)
             self.values = _values_in_order(G, self._weighted)
         self.is_negative = False
         if self.values is not None and self.values.size:

@@ -22,10 +22,10 @@ from graphla.networkx.graphs import (
     new_graph,
     nodes_of,
     number,
-    structure,
     to_networkx,
-    weighted,
     with_attributes,
+    with_weights,
+    without_weights,
 )
 from graphla.networkx.selections import (
     VERSION,
@@ -51,14 +51,14 @@ def efficiency(G: Graph, u: Any, v: Any) -> float:
     if source == target:
         raise ZeroDivisionError("division by zero")
     try:
-        return 1 / algorithms.shortest_path_length(structure(G).matrix, source, target)
+        return 1 / algorithms.shortest_path_length(without_weights(G).matrix, source, target)
     except algorithms.NoPath:
         return 0
 
 
 def global_efficiency(G: Graph) -> float:
     """Implement `networkx.global_efficiency`."""
-    return algorithms.global_efficiency(structure(G).matrix)
+    return algorithms.global_efficiency(without_weights(G).matrix)
 
 
 def local_efficiency(G: Graph) -> float:
@@ -66,7 +66,7 @@ def local_efficiency(G: Graph) -> float:
     if not len(G):
         raise ZeroDivisionError("division by zero")
     refuse_loops(G, "local_efficiency")
-    return algorithms.local_efficiency(structure(G).matrix)
+    return algorithms.local_efficiency(without_weights(G).matrix)
 
 
 # --- reciprocity --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def overall_reciprocity(G: Graph) -> float:
         return 0.0
     if G.is_multigraph():
         raise NotImplementedError("graphla does not count the keys that opposite edges share")
-    return algorithms.overall_reciprocity(structure(G).matrix)
+    return algorithms.overall_reciprocity(without_weights(G).matrix)
 
 
 def reciprocity(G: Graph, nodes: Any = None) -> Any:
@@ -90,7 +90,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     if not G.directed:
         raise NotImplementedError("the graph is undirected, and `nodes` is given")
     chosen = bunch(G, nodes)
-    found = algorithms.reciprocity(structure(G).matrix).to_dense(-1.0)[chosen].tolist()
+    found = algorithms.reciprocity(without_weights(G).matrix).to_dense(-1.0)[chosen].tolist()
     if is_node(G, nodes):
         if found[0] < 0:
             raise nx.NetworkXError("Not defined for isolated nodes.")
@@ -139,7 +139,7 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
         # With `nodes`, a self-loop counts as one of the edges between the neighbors.
         is_loop = np.bincount(rows[~others], minlength=len(G))
         loops = np.bincount(rows[others], is_loop[columns[others]], len(G))
-        t = algorithms.triangles(structure(G).matrix).to_dense()
+        t = algorithms.triangles(without_weights(G).matrix).to_dense()
         values = neighbors - 2 * (t + loops) / np.maximum(neighbors, 1)
     # With `nodes`, NetworkX treats a node without edges to other nodes as isolated.
     return _at_nodes(G, np.where(neighbors > 0, values, math.nan), nodes)
@@ -147,7 +147,7 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
 
 def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
     """Return a measure of structural holes for each node; NaN for nodes without neighbors."""
-    W = weighted(G, weight, parallel="sum").matrix
+    W = with_weights(G, weight, parallel="sum").matrix
     if nodes is None:
         if not len(G):
             raise nx.NetworkXError("Graph has no nodes or edges")
@@ -173,7 +173,7 @@ def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
 
 def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
     """Implement `networkx.triadic_census`."""
-    whole = algorithms.triadic_census(structure(G).matrix)
+    whole = algorithms.triadic_census(without_weights(G).matrix)
     if nodelist is None:
         return whole
     flags = mark(G, nodelist)
@@ -181,7 +181,7 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
     # The triads with a node of the list are all triads except those of the other nodes.
     others = (~flags).nonzero()[0]
-    rest = algorithms.triadic_census(structure(G).matrix[others, others].new())
+    rest = algorithms.triadic_census(without_weights(G).matrix[others, others].new())
     return {name: count - rest[name] for name, count in whole.items()}
 
 
@@ -193,7 +193,7 @@ def rich_club_coefficient(
     if (rows == columns).any():
         message = "rich_club_coefficient is not implemented for graphs with self loops."
         raise Exception(message)
-    found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
+    found = dict(enumerate(algorithms.rich_club(without_weights(G).matrix).tolist()))
     if not normalized:
         return found
     # The random swaps depend on the order of the neighbors. NetworkX also copies the graph, which
@@ -209,7 +209,7 @@ def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
     """Implement `networkx.voterank`."""
     if number_of_nodes is not None and number_of_nodes <= 0:
         return []
-    A, is_weighted = weighted(G, None, parallel="sum").matrix, G.is_multigraph()
+    A, is_weighted = with_weights(G, None, parallel="sum").matrix, G.is_multigraph()
     found = algorithms.voterank(A, number_of_nodes, is_weighted, directed=G.directed)
     return nodes_of(G, found)
 
@@ -243,7 +243,7 @@ def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> li
     if (flags[rows] & flags[columns]).any():
         raise nx.NetworkXUnfeasible(f"{set(chosen)} is not an independent set of G")
     seed = seed.getrandbits(62)
-    found = algorithms.maximal_independent_set(structure(G).matrix, places or None, seed)
+    found = algorithms.maximal_independent_set(without_weights(G).matrix, places or None, seed)
     others = [k for k in found.to_coo()[0].tolist() if not flags[k]]
     return chosen + nodes_of(G, others)
 
@@ -274,7 +274,7 @@ def is_dominating_set(G: Graph, nbunch: Any) -> bool:
 
 def complement(G: Graph) -> NetworkXGraph:
     """Implement `networkx.complement`."""
-    C = algorithms.complement(structure(G).matrix)
+    C = algorithms.complement(without_weights(G).matrix)
     return new_graph(Graph(C, directed=G.directed, labels=G._labels))
 
 

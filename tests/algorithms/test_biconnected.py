@@ -125,8 +125,8 @@ def test_a_matrix_that_is_wrongly_declared_symmetric_is_named(function):
     for _ in range(60):
         n = int(generator.integers(2, 7))
         rows, columns = generator.integers(0, n, (2, 6))
-        shape = {"nrows": n, "ncols": n}
-        A = gl.Matrix.from_coo(rows, columns, 1, dup_op="any", symmetric=True, **shape)
+        options = {"dup_op": gl.binary.any, "nrows": n, "ncols": n}
+        A = gl.Matrix.from_coo(rows, columns, 1, symmetric=True, **options)
         try:
             function(A)
         except gl.exceptions.InvalidValue as error:
