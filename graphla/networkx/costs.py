@@ -18,6 +18,7 @@ config: Any = nx.config
 
 LEAST_EDGES = {
     "local": None,
+    "search": 20_000,
     "linear": 5_000,
     "iterations": 2_000,
     "products": 1_500,
@@ -26,7 +27,8 @@ LEAST_EDGES = {
 }
 """Maps each cost class to the minimum number of edges for which graphla is faster.
 
-None means that the functions visit few nodes of the graph, so a conversion never pays off.
+None means that the functions visit few nodes of the graph, so a conversion never pays off. The
+class "search" has the functions that NetworkX computes by one simple search.
 """
 
 LEAST_IF_CONVERTED = 1_500

@@ -900,11 +900,11 @@ def _networkx() -> list[Mutant]:
     colors, order = loops + "serial_colors.py", loops + "serial_order.py"
     return [
         Mutant(
-            "Numba serial_colors: outdated elements of the heap are used",
-            "dropped condition",
+            "Numba serial_colors: the degrees of the remaining vertices are not updated",
+            "dropped line",
             colors,
-            "if kept_heap[size] // n != kept_degrees[v]:\n            continue\n        place",
-            "if kept_degrees[v] < 0:\n            continue\n        place",
+            "kept_degrees[w] -= 1",
+            "pass",
             here + "colorings.py",
         ),
         Mutant(

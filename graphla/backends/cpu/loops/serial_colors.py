@@ -1,9 +1,10 @@
 """Orders in which a greedy coloring visits the vertices, and colorings that are not mere orders.
 
-The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. It
-may contain outdated elements, which are skipped. An element is q n + r with 0 <= r < n, where n is
-the number of vertices: r stands for a vertex, and smaller values of q come first. A heap needs room
-for n elements plus one for each entry of the matrix.
+The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. An
+element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
+smaller values of q come first. If the q of a vertex falls, the loop inserts a new element. It skips
+the old element, which comes later, because the vertex is then done. So a heap needs room for n
+elements plus one for each entry of the matrix.
 
 These loops also run as plain Python on lists (see `serial`).
 """
@@ -53,7 +54,7 @@ def smallest_last(a_indptr, a_indices, out_order, kept_degrees, kept_heap, kept_
         if size & BATCH == 0 and kept_stop[0]:
             return STOPPED
         v = kept_heap[size] % n
-        if kept_heap[size] // n != kept_degrees[v]:
+        if kept_degrees[v] < 0:
             continue
         place -= 1
         out_order[place] = v
@@ -100,7 +101,7 @@ def independent_sets(
             if size & BATCH == 0 and kept_stop[0]:
                 return STOPPED
             v = kept_heap[size] % n
-            if kept_states[v] != 0 or kept_heap[size] // n != kept_degrees[v]:
+            if kept_states[v] != 0:
                 continue
             kept_states[v] = 2
             out_order[count] = v
@@ -151,7 +152,7 @@ def saturation(
         if size & BATCH == 0 and kept_stop[0]:
             return STOPPED
         v = a_ranked[kept_heap[size] % n]
-        if out_colors[v] >= 0 or n - kept_heap[size] // n != kept_counts[v]:
+        if out_colors[v] >= 0:
             continue
         for k in range(a_indptr[v], a_indptr[v] + kept_counts[v]):
             kept_marks[kept_seen[k]] = left
