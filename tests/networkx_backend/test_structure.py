@@ -270,6 +270,13 @@ def test_reversed_graphs_agree(G: Any, has_all: bool) -> None:
         assert difference(G, call("reverse", found)) is None
 
 
+def test_a_reversed_graph_of_graphla_has_the_weights_of_the_same_edges() -> None:
+    G = gl.Graph.from_edges([(0, 1, 5), (0, 2, 7), (1, 0, 3), (2, 1, 4)], directed=True)
+    H = backend.convert_to_nx(call("reverse", G))
+    expected = [(0, 1, 3), (1, 0, 5), (1, 2, 4), (2, 0, 7)]
+    assert sorted(H.edges(data="weight")) == expected
+
+
 def test_a_reversed_graph_has_its_own_attributes() -> None:
     G = nx.DiGraph([(0, 1, {"list": []})])
     H = backend.convert_to_nx(call("reverse", G, backend="graphla"))
