@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphla.program import ir
-from graphla.program.plan_steps import Plan
+from semirings.dtypes import DataType
+
+if TYPE_CHECKING:
+    from graphla.program.plan_steps import Plan
+
+KERNEL = "run_loop"
+"""The name of the kernel."""
+
+SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 # --- the state of a program ---------------------------------------------------------------------
 
@@ -99,6 +107,27 @@ class Text:
     block: int
     faults: list[tuple[str, str, int]] = field(default_factory=list)
     parts: int = 0
+
+
+@dataclass
+class Needs:
+    """What the host needs to know about a plan.
+
+    Attributes:
+        forms: the forms of the matrices that the products read.
+        reads: those of which a product reads the values.
+        peeks: the pull forms whose products all take any term, with the dtype of their vectors.
+        hubs: the pull forms whose products all add up all terms of a full vector, and its dtype.
+        layout: the layout of the state, a `Layout` of `graphla.backends.cuda.program`.
+        reductions: the reductions of matrices, which are computed before the program starts.
+    """
+
+    forms: list[FormKey]
+    reads: set[FormKey]
+    peeks: dict[FormKey, DataType]
+    hubs: dict[FormKey, DataType]
+    layout: Any
+    reductions: tuple[ir.MatrixReduction, ...]
 
 
 def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:

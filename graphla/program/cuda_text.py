@@ -28,6 +28,8 @@ from graphla.program.cuda_code import (
     zero,
 )
 from graphla.program.cuda_layout import (
+    KERNEL,
+    SCALAR_FAULTS,
     FormKey,
     FormType,
     Options,
@@ -56,10 +58,8 @@ from graphla.program.plan_steps import (
 )
 from semirings.dtypes import BOOL, DataType
 
-KERNEL = "run_loop"
 SWEEPS_PER_PART = 4
 """The maximum number of sweeps in a part."""
-SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 
 def print_kernel(plan: Plan, options: Options) -> Text:
