@@ -1,10 +1,10 @@
 """Keep plain values in the cache folder for later processes: numbers, texts, bytes and tuples.
 
-The name of an entry is a digest of everything that its value depends on, including the sources of
-the packages in which the compiler is (see `name_of`). An entry begins with a digest of its name and
-its contents. So an entry that is damaged, or that another version has written, is never used.
-Processes that write the same entry at the same time write equal values, and each file appears as a
-whole.
+The name of an entry is a digest of everything that its value depends on, except the sources of the
+compiler. An entry begins with a digest of its name, its contents, and the sizes and times of these
+sources (`signature`). So an entry that is damaged, or that another version of the compiler has
+written, is never used, and the next process that needs it replaces it. Each file appears as a
+whole, so processes may write the same entry at the same time.
 
 The contents have the format of Python's module `marshal`, which makes only plain values when it is
 read: unlike a pickle, it calls no functions. It is not safe against a forged file. The machine code
@@ -35,15 +35,18 @@ _SOURCES = (
 )
 """The folders with the sources of the compiler, including subfolders, except those of `graphla`."""
 
+_INSTALLATION = f"{_ROOT} {sys.version} {np.__version__}"
+
 _DIGEST = 32  # bytes
 
 
 def name_of(kind: str, *parts: Any) -> str:
     """Return the name of an entry, whose value depends on these parts and on the compiler.
 
-    The parts are plain values: equal parts have equal texts (`repr`).
+    The parts are plain values: equal parts have equal texts (`repr`). Each installation has its own
+    entries, so that two versions that are used in turn do not replace each other's.
     """
-    text = f"{kind}{parts!r}{signature()}"
+    text = f"{kind}{parts!r}{_INSTALLATION}"
     return f"{kind}_{sha256(text.encode()).hexdigest()[:32]}"
 
 
@@ -69,7 +72,7 @@ def _path(name: str) -> Path:
 
 
 def _seal(name: str, contents: bytes) -> bytes:
-    return sha256(name.encode() + contents).digest()
+    return sha256(f"{name}{signature()}".encode() + contents).digest()
 
 
 @cache
@@ -83,7 +86,7 @@ def signature() -> str:
         files = _list_sources()
     except OSError:  # for example because the package is in a zip file
         files = [os.urandom(16).hex()]
-    return sha256("\n".join((sys.version, np.__version__, *files)).encode()).hexdigest()
+    return sha256("\n".join(files).encode()).hexdigest()
 
 
 def _list_sources() -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from graphla.program import ir
+from graphla.program.records import record
 from semirings.dtypes import DataType
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ INPUT = ("indices", "present", "values", "step", "count")
 STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
 
 
-@dataclass
+@record
 class Words:
     """The index of each word of the state of a program."""
 
@@ -66,7 +67,7 @@ FormKey = tuple[int, str, str]
 """A form of a matrix: the index of the matrix, "csr" or "csc", and "pull" or "push"."""
 
 
-@dataclass(frozen=True)
+@record
 class FormType:
     """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
 
@@ -75,7 +76,7 @@ class FormType:
     kept: int
 
 
-@dataclass(frozen=True)
+@record
 class Options:
     """What a kernel is specialized to, in addition to its plan.
 
@@ -93,7 +94,7 @@ class Options:
     sweeps_from: int | None = None
 
 
-@dataclass
+@record
 class Text:
     """A printed kernel.
 
@@ -109,7 +110,7 @@ class Text:
     parts: int = 0
 
 
-@dataclass
+@record
 class Needs:
     """What the host needs to know about a plan.
 
