@@ -778,8 +778,8 @@ class Outline(Program):
 
     __slots__ = ()
 
-    @property
-    def blocks(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property  # pyright: ignore[reportIncompatibleVariableOverride]
+    def blocks(self) -> Any:
         """Raise LacksBlocks."""
         raise LacksBlocks
 

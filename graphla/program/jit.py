@@ -407,7 +407,7 @@ class _Loop:
             at, key = self.describe(names)
             self.errors[key] = error
             return self.refuse(error, at)
-        if len(self.shapes) == MOST_PROGRAMS:
+        if len(self.shapes) >= MOST_PROGRAMS:
             self.shapes.clear()
         live, outside = loop.live[0], tuple(loop.outside.items())
         inputs = tuple(name for name in self.site.inputs if name in live)
