@@ -778,11 +778,11 @@ class Outline(Program):
 
     __slots__ = ()
 
-    @property  # pyright: ignore[reportIncompatibleVariableOverride]
+    @property
     def blocks(self) -> Any:
         """Raise LacksBlocks."""
         raise LacksBlocks
 
     @blocks.setter
-    def blocks(self, _: Any) -> None:
+    def blocks(self, _: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         pass

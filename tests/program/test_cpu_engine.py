@@ -238,7 +238,7 @@ def test_statements_that_differ_only_in_their_vectors_share_a_function():
     class Watch:
         @staticmethod
         def run(program: Any, arguments: Any) -> Any:
-            layouts.append(cpu.print_program(program, []))
+            layouts.append(numba_text.print_program(program, []))
             return run_plainly(program, arguments)
 
     def vectors() -> tuple[Vector, Vector]:
