@@ -42,7 +42,7 @@ from graphla.program.storing import Codec
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
 from graphla.stores import MatrixStore, StackStore, VectorStore
-from semirings.dtypes import BOOL, FP64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
 
 if TYPE_CHECKING:
     from graphla.program.plan_steps import Plan
@@ -56,7 +56,7 @@ FAULTS = {
     "NAN_TO_INT": ("ValueError", "cannot convert float NaN to integer"),
     "INFINITY_TO_INT": ("OverflowError", "cannot convert float infinity to integer"),
     "ZERO_TO_NEGATIVE_POWER": ("ZeroDivisionError", "zero to a negative power"),
-    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
+    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "index {index} is out of range: the size is {size}"),
     "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
     "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
     "DOES_NOT_FIT": ("OverflowError", "a number does not fit into the dtype of the vector"),
@@ -388,7 +388,11 @@ def _fault(text: Text, work: machine.Run) -> tuple[str, str, int]:
     number = work.state[machine.State.STATE_FAULT]
     if number >= SCALAR_FAULTS:
         return text.faults[number - SCALAR_FAULTS]
-    return (*_SCALAR_FAULTS[number], work.state[machine.State.STATE_LINE])
+    kind, message = _SCALAR_FAULTS[number]
+    if kind == "IndexOutOfBound":
+        index = _number(work.state[machine.State.STATE_NEEDED], INT64)
+        message = message.format(index=index, size=work.state[machine.State.STATE_EXIT])
+    return kind, message, work.state[machine.State.STATE_LINE]
 
 
 def _number(word: int, dtype: DataType) -> bool | int | float:
