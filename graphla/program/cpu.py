@@ -162,7 +162,7 @@ _codec = Codec(machine.Layout, machine.Phase)
 def _find_layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
     """Return the printed program from the cache on disk, or print it."""
     name = program.key and entries.name_of("layout", program.key, offsets)
-    known = name and entries.load(name)
+    known = entries.load(name) if isinstance(program, ir.Outline) else None
     if known:
         return _codec.unpack(known)
     from graphla.program.numba_text import print_program

@@ -182,8 +182,16 @@ class _Planned:
         self, program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
     ) -> None:
         self.program, self.is_deterministic, self.full = program, is_deterministic, full
-        self.key = (program.key, tuple([slot.index for slot in full]), is_deterministic)
+        # What identifies the plan on disk; () if it is not stored.
+        self.key: tuple[Any, ...] = ()
+        if program.key:
+            self.key = program.key, tuple([slot.index for slot in full]), is_deterministic
         self.needs: Needs = self._from_disk("needs", (), self._find_needs)
+        try:
+            # A kernel from disk fits only the layout with which it was printed.
+            self.key = self.key and (*self.key, _codec.pack(self.needs))
+        except Unknown:  # a reduction by a monoid of the user
+            self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
         self._refs: dict[Any, list[weakref.ref[Csr]]] = {}
@@ -202,11 +210,15 @@ class _Planned:
         return find_needs(self.plan)
 
     def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what the cache on disk has for this plan. Make and store it if it is not there."""
-        if not self.program.key:
+        """Return what the cache on disk has for this plan if the program is an outline.
+
+        Otherwise make it, and store it for other processes. So all parts of a kernel come from one
+        process.
+        """
+        if not self.key:
             return make()
         name = entries.name_of(kind, self.key, parts)
-        known = entries.load(name)
+        known = entries.load(name) if isinstance(self.program, ir.Outline) else None
         if known is not None:
             return _codec.unpack(known)
         made = make()

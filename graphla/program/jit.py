@@ -576,8 +576,10 @@ class _Shape:
 
             program, binding = trace(self.loop, values)
             case = _Case(self, values, program, binding)
-            program.key = shelf.key_of(name, binding, lambda path: _content(_getter(path)(values)))
-            case.entry = name if program.key else ""
+            case.entry = name
+            case.item = shelf.pack(
+                name, program, binding, case.exits, lambda path: _content(_getter(path)(values))
+            )
         self.cases.setdefault(key, []).append(case)
         return case
 
@@ -669,7 +671,8 @@ class _Case:
         exits: list[Left] | None = None,
     ):
         self.shape = shape
-        self.entry = ""  # the entry of the cache on disk into which the program will be stored
+        self.entry = ""  # the entry of the cache on disk for programs with these types
+        self.item: Any = None  # what this entry will have, once an engine has run the program
         self.program = program
         self.binding = binding
         self.dims = [_getter(path) for path in binding.dims]
@@ -763,7 +766,7 @@ class _Case:
         else:
             outcome = running.run(engine, self.program, arguments)
         self.engines.add(engine)
-        if self.entry:
+        if self.item is not None:
             self.store()
         self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
@@ -800,10 +803,10 @@ class _Case:
 
     def store(self) -> None:
         """Store the program in the cache on disk, now that an engine has compiled it."""
-        entry, self.entry = self.entry, ""
+        item, self.item = self.item, None
         shape = self.shape
-        shelf, fixed = shape.owner.shelf, dict(zip(self.binding.fixed, self.fixed, strict=True))
-        shelf.store(entry, self.program, self.binding, self.exits, lambda path: fixed[path][1])
+        shelf = shape.owner.shelf
+        shelf.store(self.entry, item)
         if not shape.is_stored:
             shape.is_stored = True
             shelf.store_reads(shape.reads)

@@ -125,35 +125,42 @@ class Shelf:
 
     def load(self, name: str, find_content: FindContent) -> Restored | None:
         """Return the program in an entry whose constants equal the values in this call."""
-        for fixed, packed in (name and entries.load(name)) or ():
+        for item in (name and entries.load(name)) or ():
+            fixed, packed = item
             if all(_content_at(path, find_content) == content for path, content in fixed):
                 known, binding, exits = _codec.unpack(packed)
                 parts = dict(zip(_OUTLINE, known, strict=True))
-                return ir.Outline(**parts, blocks=[], key=_key(name, fixed)), binding, exits
+                return ir.Outline(**parts, blocks=[], key=_key(name, item)), binding, exits
         return None
 
-    def key_of(self, name: str, binding: Binding, find_content: FindContent) -> str:
-        """Return the key of a program (see `ir.Program`), or "" if it cannot be stored."""
-        fixed = _fixed(binding, find_content)
-        return "" if fixed is None or not name else _key(name, fixed)
-
-    def store(
+    def pack(
         self,
         name: str,
         program: ir.Program,
         binding: Binding,
         exits: list[Left],
         find_content: FindContent,
-    ) -> None:
-        """Store a program, unless it contains an object that cannot be stored."""
-        fixed = _fixed(binding, find_content)
+    ) -> Any:
+        """Return the item for a program in an entry, and set the key of the program.
+
+        Return None if the program contains an object that cannot be stored. The key depends on the
+        item. So two programs with the same key have the same arguments and results, even if tracing
+        the loop again gives a program with other numbers of slots.
+        """
         outline = tuple([getattr(program, each) for each in _OUTLINE])
         try:
-            packed = _codec.pack((outline, binding, exits))
-        except Unknown:
-            return
-        if fixed is not None:
-            _add(name, (fixed, packed), lambda other: other[0] == fixed)
+            fixed = tuple([(path, content_of(find_content(path))) for path in binding.fixed])
+            item = fixed, _codec.pack((outline, binding, exits))
+        except (Unknown, RecursionError):
+            return None
+        if not name:
+            return None
+        program.key = _key(name, item)
+        return item
+
+    def store(self, name: str, item: Any) -> None:
+        """Add a program to an entry."""
+        _add(name, item, lambda other: other[0] == item[0])
 
 
 def _add(name: str, item: Any, is_same: Callable[[Any], bool]) -> None:
@@ -165,14 +172,6 @@ def _add(name: str, item: Any, is_same: Callable[[Any], bool]) -> None:
     entries.store(name, [*others, item][-MOST:])
 
 
-def _fixed(binding: Binding, find_content: FindContent) -> Any:
-    """Return the paths and the contents of a program's constants, or None if one is unknown."""
-    try:
-        return tuple([(path, content_of(find_content(path))) for path in binding.fixed])
-    except (Unknown, RecursionError):
-        return None
-
-
 def _content_at(path: Path, find_content: FindContent) -> Any:
     try:
         return content_of(find_content(path))
@@ -180,8 +179,8 @@ def _content_at(path: Path, find_content: FindContent) -> Any:
         return Unknown
 
 
-def _key(name: str, fixed: Any) -> str:
-    return sha256(f"{name}{fixed!r}".encode()).hexdigest()
+def _key(name: str, item: Any) -> str:
+    return sha256(f"{name}{item!r}".encode()).hexdigest()
 
 
 def _pack_reads(reads: Reads) -> Any:

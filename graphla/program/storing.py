@@ -43,8 +43,10 @@ class Codec:
         kind, pack = type(x), self.pack
         if kind in _PLAIN:
             return x
-        if kind in (tuple, list, set, frozenset):
+        if kind is tuple or kind is list:
             return kind.__name__, *map(pack, x)
+        if kind is set or kind is frozenset:
+            return kind.__name__, *sorted(map(pack, x), key=repr)
         if kind is dict:
             return "dict", *[(pack(key), pack(value)) for key, value in x.items()]
         if kind is ir.Same and x.path is not None:
