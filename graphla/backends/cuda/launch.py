@@ -30,6 +30,7 @@ UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
 DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 
+INT32 = np.dtype(np.int32)
 INT32_END = 1 << 31
 
 NULL = Constant(np.uint64(0))
@@ -321,6 +322,28 @@ class PendingCount:
         if word is not None:
             words, k, _ = word
             (late if words[k] == UNCOUNTED else free).append(word)
+
+
+class Room:
+    """Memory for the indices and the values of up to `most` entries, in one allocation.
+
+    Call it to make the arrays once the number of entries is known.
+    """
+
+    __slots__ = ("_dtype", "_memory", "_start", "indices", "values")
+
+    def __init__(self, most: int, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._start = most * dtype.itemsize + 3 & ~3  # byte offset of the indices
+        self._memory = memory = xp.cuda.alloc(self._start + 4 * most)
+        self.values: int = memory.ptr
+        self.indices: int = self.values + self._start
+
+    def __call__(self, entries: int) -> tuple[Array, Array]:
+        """Return the indices and the values of the first entries."""
+        memory = self._memory
+        indices = xp.ndarray(entries, INT32, memory + self._start)
+        return indices, xp.ndarray(entries, self._dtype, memory)
 
 
 def number(scalar: Array) -> int:

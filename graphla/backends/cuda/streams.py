@@ -210,8 +210,9 @@ def copy_to_current(array: Any) -> Any:
 
 def resolve_device(device: str) -> str:
     """Return the device with its number: "cuda" becomes "cuda:1" while GPU 1 is current."""
-    number = device.partition(":")[2]
-    return _name(int(number) if number else runtime.getDevice())
+    if device == "cuda":
+        return _name(runtime.getDevice())
+    return _name(int(device.partition(":")[2]))
 
 
 @cache
