@@ -116,8 +116,8 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
 
     A Vector with entries at the sources is returned unchanged.
     """
-    if type(source) is int:
-        return np.array((vertex(source, A.nrows, name),), np.int32)
+    if type(source) is int and 0 <= source < A._store.nrows:  # the most common case first
+        return np.array((source,), np.int32)
     if isinstance(source, VectorExpression):
         source = source.new()
     if isinstance(source, Vector):

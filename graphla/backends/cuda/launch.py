@@ -30,7 +30,7 @@ UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
 DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 
-INT32 = np.dtype(np.int32)
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 INT32_END = 1 << 31
 
 NULL = Constant(np.uint64(0))
@@ -90,6 +90,8 @@ def blocks(items: int, block: int = BLOCK) -> int:
     If there are more items than threads, each thread of the kernel takes several items:
     `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
+    if 0 < items <= block:
+        return 1
     return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
 
@@ -182,7 +184,8 @@ def counter() -> Array:
         left = current(TUNING).batch
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - 1
-    return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
+    # This is faster than indexing the array.
+    return xp.ndarray((), INT64, zeros.data + 8 * (left - 1))  # pyright: ignore
 
 
 def counters(count: int) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 
 from graphla.backends.cuda.launch import (
     BLOCK,
+    INT32,
     ISO,
     NO_PLACES,
     NULL,
@@ -132,7 +133,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
-    answer, narrow = next_answer(), xp.empty(ends.size, np.int32)
+    answer, narrow = next_answer(), xp.ndarray(ends.size, INT32)
     _scan(ends, answer.pointer, narrow)
     nvals = answer.wait()
     return (narrow if offset_dtype(nvals) == narrow.dtype else ends), nvals
