@@ -168,11 +168,12 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     tile_bits = 11 if semiring.monoid.type.np_type.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
     zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
-    ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
     # the number of terms of each row of C, followed by the counts of `Lists`
     of_rows = zeros[a.nrows + 1 :]
     wait_for_lists = _list_rows(a, b, tile_count, of_rows)
-    operands = _Operands(a, b, outside, semiring)  # while the GPU lists the rows
+    # Prepare what follows while the GPU lists the rows.
+    ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
+    operands = _Operands(a, b, outside, semiring)
     terms, lists = operands.terms, wait_for_lists()
     made = _few_at_once(operands, lists, sizes)
     if made is None:
@@ -249,7 +250,15 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], 
 # --- rows with few terms ------------------------------------------------------------------------
 
 
-def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
+class _Scratch(NamedTuple):
+    """Scratch memory, and the addresses of the columns and of the sums that it holds."""
+
+    memory: Any
+    indices: int
+    sums: int
+
+
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | None:
     """Compute the rows with few terms in scratch memory that is large enough for any result.
 
     Also store the sizes of these rows. Return None if this takes too much memory, or if there are
@@ -258,15 +267,16 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array,
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
     total = sum(places)
-    width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
-    if not total or total * width > current(TUNING).scratch:
+    itemsize = terms.dtype.itemsize if terms.has_values else 0
+    if not total or total * (itemsize + 4) > current(TUNING).scratch:
         return None
-    indices, sums = xp.ndarray(total, INT32), terms.room(total)
+    memory = xp.cuda.alloc(total * (itemsize + 4))  # `total` is a multiple of 8
+    made = _Scratch(memory, memory.ptr + total * itemsize, memory.ptr)
     for few in lists.few:
         begin = sum(places[:few])
-        scratch = (NULL, indices[begin:], sums[begin:]) if begin else (NULL, indices, sums)
+        scratch = (NULL, made.indices + 4 * begin, made.sums + itemsize * begin)
         _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
-    return indices, sums
+    return made
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
@@ -301,7 +311,7 @@ def _make_few(
     kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, _made(c))
 
 
-def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
+def _move_few(terms: Terms, lists: _Lists, made: _Scratch, c: tuple[Any, ...]) -> None:
     counts = lists.counts[: len(MOST)]
     types = WORDS[terms.dtype.itemsize], c[0].dtype, terms.has_values
     kernel = load("spgemm_hash.cu", "move_few", NOTHING, *types, constants=current(TUNING))
@@ -310,7 +320,8 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
         room=lists.all_rows.shape[1],
         **dict(zip(COUNTS_OF_FEW, counts, strict=True)),
     )
-    kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *made, _made(c))
+    scratch = np.uint64(made.indices), np.uint64(made.sums)
+    kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *scratch, _made(c))
 
 
 # --- rows with many terms, computed by tiles ----------------------------------------------------
