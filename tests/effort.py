@@ -35,6 +35,7 @@ EXAMPLES = {
     "ladder/": 25,
     "program/test_cpu_engine.py": 20,
     "program/test_cuda_engine.py": 30,
+    "program/test_shelf.py": 30,
     "program/test_sources.py": 40,
     "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 20,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,
