@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.betweenness_centrality_subset", "linear", "attribute_weight"
     ),
     "closeness_centrality": Function("centrality.closeness_centrality", "all_pairs", "distance"),
-    "degree_centrality": Function("centrality.degree_centrality", "linear"),
+    "degree_centrality": Function("centrality.degree_centrality", "local"),
     "edge_betweenness_centrality": Function(
         "centrality.edge_betweenness_centrality", "all_pairs", "attribute_weight"
     ),
@@ -54,9 +54,9 @@ FUNCTIONS: dict[str, Function] = {
         "iterations",
         note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
     ),
-    "in_degree_centrality": Function("centrality.in_degree_centrality", "linear"),
+    "in_degree_centrality": Function("centrality.in_degree_centrality", "local"),
     "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
-    "out_degree_centrality": Function("centrality.out_degree_centrality", "linear"),
+    "out_degree_centrality": Function("centrality.out_degree_centrality", "local"),
     "pagerank": Function(
         "centrality.pagerank",
         "iterations",
@@ -70,6 +70,14 @@ FUNCTIONS: dict[str, Function] = {
     "square_clustering": Function("clustering.square_clustering", "products"),
     "transitivity": Function("clustering.transitivity", "products"),
     "triangles": Function("clustering.triangles", "products"),
+    # --- colorings ------------------------------------------------------------------------------
+    "greedy_color": Function(
+        "colorings.greedy_color",
+        "linear",
+        "greedy_color",
+        "A function of the user as `strategy` is rejected. Ties between nodes are resolved by node "
+        "order; NetworkX resolves the ties of some strategies by the order of a set.",
+    ),
     # --- communities ----------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
         "communities.asyn_lpa_communities",
@@ -127,29 +135,29 @@ FUNCTIONS: dict[str, Function] = {
     "bridge_components": Function("components.bridge_components", "linear"),
     "bridges": Function("components.bridges", "linear"),
     "condensation": Function("components.condensation", "linear"),
-    "connected_components": Function("components.connected_components", "linear"),
+    "connected_components": Function("components.connected_components", "search"),
     "has_bridges": Function("components.has_bridges", "linear"),
     "is_attracting_component": Function("components.is_attracting_component", "linear"),
     "is_biconnected": Function("components.is_biconnected", "linear"),
-    "is_connected": Function("components.is_connected", "linear"),
+    "is_connected": Function("components.is_connected", "search"),
     "is_semiconnected": Function("components.is_semiconnected", "linear"),
     "is_strongly_connected": Function("components.is_strongly_connected", "linear"),
-    "is_weakly_connected": Function("components.is_weakly_connected", "linear"),
+    "is_weakly_connected": Function("components.is_weakly_connected", "search"),
     "k_edge_components": Function("components.k_edge_components", "products"),
     "kosaraju_strongly_connected_components": Function(
         "components.kosaraju_strongly_connected_components", "linear"
     ),
-    "node_connected_component": Function("components.node_connected_component", "linear"),
+    "node_connected_component": Function("components.node_connected_component", "search"),
     "number_attracting_components": Function("components.number_attracting_components", "linear"),
-    "number_connected_components": Function("components.number_connected_components", "linear"),
+    "number_connected_components": Function("components.number_connected_components", "search"),
     "number_strongly_connected_components": Function(
         "components.number_strongly_connected_components", "linear"
     ),
     "number_weakly_connected_components": Function(
-        "components.number_weakly_connected_components", "linear"
+        "components.number_weakly_connected_components", "search"
     ),
     "strongly_connected_components": Function("components.strongly_connected_components", "linear"),
-    "weakly_connected_components": Function("components.weakly_connected_components", "linear"),
+    "weakly_connected_components": Function("components.weakly_connected_components", "search"),
     # --- cuts -----------------------------------------------------------------------------------
     "boundary_expansion": Function("cuts.boundary_expansion", "local"),
     "conductance": Function("cuts.conductance", "local"),
@@ -160,6 +168,7 @@ FUNCTIONS: dict[str, Function] = {
     "normalized_cut_size": Function("cuts.normalized_cut_size", "local"),
     "volume": Function("cuts.volume", "local"),
     # --- conversions ----------------------------------------------------------------------------
+    "from_dict_of_lists": Function("conversions.from_dict_of_lists", "build"),
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
     "from_pandas_edgelist": Function(
@@ -189,10 +198,10 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
-    "ancestors": Function("dag.ancestors", "linear"),
+    "ancestors": Function("dag.ancestors", "search"),
     "dag_longest_path": Function("dag.dag_longest_path", "linear"),
     "dag_longest_path_length": Function("dag.dag_longest_path_length", "linear"),
-    "descendants": Function("dag.descendants", "linear"),
+    "descendants": Function("dag.descendants", "search"),
     "has_cycle": Function("dag.has_cycle", "linear"),
     "is_aperiodic": Function("dag.is_aperiodic", "linear"),
     "is_directed_acyclic_graph": Function("dag.is_directed_acyclic_graph", "linear"),
@@ -218,7 +227,8 @@ FUNCTIONS: dict[str, Function] = {
         "flow.maximum_flow",
         "products",
         note="Every `flow_func` of NetworkX is accepted, but graphla uses its own method. If there "
-        "are several maximum flows, graphla may return a different one.",
+        "are several maximum flows, graphla may return a different one. A flow does not exceed "
+        "the `cutoff`.",
     ),
     "maximum_flow_value": Function(
         "flow.maximum_flow_value",
@@ -342,7 +352,7 @@ FUNCTIONS: dict[str, Function] = {
         "linear",
         note="A weight function is called for all edges before the search.",
     ),
-    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "linear"),
+    "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "search"),
     "dijkstra_path": Function(
         "paths.dijkstra_path",
         "linear",
@@ -369,7 +379,7 @@ FUNCTIONS: dict[str, Function] = {
         "linear",
         note="A weight function is called for all edges before the search.",
     ),
-    "has_path": Function("paths.has_path", "linear"),
+    "has_path": Function("paths.has_path", "search"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
     "multi_source_dijkstra": Function(
         "paths.multi_source_dijkstra",
@@ -435,11 +445,11 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
-        "paths.single_source_shortest_path_length", "linear"
+        "paths.single_source_shortest_path_length", "search"
     ),
     "single_target_shortest_path": Function("paths.single_target_shortest_path", "linear"),
     "single_target_shortest_path_length": Function(
-        "paths.single_target_shortest_path_length", "linear"
+        "paths.single_target_shortest_path_length", "search"
     ),
     # --- relabeling -----------------------------------------------------------------------------
     "convert_node_labels_to_integers": Function(
@@ -450,23 +460,29 @@ FUNCTIONS: dict[str, Function] = {
     "relabel_nodes": Function("relabeling.relabel_nodes", "local", "relabel_nodes"),
     "to_dict_of_lists": Function("relabeling.to_dict_of_lists", "local"),
     # --- traversal ------------------------------------------------------------------------------
-    "bfs_edges": Function("traversal.bfs_edges", "linear"),
-    "bfs_layers": Function("traversal.bfs_layers", "linear"),
-    "bfs_predecessors": Function("traversal.bfs_predecessors", "linear"),
-    "bfs_successors": Function("traversal.bfs_successors", "linear"),
+    "bfs_edges": Function("traversal.bfs_edges", "search"),
+    "bfs_layers": Function("traversal.bfs_layers", "search"),
+    "bfs_predecessors": Function("traversal.bfs_predecessors", "search"),
+    "bfs_successors": Function("traversal.bfs_successors", "search"),
     "bfs_tree": Function("traversal.bfs_tree", "linear"),
-    "descendants_at_distance": Function("traversal.descendants_at_distance", "linear"),
-    "dfs_edges": Function("traversal.dfs_edges", "linear"),
-    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "linear"),
-    "dfs_predecessors": Function("traversal.dfs_predecessors", "linear"),
-    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "linear"),
+    "descendants_at_distance": Function("traversal.descendants_at_distance", "search"),
+    "dfs_edges": Function("traversal.dfs_edges", "search"),
+    "dfs_postorder_nodes": Function("traversal.dfs_postorder_nodes", "search"),
+    "dfs_predecessors": Function("traversal.dfs_predecessors", "search"),
+    "dfs_preorder_nodes": Function("traversal.dfs_preorder_nodes", "search"),
     "dfs_successors": Function("traversal.dfs_successors", "linear"),
     "dfs_tree": Function("traversal.dfs_tree", "linear"),
+    "generic_bfs_edges": Function(
+        "traversal.generic_bfs_edges",
+        "search",
+        "generic_bfs_edges",
+        "A function `neighbors` is rejected.",
+    ),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
     "is_branching": Function("trees.is_branching", "linear"),
-    "is_forest": Function("trees.is_forest", "linear"),
-    "is_tree": Function("trees.is_tree", "linear"),
+    "is_forest": Function("trees.is_forest", "search"),
+    "is_tree": Function("trees.is_tree", "search"),
     "maximum_spanning_edges": Function("trees.maximum_spanning_edges", "linear"),
     "maximum_spanning_tree": Function("trees.maximum_spanning_tree", "linear"),
     "minimum_spanning_edges": Function("trees.minimum_spanning_edges", "linear"),
@@ -511,12 +527,12 @@ FUNCTIONS: dict[str, Function] = {
     "collaboration_weighted_projected_graph": Function(
         "bipartite.collaboration_weighted_projected_graph", "products"
     ),
-    "color": Function("bipartite.color", "linear"),
+    "color": Function("bipartite.color", "search"),
     "density": Function("bipartite.density", "local"),
     "generic_weighted_projected_graph": Function(
         "bipartite.generic_weighted_projected_graph", "products"
     ),
-    "is_bipartite": Function("bipartite.is_bipartite", "linear"),
+    "is_bipartite": Function("bipartite.is_bipartite", "search"),
     "is_bipartite_node_set": Function("bipartite.is_bipartite_node_set", "linear"),
     "latapy_clustering": Function("bipartite.latapy_clustering", "products", "undirected"),
     "node_redundancy": Function("bipartite.node_redundancy", "products", "undirected"),
@@ -527,7 +543,7 @@ FUNCTIONS: dict[str, Function] = {
     "robins_alexander_clustering": Function(
         "bipartite.robins_alexander_clustering", "products", "undirected"
     ),
-    "sets": Function("bipartite.sets", "linear"),
+    "sets": Function("bipartite.sets", "search"),
     "weighted_projected_graph": Function("bipartite.weighted_projected_graph", "products"),
     # --- distances --------------------------------------------------------------------------------
     "barycenter": Function("distances.barycenter", "all_pairs", "barycenter"),
@@ -552,12 +568,6 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "efficiency": Function("structure.efficiency", "local"),
     "global_efficiency": Function("structure.global_efficiency", "all_pairs"),
-    "greedy_color": Function(
-        "structure.greedy_color",
-        "linear",
-        "greedy_color",
-        "Only the strategies largest_first and random_sequential are supported, not `interchange`.",
-    ),
     "is_dominating_set": Function("structure.is_dominating_set", "linear"),
     "local_efficiency": Function("structure.local_efficiency", "products"),
     "maximal_independent_set": Function(
@@ -569,6 +579,7 @@ FUNCTIONS: dict[str, Function] = {
     "maximal_matching": Function("structure.maximal_matching", "linear"),
     "overall_reciprocity": Function("structure.overall_reciprocity", "linear"),
     "reciprocity": Function("structure.reciprocity", "linear"),
+    "reverse": Function("structure.reverse", "local", "reverse"),
     "rich_club_coefficient": Function(
         "structure.rich_club_coefficient",
         "linear",

@@ -81,6 +81,7 @@ STOPPED = {
     "serial_blocks.blocks": of_blocks.STOPPED,
     "serial_order.generations": of_order.STOPPED,
     "serial_order.longest": of_order.STOPPED,
+    "serial_order.reduce": of_order.STOPPED,
     "strong_components.label": of_strong_components.STOPPED,
     "triangles.count": of_triangles.STOPPED,
     "triangles.orient": of_triangles.STOPPED,
@@ -260,6 +261,10 @@ OTHERS: dict[str, tuple[Callable[[gl.Matrix], Any], set[str]]] = {
         {"forces.repel"},
     ),
     "maximum_flow": (lambda A: gl.algorithms.maximum_flow(A, 0, 63).value, {"flow.augment"}),
+    "transitive_reduction": (
+        lambda A: gl.algorithms.transitive_reduction(gl.select.triu(A, 1)),
+        {"serial_order.generations", "serial_order.reduce"},
+    ),
 }
 """Functions that the command line lacks, and the loops that they must call."""
 

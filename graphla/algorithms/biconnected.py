@@ -9,10 +9,13 @@ discovered later.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphla.algorithms._shared import validation
 from graphla.algorithms._shared.graph_algorithm import graph_algorithm
 from graphla.operations.serial import run_serial
 from graphla.sparse import Matrix, Vector
@@ -70,7 +73,8 @@ def bridges(A: Matrix) -> Matrix:
     sizes = np.bincount(block[block >= 0], minlength=heads.size)
     ends = np.flatnonzero(block >= 0)
     ends = ends[sizes[block[ends]] == 1]
-    tops = heads[block[ends]]
+    with explain_asymmetry(A):
+        tops = heads[block[ends]]
     shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
     rows, columns = np.r_[ends, tops], np.r_[tops, ends]
     found = Matrix.from_coo(rows, columns, True, **shape)
@@ -153,11 +157,28 @@ def biconnected_components(A: Matrix) -> Matrix:
     rows, columns, _ = select.offdiag(A).new().to_coo()
     component = component_of_edges(blocks, rows, columns)
     upper = rows < columns
-    _, first = np.unique(component[upper], return_index=True)
-    numbers = np.empty(blocks.heads.size, np.int64)
-    numbers[np.argsort(first)] = np.arange(first.size)
+    with explain_asymmetry(A):
+        used, first = np.unique(component[upper], return_index=True)
+        numbers = np.full(blocks.heads.size, -1, np.int64)
+        numbers[used[np.argsort(first)]] = np.arange(first.size)
+        numbers = numbers[component]
     shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
-    return Matrix.from_coo(rows, columns, numbers[component], "INT64", **shape)
+    return Matrix.from_coo(rows, columns, numbers, "INT64", **shape)
+
+
+@contextmanager
+def explain_asymmetry(A: Matrix) -> Iterator[None]:
+    """In a `with` block, replace an IndexError if A was declared symmetric but is not.
+
+    Raise InvalidValue, which names an edge without its opposite.
+    """
+    try:
+        yield
+    except IndexError:
+        rows, columns, _ = A.to_coo()
+        shape: dict[str, Any] = {"nrows": A.nrows, "ncols": A.ncols}
+        validation.symmetric(Matrix.from_coo(rows, columns, True, **shape))
+        raise
 
 
 def find_blocks(A: Matrix) -> Blocks:

@@ -12,7 +12,13 @@ from graphla import algorithms
 from graphla.algorithms.assortativity import correlate
 from graphla.graph import Graph
 from graphla.io.adjacency_dicts import as_numbers
-from graphla.networkx.graphs import NetworkXGraph, neighbor_lists, nodes_of, structure, weighted
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    neighbor_lists,
+    nodes_of,
+    with_weights,
+    without_weights,
+)
 from graphla.networkx.selections import add_up, bunch, degrees, entries, is_node, mark
 from graphla.sparse import Vector
 
@@ -35,7 +41,7 @@ def average_neighbor_degree(
     if nodes is not None and is_node(G, nodes):
         raise TypeError("'int' object is not iterable")
     chosen = bunch(G, nodes)
-    A = weighted(G, weight).matrix
+    A = with_weights(G, weight).matrix
     is_weighted = weight is not None
     k = algorithms.average_neighbor_degree(
         A, source, target, weight=is_weighted, directed=G.directed
@@ -80,7 +86,7 @@ def degree_assortativity_coefficient(
     if G.is_multigraph():
         return correlate(*_degree_pairs(G, x, y, weight, nodes))
     chosen = None if nodes is None else bunch(G, nodes)
-    A, is_weighted = weighted(G, weight).matrix, weight is not None
+    A, is_weighted = with_weights(G, weight).matrix, weight is not None
     return algorithms.degree_assortativity(A, x, y, is_weighted, chosen, directed=G.directed)
 
 
@@ -171,7 +177,7 @@ def attribute_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = N
     if not G.matrix.nvals:
         return 0.0
     if nodes is None and not G.is_multigraph():
-        A = structure(G).matrix
+        A = without_weights(G).matrix
         return algorithms.attribute_assortativity(A, Vector.from_dense(codes).to(A.device))
     u, v = _attribute_pairs(G, codes, nodes)
     m, size = int(u.size), int(codes.max()) + 1
@@ -194,7 +200,7 @@ def numeric_assortativity_coefficient(G: Graph, attribute: Any, nodes: Any = Non
     if known.dtype == bool:
         known = known.astype(np.int64)
     if nodes is None and not G.is_multigraph():
-        A = structure(G).matrix
+        A = without_weights(G).matrix
         return algorithms.numeric_assortativity(A, Vector.from_dense(known).to(A.device))
     u, v = _attribute_pairs(G, np.arange(len(G)), nodes)
     # NetworkX leaves out an edge whose target has a value that none of the given nodes has.

@@ -23,8 +23,8 @@ from graphla.networkx.graphs import (
     neighbor_lists,
     new_graph,
     nodes_of,
-    structure,
     to_networkx,
+    without_weights,
 )
 from graphla.networkx.selections import degrees, entries, mark, number_of_key, refuse_loops
 from graphla.sparse import Matrix
@@ -41,7 +41,7 @@ def color(G: Graph) -> dict[Any, int]:
 
 def is_bipartite(G: Graph) -> bool:
     """Implement `networkx.bipartite.is_bipartite`."""
-    return algorithms.is_bipartite(structure(G).matrix)
+    return algorithms.is_bipartite(without_weights(G).matrix)
 
 
 def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
@@ -51,7 +51,7 @@ def sets(G: Graph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
         return top, set(G.labels) - top
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    if not algorithms.is_connected(structure(G).matrix):
+    if not algorithms.is_connected(without_weights(G).matrix):
         raise nx.AmbiguousSolution("Disconnected graph: Ambiguous solution for bipartite sets.")
     colors = _colors(G)
     top, bottom = (set(nodes_of(G, (colors == c).nonzero()[0])) for c in (1, 0))
@@ -66,7 +66,7 @@ def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
     if G.directed:
         raise nx.NetworkXNotImplemented("not implemented for directed type")
     flags = mark(G, chosen)
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     colors, edge = search(A)
     colors, parts = colors.to_dense(), algorithms.connected_components(A).to_dense()
     # A component agrees if its given nodes are exactly those of one color.
@@ -100,7 +100,7 @@ def _number_of_edges(G: Graph) -> int:
 
 def _colors(G: Graph) -> np.ndarray:
     """Return NetworkX's coloring with two colors, as an array on the host."""
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     try:
         colors = algorithms.two_color(A).to_dense()
     except algorithms.NotBipartite as error:
@@ -133,7 +133,7 @@ def betweenness_centrality(G: Graph, nodes: Any) -> dict[Any, float]:
     n, flags = _sides(G, nodes)
     m = len(G) - n
     limits = _largest_betweenness(n, m), _largest_betweenness(m, n)
-    found = algorithms.betweenness(structure(G).matrix, normalized=False, directed=G.directed)
+    found = algorithms.betweenness(without_weights(G).matrix, normalized=False, directed=G.directed)
     values = found.to_dense(0.0)
     if any(limit == 0 for limit in limits):
         raise ZeroDivisionError("float division by zero")
@@ -152,7 +152,7 @@ def closeness_centrality(G: Graph, nodes: Any, normalized: bool = True) -> dict[
     m = len(G) - n
     if not len(G):
         return {}
-    reach = many.reach(structure(G).matrix, np.arange(len(G)), "closeness")
+    reach = many.reach(without_weights(G).matrix, np.arange(len(G)), "closeness")
     total = np.where(reach.total > 0, reach.total, 1)
     least = np.where(flags, m + 2 * (n - 1), n + 2 * (m - 1))
     values = least / total * (reach.total > 0)
@@ -174,7 +174,7 @@ def _sides(G: Graph, nodes: Any) -> tuple[int, np.ndarray]:
 
 def latapy_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> dict[Any, float]:
     """Implement `networkx.bipartite.latapy_clustering`."""
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     if not algorithms.is_bipartite(A):
         raise nx.NetworkXError("Graph is not bipartite")
     if mode not in ("dot", "min", "max"):
@@ -200,7 +200,7 @@ def average_clustering(G: Graph, nodes: Any = None, mode: str = "dot") -> float:
 def robins_alexander_clustering(G: Graph) -> float:
     """Implement `networkx.bipartite.robins_alexander_clustering`."""
     refuse_loops(G, "robins_alexander_clustering")
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     if len(G) < 4 or A.nvals < 6:
         return 0
     rows, columns, _ = entries(G)
@@ -228,7 +228,7 @@ def node_redundancy(G: Graph, nodes: Any = None) -> dict[Any, float]:
                 "Cannot compute redundancy coefficient for a node that has fewer than two "
                 "neighbors."
             )
-    N = common_neighbors.pattern(structure(G).matrix, symmetric=True)
+    N = common_neighbors.pattern(without_weights(G).matrix, symmetric=True)
     # Q holds the pairs of nodes with at least two common neighbors.
     Q = join_by_neighbors(N, np.arange(len(G)), "common").select(">=", 2).new()
     pairs = plus_pair["INT64"](N @ Q).new(mask=N.S).reduce_rowwise().new().to_dense(0)
@@ -296,7 +296,7 @@ def _project(
     """Return the projection onto the given nodes with their attributes."""
     listed = list(dict.fromkeys(nodes))
     chosen = np.array([number_of_key(B, node) for node in listed], np.int64)
-    P = join_by_neighbors(structure(B).matrix, np.unique(chosen), measure)
+    P = join_by_neighbors(without_weights(B).matrix, np.unique(chosen), measure)
     inside: Matrix = P[:, chosen].new()  # pyright: ignore[reportAssignmentType]
     if inside.nvals < P.nvals:
         raise NotImplementedError("the given nodes have common neighbors with other nodes")

@@ -20,9 +20,9 @@ from graphla.networkx.graphs import (
     edges_of,
     find,
     number,
-    per_edge,
-    per_node,
-    weighted,
+    to_edge_dict,
+    to_node_dict,
+    with_weights,
 )
 from graphla.networkx.selections import bunch
 from graphla.sparse import Matrix, Vector
@@ -55,7 +55,7 @@ def _share(G: Graph, degrees: Callable[[], np.ndarray]) -> dict[Any, float]:
     """Return the degrees divided by n - 1."""
     if len(G) <= 1:
         return dict.fromkeys(G.labels, 1)
-    return per_node(G, degrees() * (1.0 / (len(G) - 1.0)))
+    return to_node_dict(G, degrees() * (1.0 / (len(G) - 1.0)))
 
 
 def _degrees(G: Graph, *, out: bool, loops: bool = False) -> np.ndarray:
@@ -63,7 +63,7 @@ def _degrees(G: Graph, *, out: bool, loops: bool = False) -> np.ndarray:
 
     With `loops`, count only self-loops if the graph is undirected, because each counts twice.
     """
-    A = weighted(G, None, parallel="sum").matrix
+    A = with_weights(G, None, parallel="sum").matrix
     if loops and not G.directed:
         return A.diag().to("cpu").to_dense(0)
     sums = A.reduce_rowwise(monoid.plus) if out else A.reduce_columnwise(monoid.plus)
@@ -93,7 +93,7 @@ def pagerank(
         if sum(personalization.values()) == 0:
             raise ZeroDivisionError
     ranks = algorithms.pagerank(
-        weighted(G, weight, parallel="sum").matrix,
+        with_weights(G, weight, parallel="sum").matrix,
         alpha,
         personalization,
         max_iter,
@@ -102,7 +102,7 @@ def pagerank(
         weight is not None or G.is_multigraph(),
         None if dangling is None else _by_number(G, dangling),
     )
-    return per_node(G, ranks)
+    return to_node_dict(G, ranks)
 
 
 def hits(
@@ -117,12 +117,12 @@ def hits(
         return {}, {}
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    A = weighted(G, "weight", parallel="sum").matrix
+    A = with_weights(G, "weight", parallel="sum").matrix
     if len(G) < 2 or not A.nvals:
         raise NotImplementedError("graphla needs a graph with at least two nodes and one edge")
     start = None if nstart is None else _start(G, nstart)
     found = algorithms.hits(A, max_iter, tol, start, normalized)
-    return per_node(G, found.hubs), per_node(G, found.authorities)
+    return to_node_dict(G, found.hubs), to_node_dict(G, found.authorities)
 
 
 def katz_centrality(
@@ -147,9 +147,9 @@ def katz_centrality(
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
     start = None if nstart is None else _start(G, nstart)
-    A = weighted(G, weight).matrix
+    A = with_weights(G, weight).matrix
     options = max_iter, tol, start, normalized, weight is not None
-    return per_node(G, algorithms.katz(A, alpha, beta, *options))
+    return to_node_dict(G, algorithms.katz(A, alpha, beta, *options))
 
 
 def eigenvector_centrality(
@@ -169,8 +169,8 @@ def eigenvector_centrality(
         start = {v: value / total for v, value in _start(G, nstart).items()}
     if max_iter < 1:
         raise nx.PowerIterationFailedConvergence(max_iter)
-    A = weighted(G, weight or None).matrix
-    return per_node(G, algorithms.eigenvector(A, max_iter, tol, start, bool(weight)))
+    A = with_weights(G, weight or None).matrix
+    return to_node_dict(G, algorithms.eigenvector(A, max_iter, tol, start, bool(weight)))
 
 
 def eigenvector_centrality_numpy(
@@ -180,7 +180,7 @@ def eigenvector_centrality_numpy(
     from scipy.sparse import linalg
 
     _refuse_null_graph(G)
-    A = weighted(G, weight, parallel="sum", dtype="FP64").matrix
+    A = with_weights(G, weight, parallel="sum", dtype="FP64").matrix
     is_connected = algorithms.is_strongly_connected if G.directed else algorithms.is_connected
     if not is_connected(A):
         raise nx.AmbiguousSolution(
@@ -191,7 +191,7 @@ def eigenvector_centrality_numpy(
     _, vectors = sparse.eigs(M, k=1, which="LR", maxiter=max_iter, tol=tol)
     largest = vectors.ravel().real
     length = np.sign(largest.sum()) * np.linalg.norm(largest)
-    return per_node(G, largest / length)
+    return to_node_dict(G, largest / length)
 
 
 def nx_array(A: Matrix) -> Any:
@@ -228,22 +228,22 @@ def closeness_centrality(
 ) -> Any:
     """Implement `networkx.closeness_centrality`."""
     chosen = None if u is None else number(G, u, ABSENT)
-    A = weighted(G, distance).matrix
+    A = with_weights(G, distance).matrix
     found = algorithms.closeness(A, chosen, distance is not None, wf_improved)
-    return per_node(G, found) if isinstance(found, Vector) else found
+    return to_node_dict(G, found) if isinstance(found, Vector) else found
 
 
 def harmonic_centrality(
     G: Graph, nbunch: Any = None, distance: str | None = None, sources: Any = None
 ) -> dict[Any, float]:
     """Implement `networkx.harmonic_centrality`."""
-    A = weighted(G, distance).matrix
+    A = with_weights(G, distance).matrix
     _refuse_negative(A, distance)
     chosen, starts = (
         None if each is None else sorted(set(bunch(G, each))) for each in (nbunch, sources)
     )
     found = algorithms.harmonic(A, chosen, distance is not None, starts)
-    return per_node(G, found)
+    return to_node_dict(G, found)
 
 
 # --- betweenness ----------------------------------------------------------------------------------
@@ -258,13 +258,13 @@ def betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     """Implement `networkx.betweenness_centrality`."""
-    A = weighted(G, weight).matrix
+    A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
     def compute(sources: list[int] | None) -> Any:
         return algorithms.betweenness(A, sources=sources, endpoints=endpoints, **options)
 
-    return per_node(G, _from_sample(G, A, weight, None if k == len(G) else k, seed, compute))
+    return to_node_dict(G, _from_sample(G, A, weight, None if k == len(G) else k, seed, compute))
 
 
 def edge_betweenness_centrality(
@@ -275,7 +275,7 @@ def edge_betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     """Implement `networkx.edge_betweenness_centrality`."""
-    A = weighted(G, weight).matrix
+    A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
     def compute(sources: list[int] | None) -> Any:
@@ -296,7 +296,7 @@ def betweenness_centrality_subset(
         raise NotImplementedError(
             "sources or targets is an iterator, but graphla needs collections"
         )
-    A = weighted(G, weight).matrix
+    A = with_weights(G, weight).matrix
     _refuse_lengths(A, weight)
     starts = np.array([number(G, s, ABSENT) for s in sources], np.int64)
     if np.unique(starts).size < starts.size:
@@ -311,7 +311,7 @@ def betweenness_centrality_subset(
         scale = 1 / (others * (others - 1))
     else:
         scale = 1.0 if G.directed else 0.5
-    return per_node(G, sums.totals.to("cpu").to_dense(0.0) * scale)
+    return to_node_dict(G, sums.totals.to("cpu").to_dense(0.0) * scale)
 
 
 def _from_sample(
@@ -349,7 +349,7 @@ def _refuse_lengths(A: Matrix, weight: str | None) -> None:
 def _edge_values(G: Graph, B: Matrix, weight: str | None) -> dict[Any, float]:
     """Return {edge: value}. The shortest parallel edges share the value of their pair of nodes."""
     if not (isinstance(G, NetworkXGraph) and G.is_multigraph()):
-        return per_edge(G, B)
+        return to_edge_dict(G, B)
     rows, columns = edge_ends(G)
     values = edge_values(G, B)
     lengths = np.ones(rows.size) if weight is None else np.asarray(G.attribute(weight), float)

@@ -12,7 +12,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import find, nodes_of, per_node, structure, weighted
+from graphla.networkx.graphs import find, nodes_of, to_node_dict, with_weights, without_weights
 from graphla.sparse import Matrix
 
 
@@ -20,7 +20,7 @@ def triangles(G: Graph, nodes: Any = None) -> Any:
     """Implement `networkx.triangles`."""
     if nodes is not None:
         _refuse_multigraph(G)
-    return _of_nodes(G, structure(G).matrix, nodes, algorithms.triangles)
+    return _of_nodes(G, without_weights(G).matrix, nodes, algorithms.triangles)
 
 
 def clustering(G: Graph, nodes: Any = None, weight: str | None = None) -> Any:
@@ -42,7 +42,7 @@ def average_clustering(
 def transitivity(G: Graph) -> float:
     """Implement `networkx.transitivity`."""
     _refuse_multigraph(G)
-    return algorithms.transitivity(structure(G).matrix)
+    return algorithms.transitivity(without_weights(G).matrix)
 
 
 def square_clustering(G: Graph, nodes: Any = None) -> Any:
@@ -51,14 +51,14 @@ def square_clustering(G: Graph, nodes: Any = None) -> Any:
         raise NotImplementedError(
             "the graph is directed, but graphla counts only undirected squares"
         )
-    return _of_nodes(G, structure(G).matrix, nodes, algorithms.square_clustering)
+    return _of_nodes(G, without_weights(G).matrix, nodes, algorithms.square_clustering)
 
 
 def generalized_degree(G: Graph, nodes: Any = None) -> Any:
     """Implement `networkx.generalized_degree`."""
     _refuse_multigraph(G)
     chosen = None if nodes is None else chosen_numbers(G, nodes)
-    rows = by_rows(algorithms.generalized_degree(structure(G).matrix, chosen))
+    rows = by_rows(algorithms.generalized_degree(without_weights(G).matrix, chosen))
     columns, values, bounds = (x.tolist() for x in (rows.columns, rows.values, rows.indptr))
 
     def counter(k: int) -> Counter[int]:
@@ -99,8 +99,8 @@ def _clustering(
 ) -> tuple[Matrix, Any, Callable[[Matrix, Any], Any]]:
     _refuse_multigraph(G)
     if weight is None:
-        return structure(G).matrix, nodes, algorithms.clustering
-    A = weighted(G, weight).matrix
+        return without_weights(G).matrix, nodes, algorithms.clustering
+    A = with_weights(G, weight).matrix
     return A, nodes, lambda A, chosen: algorithms.clustering(A, chosen, True)
 
 
@@ -110,7 +110,7 @@ def _of_nodes(G: Graph, A: Matrix, nodes: Any, compute: Callable[[Matrix, Any], 
     `compute` returns a Vector of the values of the given vertices.
     """
     if nodes is None:
-        return per_node(G, compute(A, None))
+        return to_node_dict(G, compute(A, None))
     chosen = chosen_numbers(G, nodes)
     values = compute(A, np.array(chosen, np.int64)).to_dense(0)[chosen].tolist()
     if find(G, nodes) is not None:

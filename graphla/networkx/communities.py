@@ -16,7 +16,7 @@ from graphla.algorithms.greedy_modularity_communities import follow, mergers
 from graphla.algorithms.leiden import levels as leiden_levels
 from graphla.algorithms.louvain import levels as louvain_levels
 from graphla.graph import Graph
-from graphla.networkx.graphs import find_all, groups, nodes_of, structure, weighted
+from graphla.networkx.graphs import find_all, groups, nodes_of, with_weights, without_weights
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 from semirings import binary, monoid
@@ -81,7 +81,7 @@ def _partitions(
     options: dict[str, Any],
 ) -> list[Partition]:
     """Return the partition after each level, or that of single nodes if there is no level."""
-    A = weighted(G, weight, parallel="sum").matrix
+    A = with_weights(G, weight, parallel="sum").matrix
     _check_weights(A)
     if A.nvals and not A.reduce_scalar(monoid.plus).get(0):
         raise ZeroDivisionError("division by zero")
@@ -107,7 +107,7 @@ def greedy_modularity_communities(
     best_n: int | None = None,
 ) -> list[Any]:
     """Implement `networkx.community.greedy_modularity_communities`."""
-    A, n = weighted(G, weight, parallel="sum").matrix.to("cpu"), len(G)
+    A, n = with_weights(G, weight, parallel="sum").matrix.to("cpu"), len(G)
     if not A.nvals:
         return [{node} for node in G.labels]
     best_n = _check_counts(n, cutoff, best_n)
@@ -164,7 +164,7 @@ def label_propagation_communities(G: Graph) -> ValuesView[set[Any]]:
     """Implement `networkx.community.label_propagation_communities`."""
     if G.is_multigraph():
         raise NotImplementedError("graphla does not count parallel edges in degrees")
-    labels = algorithms.label_propagation_communities(structure(G).matrix)
+    labels = algorithms.label_propagation_communities(without_weights(G).matrix)
     return dict(enumerate(_sets(G, labels))).values()
 
 
@@ -172,7 +172,11 @@ def asyn_lpa_communities(
     G: Graph, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
     """Implement `networkx.community.asyn_lpa_communities`."""
-    A = structure(G).matrix if weight is None else weighted(G, weight, parallel="sum").matrix
+    A = (
+        without_weights(G).matrix
+        if weight is None
+        else with_weights(G, weight, parallel="sum").matrix
+    )
     return _propagate(G, A, weight is not None, seed)
 
 
@@ -180,7 +184,7 @@ def fast_label_propagation_communities(
     G: Graph, *, weight: str | None = None, seed: Any = None
 ) -> Iterator[set[Any]]:
     """Implement `networkx.community.fast_label_propagation_communities`."""
-    A = weighted(G, weight, parallel="sum").matrix
+    A = with_weights(G, weight, parallel="sum").matrix
     if G.directed:
         A = binary.plus(A | A.T).new()
     return _propagate(G, A, True, seed)
@@ -202,7 +206,7 @@ def modularity(
     resolution: float = 1,
 ) -> float:
     """Implement `networkx.community.modularity`."""
-    A = weighted(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
+    A = with_weights(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
@@ -223,12 +227,12 @@ def is_partition(G: Graph, communities: Iterable[Any]) -> bool:
 def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
     """Implement `networkx.community.partition_quality`."""
     labels = _partition_labels(G, partition)
-    edges, inside = _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)
+    edges, inside = _count_edges(with_weights(G, None, parallel="sum").matrix, labels, G.directed)
     if G.is_multigraph():
         return inside / edges, -1.0
     if not edges or len(G) < 2:
         raise ZeroDivisionError("division by zero")
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     vector = Vector.from_dense(labels).to(A.device)
     coverage, performance = algorithms.partition_quality(A, vector, directed=G.directed)
     return coverage, performance
@@ -237,14 +241,14 @@ def partition_quality(G: Graph, partition: Any) -> tuple[float, float]:
 def intra_community_edges(G: Graph, partition: Any) -> int:
     """Implement `networkx.community.quality.intra_community_edges`."""
     labels = _partition_labels(G, partition)
-    return _count_edges(weighted(G, None, parallel="sum").matrix, labels, G.directed)[1]
+    return _count_edges(with_weights(G, None, parallel="sum").matrix, labels, G.directed)[1]
 
 
 def inter_community_edges(G: Graph, partition: Any) -> int:
     """Implement `networkx.community.quality.inter_community_edges`."""
     if G.is_multigraph():
         raise NotImplementedError("graphla counts edges between communities in simple graphs only")
-    A = weighted(G, None).matrix
+    A = with_weights(G, None).matrix
     edges, inside = _count_edges(A, _partition_labels(G, partition), G.directed)
     return edges - inside
 
@@ -252,7 +256,7 @@ def inter_community_edges(G: Graph, partition: Any) -> int:
 def inter_community_non_edges(G: Graph, partition: Any) -> int:
     """Implement `networkx.community.quality.inter_community_non_edges`."""
     labels = _partition_labels(G, partition)
-    edges, inside = _count_edges(weighted(G, None).matrix, labels, G.directed)
+    edges, inside = _count_edges(with_weights(G, None).matrix, labels, G.directed)
     sizes = np.bincount(labels)
     apart = len(G) ** 2 - int((sizes * sizes).sum())  # ordered pairs in different communities
     return (apart if G.directed else apart // 2) - (edges - inside)

@@ -18,7 +18,7 @@ from graphla.networkx.graphs import (
     neighbor_lists,
     new_graph,
     nodes_of,
-    structure,
+    without_weights,
 )
 from graphla.networkx.searches import depth_first, neighbors_of, node_number
 from graphla.sparse import Matrix
@@ -35,7 +35,7 @@ def connected_components(G: Graph) -> Iterator[set[Any]]:
 
 def number_connected_components(G: Graph) -> int:
     """Implement `networkx.number_connected_components`."""
-    return algorithms.component_count(structure(G).matrix)
+    return algorithms.component_count(without_weights(G).matrix)
 
 
 def is_connected(G: Graph) -> bool:
@@ -68,7 +68,7 @@ def is_weakly_connected(G: Graph) -> bool:
 
 
 def _weak_labels(G: Graph) -> np.ndarray:
-    return np.asarray(algorithms.connected_components(structure(G).matrix).to_dense())
+    return np.asarray(algorithms.connected_components(without_weights(G).matrix).to_dense())
 
 
 # --- strong components --------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def is_strongly_connected(G: Graph) -> bool:
     """Implement `networkx.is_strongly_connected`."""
     if not len(G):
         raise nx.NetworkXPointlessConcept(NULL)
-    return algorithms.is_strongly_connected(structure(G).matrix)
+    return algorithms.is_strongly_connected(without_weights(G).matrix)
 
 
 def condensation(G: Graph, scc: Iterable[Any] | None = None) -> NetworkXGraph:
@@ -122,7 +122,9 @@ def attracting_components(G: Graph) -> Iterator[set[Any]]:
 
 def number_attracting_components(G: Graph) -> int:
     """Implement `networkx.number_attracting_components`."""
-    return len(_attracting_sets(G))
+    labels = _strong_labels(G)
+    roots = labels == np.arange(labels.size)
+    return int(np.count_nonzero(roots & ~_has_exit(G, labels)))
 
 
 def is_attracting_component(G: Graph) -> bool:
@@ -135,7 +137,7 @@ def is_semiconnected(G: Graph) -> bool:
     """Implement `networkx.is_semiconnected`."""
     if not len(G):
         raise nx.NetworkXPointlessConcept(NULL)
-    C = algorithms.condensation(structure(G).matrix).matrix
+    C = algorithms.condensation(without_weights(G).matrix).matrix
     order = np.array(algorithms.topological_sort(C))
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
@@ -145,10 +147,14 @@ def is_semiconnected(G: Graph) -> bool:
 
 
 def _strong_labels(G: Graph) -> np.ndarray:
-    return np.asarray(algorithms.strong_components(structure(G).matrix).to_dense())
+    return np.asarray(algorithms.strong_components(without_weights(G).matrix).to_dense())
 
 
 def _strong_sets(G: Graph) -> list[set[Any]]:
+    return list(map(set, _strong_parts(G)))
+
+
+def _strong_parts(G: Graph) -> list[list[Any]]:
     """Return the strong components in the order in which NetworkX completes them, sinks first."""
     labels = _strong_labels(G)
     _, _, finished = depth_first(G, range(len(G)))
@@ -157,18 +163,22 @@ def _strong_sets(G: Graph) -> list[set[Any]]:
     np.maximum.at(last, labels[finished], np.arange(labels.size))
     parts = groups(G, labels)
     roots = np.unique(labels)
-    return [set(parts[k]) for k in np.argsort(last[roots]).tolist()]
+    return [parts[k] for k in np.argsort(last[roots]).tolist()]
 
 
 def _attracting_sets(G: Graph) -> list[set[Any]]:
     labels = _strong_labels(G)
-    rows, columns = _ends(G)
-    leaves = labels[rows] != labels[columns]
-    has_exit = np.zeros(labels.size, bool)
-    has_exit[labels[rows[leaves]]] = True
+    has_exit = _has_exit(G, labels)
     numbers = {label: k for k, label in enumerate(G.labels)}
-    sets = _strong_sets(G)
-    return [part for part in sets if not has_exit[labels[numbers[next(iter(part))]]]]
+    return [set(part) for part in _strong_parts(G) if not has_exit[labels[numbers[part[0]]]]]
+
+
+def _has_exit(G: Graph, labels: np.ndarray) -> np.ndarray:
+    """Return an array that is true at the label of each component with an edge to another one."""
+    rows, columns = _ends(G)
+    has_exit = np.zeros(labels.size, bool)
+    has_exit[labels[rows[labels[rows] != labels[columns]]]] = True
+    return has_exit
 
 
 def _ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
@@ -244,7 +254,7 @@ def has_bridges(G: Graph, root: Any = None) -> bool:
 
 def bridge_components(G: Graph) -> Iterator[set[Any]]:
     """Implement `networkx.bridge_components`."""
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     rest = A.dup(mask=~algorithms.bridges(A).S)
     yield from map(set, groups(G, np.asarray(algorithms.connected_components(rest).to_dense())))
 
@@ -257,7 +267,7 @@ def k_edge_components(G: Graph, k: Any) -> Iterator[set[Any]]:
         return strongly_connected_components(G) if G.directed else connected_components(G)
     if len(G) == 1 and (G.directed or k > 2):
         return iter(())  # NetworkX finds no component in this case
-    labels = algorithms.k_edge_components(structure(G).matrix, k, directed=G.directed)
+    labels = algorithms.k_edge_components(without_weights(G).matrix, k, directed=G.directed)
     return map(set, groups(G, np.asarray(labels.to_dense())))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any
 
 import networkx as nx
@@ -100,7 +100,7 @@ def from_pandas_edgelist(
     if multigraph:
         from_pandas: Any = nx.from_pandas_edgelist
         G = from_pandas(df, source, target, edge_attr, create_using, edge_key, backend="networkx")
-        return convert(G, None, None, True, True, None)
+        return _convert_new(create_using, G)
     for column in (source, target):
         if column not in df.columns:
             raise KeyError(column)
@@ -116,6 +116,25 @@ def from_pandas_edgelist(
     nodes = edges.labels
     build = _graph if directed else _assemble_undirected
     return _fill_given(create_using, build(nodes, i[last], j[last], kept, directed))
+
+
+def from_dict_of_lists(d: Any, create_using: Any = None) -> Any:
+    """Implement `networkx.from_dict_of_lists`."""
+    directed, multigraph = _kind(create_using)
+    if multigraph:
+        from_lists: Any = nx.from_dict_of_lists
+        return _convert_new(create_using, from_lists(d, create_using, backend="networkx"))
+    lists = list(map(list, d.values()))
+    neighbors = list(chain.from_iterable(lists))
+    numbers = {node: k for k, node in enumerate(dict.fromkeys(chain(d, neighbors)))}
+    if None in numbers:
+        raise ValueError("None cannot be a node")
+    i = np.repeat(np.arange(len(d)), list(map(len, lists)))
+    j = np.array([numbers[node] for node in neighbors], np.int64)
+    low, high = (i, j) if directed else (np.minimum(i, j), np.maximum(i, j))
+    i, j = np.divmod(np.unique(low * len(numbers) + high), max(1, len(numbers)))
+    build = _graph if directed else _assemble_undirected
+    return _fill_given(create_using, build(list(numbers), i, j, {}, directed))
 
 
 def to_numpy_array(
@@ -291,6 +310,11 @@ def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
     for name in ("_node", "_adj", "_pred") if G.directed else ("_node", "_adj"):
         getattr(create_using, name).update(getattr(filled, name))
     return create_using
+
+
+def _convert_new(create_using: Any, G: Any) -> Any:
+    """Return a graph that NetworkX has built, converted unless it is the object `create_using`."""
+    return G if G is create_using else convert(G, None, None, True, True, None)
 
 
 def _refuse_shape(A: Any) -> None:

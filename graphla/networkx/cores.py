@@ -13,7 +13,13 @@ from graphla import algorithms
 from graphla.graph import Graph
 from graphla.graph.cached_properties import self_loops
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import NetworkXGraph, neighbor_lists, per_node, structure, subgraph
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    neighbor_lists,
+    subgraph,
+    to_node_dict,
+    without_weights,
+)
 
 LOOPS = (
     "Input graph {} self loops which is not permitted; "
@@ -23,13 +29,13 @@ LOOPS = (
 
 def core_number(G: Graph) -> dict[Any, int]:
     """Implement `networkx.core_number`."""
-    return per_node(G, _core_numbers(G))
+    return to_node_dict(G, _core_numbers(G))
 
 
 def onion_layers(G: Graph) -> dict[Any, int]:
     """Implement `networkx.onion_layers`."""
     _refuse_loops(G, "contains")
-    return per_node(G, algorithms.onion_layers(structure(G).matrix), ascending=True)
+    return to_node_dict(G, algorithms.onion_layers(without_weights(G).matrix), ascending=True)
 
 
 def k_core(
@@ -73,7 +79,7 @@ def k_truss(G: Graph, k: float) -> NetworkXGraph:
     """Implement `networkx.k_truss`."""
     _refuse_loops(G, "has")
     n = len(G)
-    truss = by_rows(algorithms.k_truss(structure(G).matrix, max(ceil(k), 0)))
+    truss = by_rows(algorithms.k_truss(without_weights(G).matrix, max(ceil(k), 0)))
     indptr, columns = neighbor_lists(G)
     # Each entry as one number; the entries of the truss are sorted.
     entries = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr)) * n + columns
@@ -85,7 +91,7 @@ def k_truss(G: Graph, k: float) -> NetworkXGraph:
 
 def _core_numbers(G: Graph) -> Any:
     _refuse_loops(G, "has")
-    return algorithms.core_numbers(structure(G).matrix, directed=G.directed)
+    return algorithms.core_numbers(without_weights(G).matrix, directed=G.directed)
 
 
 def _numbers(G: Graph, core_number: Mapping[Any, float] | None) -> np.ndarray:
@@ -103,5 +109,5 @@ def _largest(numbers: np.ndarray) -> float:
 
 
 def _refuse_loops(G: Graph, verb: str) -> None:
-    if self_loops(structure(G).matrix):
+    if self_loops(without_weights(G).matrix):
         raise nx.NetworkXNotImplemented(LOOPS.format(verb))

@@ -18,6 +18,7 @@ config: Any = nx.config
 
 LEAST_EDGES = {
     "local": None,
+    "search": 20_000,
     "linear": 5_000,
     "iterations": 2_000,
     "products": 1_500,
@@ -26,7 +27,8 @@ LEAST_EDGES = {
 }
 """Maps each cost class to the minimum number of edges for which graphla is faster.
 
-None means that the functions visit few nodes of the graph, so a conversion never pays off.
+None means that the functions visit few nodes of the graph, so a conversion never pays off. The
+class "search" has the functions that NetworkX computes by one simple search.
 """
 
 LEAST_IF_CONVERTED = 1_500
@@ -81,14 +83,16 @@ def estimate_edges(graph: Any, least: int) -> int:
         least: a threshold; the estimate need not be accurate above it.
 
     Returns:
-        The estimate; for a view, that of the graph whose edges the view shows.
+        The estimate; for a view of chosen nodes, the edges of as many nodes of the whole graph.
     """
-    adjacency = graph._adj
+    adjacency, n = graph._adj, None
     if type(adjacency) is not dict:  # counting the nodes of a view takes O(n) time
+        chosen = getattr(getattr(adjacency, "NODE_OK", None), "nodes", None)
+        n = len(chosen) if isinstance(chosen, set) else None
         adjacency = getattr(getattr(graph, "_graph", None), "_adj", None)
         if type(adjacency) is not dict:
             return least
-    n = len(adjacency)
+    n = len(adjacency) if n is None else min(n, len(adjacency))
     if not n:
         return 0
     # Generators of random graphs often add hubs first, so the last nodes are closer to the average.

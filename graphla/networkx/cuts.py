@@ -13,8 +13,8 @@ from graphla.networkx.graphs import (
     find,
     neighbor_lists,
     refuse_large,
-    weighted,
     with_attributes,
+    with_weights,
 )
 from semirings import monoid
 
@@ -41,7 +41,7 @@ def cut_size(G: Graph, S: Any, T: Any = None, weight: str | None = None) -> Any:
 def volume(G: Graph, S: Any, weight: str | None = None) -> Any:
     """Implement `networkx.volume`."""
     _members(G, S)
-    A = weighted(G, weight, parallel="sum").matrix
+    A = with_weights(G, weight, parallel="sum").matrix
     degrees = A.reduce_rowwise(monoid.plus).new().to("cpu").to_dense(0)
     if not G.directed:
         degrees = degrees + A.diag().to("cpu").to_dense(0)

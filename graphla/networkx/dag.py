@@ -23,8 +23,8 @@ from graphla.networkx.graphs import (
     neighbor_lists,
     new_graph,
     nodes_of,
-    structure,
     to_networkx,
+    without_weights,
 )
 from graphla.networkx.searches import Neighbors, neighbors_of, node_number
 from graphla.sparse import Matrix
@@ -107,9 +107,9 @@ def is_aperiodic(G: Graph) -> bool:
         raise nx.NetworkXError("is_aperiodic not defined for undirected graphs")
     if not len(G):
         raise nx.NetworkXPointlessConcept("Graph has no nodes.")
-    if not algorithms.is_strongly_connected(structure(G).matrix):
+    if not algorithms.is_strongly_connected(without_weights(G).matrix):
         raise nx.NetworkXError("Graph is not strongly connected.")
-    levels = algorithms.bfs(structure(G).matrix, 0, parents=False).levels.to_dense()
+    levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G)), np.diff(indptr))
     # The lengths of all cycles are combinations of these differences.
@@ -162,7 +162,7 @@ def transitive_closure(G: Graph, reflexive: bool | None = False) -> Any:
         raise nx.NetworkXError("Incorrect value for the parameter `reflexive`")
     if not G.directed and reflexive is False:
         reflexive = None
-    return _with_edges(G, algorithms.transitive_closure(structure(G).matrix, reflexive))
+    return _with_edges(G, algorithms.transitive_closure(without_weights(G).matrix, reflexive))
 
 
 def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
@@ -170,14 +170,14 @@ def transitive_closure_dag(G: Graph, topo_order: Any = None) -> Any:
     if has_cycle(G):
         raise nx.NetworkXUnfeasible(CYCLE)
     _check_order(G, topo_order)
-    return _with_edges(G, algorithms.transitive_closure(structure(G).matrix))
+    return _with_edges(G, algorithms.transitive_closure(without_weights(G).matrix))
 
 
 def transitive_reduction(G: Graph) -> NetworkXGraph:
     """Implement `networkx.transitive_reduction`."""
     if has_cycle(G):
         raise nx.NetworkXError("Directed Acyclic Graph required for transitive_reduction")
-    rest = algorithms.transitive_reduction(structure(G).matrix)
+    rest = algorithms.transitive_reduction(without_weights(G).matrix)
     return new_graph(Graph(rest, directed=True, labels=G.labels))
 
 
@@ -186,14 +186,14 @@ def _with_edges(G: Graph, R: Matrix) -> Any:
     if not isinstance(G, NetworkXGraph):
         raise NotImplementedError("graphla copies edge data only from converted NetworkX graphs")
     if G.is_multigraph():
-        rows, columns, _ = R.dup(mask=~structure(G)._matrix.S).to_coo()
+        rows, columns, _ = R.dup(mask=~without_weights(G)._matrix.S).to_coo()
         once = (rows <= columns) | G.directed
         rows, columns = rows[once], columns[once]
         H = to_networkx(G)
         H.add_edges_from(zip(nodes_of(G, rows), nodes_of(G, columns), strict=True))
         return H
     n, old = len(G), G._entries
-    both = by_rows(binary.lor(R | unary.one["BOOL"](structure(G).matrix).new()).new())
+    both = by_rows(binary.lor(R | unary.one["BOOL"](without_weights(G).matrix).new()).new())
     before = old.rows * np.int64(n) + old.columns
     after = np.repeat(np.arange(n), np.diff(both.indptr)) * n + both.columns
     data: list[dict[Any, Any]] = [{} for _ in range(after.size)]
@@ -261,7 +261,7 @@ def all_pairs_lowest_common_ancestor(G: Graph, pairs: Any = None) -> Iterator[tu
                 raise nx.NodeNotFound(f"Node(s) {missing} from pair {pair} not in G.")
         ends = np.array([[find(G, node) for node in pair] for pair in chosen], np.int64)
         rows, columns = ends.reshape(-1, 2).T
-    common = algorithms.lowest_common_ancestors(structure(G).matrix, np.c_[rows, columns])
+    common = algorithms.lowest_common_ancestors(without_weights(G).matrix, np.c_[rows, columns])
     found = common >= 0
     rows, columns, common = (nodes_of(G, each[found]) for each in (rows, columns, common))
     return iter(zip(zip(rows, columns, strict=True), common, strict=True))

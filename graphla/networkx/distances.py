@@ -11,7 +11,7 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import LARGEST_SUM, nodes_of, structure, weighted
+from graphla.networkx.graphs import LARGEST_SUM, nodes_of, with_weights, without_weights
 from graphla.networkx.searches import Neighbors
 from graphla.networkx.selections import VERSION, bunch, degrees, entries, is_node
 from graphla.sparse import Matrix
@@ -130,12 +130,12 @@ def _lengths(G: Graph, weight: Any) -> tuple[Matrix, bool]:
         rows, n = np.repeat(np.arange(len(G)), np.diff(edges.indptr)), len(G)
         A = Matrix.from_coo(rows, edges.columns, edges.values, nrows=n, ncols=n)
         return A.to(G.device), True
-    return weighted(G, weight).matrix, weight is not None
+    return with_weights(G, weight).matrix, weight is not None
 
 
 def _is_connected(G: Graph) -> bool:
     """Return whether each node reaches all others."""
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     return algorithms.is_strongly_connected(A) if G.directed else algorithms.is_connected(A)
 
 
@@ -163,7 +163,7 @@ def barycenter(G: Graph, weight: Any = None, attr: Any = None, sp: Any = None) -
     is_shortcut = HAS_TREE_CENTROID and weight is None and not G.directed
     if found.size == 2 and is_shortcut and _is_tree(G):
         # In a tree, NetworkX lists first the one that is nearer to the first node.
-        levels = algorithms.bfs(structure(G).matrix, 0, parents=False).levels.to_dense()
+        levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
         found = found[np.argsort(levels[found], kind="stable")]
     return nodes_of(G, found)
 
@@ -182,7 +182,7 @@ def _is_tree(G: Graph) -> bool:
 def _total_distances(G: Graph, weight: Any) -> np.ndarray:
     """Return the sum of the distances from each node to all others of a connected graph."""
     if weight is None:
-        return many.reach(structure(G).matrix, np.arange(len(G)), "distances").total
+        return many.reach(without_weights(G).matrix, np.arange(len(G)), "distances").total
     # NetworkX adds up the distances in ascending order.
     sums = [np.sort(D, axis=1).cumsum(axis=1)[:, -1] for D in _distances(G, weight)]
     return np.concatenate(sums)

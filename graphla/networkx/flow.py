@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -11,10 +13,18 @@ from networkx.algorithms import flow as flows
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, neighbor_lists, nodes_of, structure, weighted
+from graphla.networkx.graphs import (
+    convert,
+    edge_values,
+    find,
+    neighbor_lists,
+    nodes_of,
+    with_weights,
+    without_weights,
+)
 from graphla.networkx.selections import EXACT
 from graphla.sparse import Matrix
-from semirings import binary
+from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 
 NAMED = ("edmonds_karp", "shortest_augmenting_path", "preflow_push", "dinitz", "boykov_kolmogorov")
@@ -29,12 +39,9 @@ def maximum_flow(
     **kwargs: Any,
 ) -> tuple[Any, dict[Any, dict[Any, Any]]]:
     """Implement `networkx.maximum_flow`."""
-    A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, found = _call_if_bounded(algorithms.maximum_flow, A, *ends)
-    indptr, indices, flows = found.to_csr(copy=False)
-    if _are_whole(A):
-        value, flows = int(value), flows.astype(np.int64)
-    return value, _in_dict_order(flowG, indptr, indices, flows)
+    network = _network(flowG, _s, _t, capacity, flow_func, kwargs)
+    value, flow = network.maximum_flow()
+    return value, _in_dict_order(flowG, flow)
 
 
 def maximum_flow_value(
@@ -46,9 +53,8 @@ def maximum_flow_value(
     **kwargs: Any,
 ) -> Any:
     """Implement `networkx.maximum_flow_value` and `networkx.minimum_cut_value`."""
-    A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value = _call_if_bounded(algorithms.maximum_flow, A, *ends).value
-    return int(value) if _are_whole(A) else value
+    network = _network(flowG, _s, _t, capacity, flow_func, kwargs)
+    return network.maximum_flow()[0]
 
 
 def minimum_cut(
@@ -60,11 +66,12 @@ def minimum_cut(
     **kwargs: Any,
 ) -> tuple[Any, tuple[set[Any], set[Any]]]:
     """Implement `networkx.minimum_cut`."""
-    A, *ends = _network(flowG, _s, _t, capacity, flow_func, kwargs)
-    value, side = _call_if_bounded(algorithms.minimum_cut, A, *ends)
-    is_near = side.to_dense(False)
+    if kwargs.get("cutoff") is not None:
+        raise NotImplementedError("cutoff is given, so the flow need not determine a minimum cut")
+    network = _network(flowG, _s, _t, capacity, flow_func, kwargs)
+    value, is_near = network.minimum_cut()
     near, far = (set(nodes_of(flowG, np.flatnonzero(x))) for x in (is_near, ~is_near))
-    return int(value) if _are_whole(A) else value, (near, far)
+    return value, (near, far)
 
 
 def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> dict[Any, Any]:
@@ -73,7 +80,7 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> 
         raise NotImplementedError(
             "the graph is directed, but graphla matches only undirected graphs"
         )
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     top = None
     if top_nodes is not None:
         if not isinstance(top_nodes, (list, tuple, set, frozenset, dict)):
@@ -98,9 +105,69 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> 
 # --- networks -------------------------------------------------------------------------------------
 
 
+class _Residual(NamedTuple):
+    """A residual network of NetworkX, to which NetworkX writes the flow.
+
+    Attributes:
+        network: the DiGraph.
+        graph: the same graph, converted.
+    """
+
+    network: Any
+    graph: Graph
+
+
+class _Network(NamedTuple):
+    """Capacities between two ends.
+
+    Attributes:
+        capacities: a Matrix on the CPU.
+        source: the number of the vertex where the flow starts.
+        target: the number of the vertex where the flow ends.
+        residual: the residual network that receives the flow, or None.
+        cutoff: the value that the flow need not exceed, or None.
+    """
+
+    capacities: Matrix
+    source: int
+    target: int
+    residual: _Residual | None = None
+    cutoff: int | None = None
+
+    def maximum_flow(self) -> tuple[Any, Matrix]:
+        """Return the value and a Matrix with the flow of each edge."""
+        A, source, n = self.capacities, self.source, self.capacities.nrows
+        if self.cutoff is not None:
+            # All flow comes from a new vertex n through an edge that has the cutoff as capacity.
+            A = A.dup()
+            A.resize(n + 1, n + 1)
+            A[n, source] << min(self.cutoff, int(EXACT))
+            source = n
+        value, flow = _call_if_bounded(algorithms.maximum_flow, A, source, self.target)
+        flow = flow if self.cutoff is None else flow[:n, :n].new()
+        if _are_whole(self.capacities):
+            value, flow = int(value), flow.dup("INT64")
+        if self.residual is not None:
+            _write_residual(self.residual, value, flow)
+        return value, flow
+
+    def minimum_cut(self) -> tuple[Any, np.ndarray]:
+        """Return the value, and an array that is true at the vertices on the source's side."""
+        if self.residual is None:
+            value, side = _call_if_bounded(algorithms.minimum_cut, *self[:3])
+            return int(value) if _are_whole(self.capacities) else value, side.to_dense(False)
+        value, flow = self.maximum_flow()
+        # L = A - F + Fᵀ is the capacity that is left. The vertices from which the target can be
+        # reached where it is above 0 are on the target's side.
+        left = self.capacities.ewise_union(flow, binary.minus, 0, 0).new()
+        left = left.ewise_union(flow.T, binary.plus, 0, 0).new().select(">", 0).new()
+        behind = algorithms.reachable(left.T.new(), self.target)
+        return value, ~behind.to_dense(False)
+
+
 def _network(
     G: Graph, source: Any, target: Any, capacity: str, function: Any, options: dict[str, Any]
-) -> tuple[Matrix, int, int]:
+) -> _Network:
     """Return the capacities on the CPU, and the numbers of the source and the target."""
     if function is None and options:
         raise nx.NetworkXError("flow_func must be given if there are further arguments")
@@ -115,7 +182,7 @@ def _network(
         is_method = (name == "two_phase" and function is flows.shortest_augmenting_path) or (
             name == "global_relabel_freq" and function is flows.preflow_push and (value or 0) >= 0
         )
-        if value is not None and not is_method:
+        if value is not None and not is_method and name not in ("residual", "cutoff"):
             raise NotImplementedError(f"graphla does not support the argument {name}")
     ends = []
     for node, name in ((source, "source"), (target, "sink")):
@@ -125,12 +192,25 @@ def _network(
         ends.append(k)
     if ends[0] == ends[1]:
         raise nx.NetworkXError("source and sink are the same node")
-    A = weighted(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
+    residual = None
+    if options.get("residual") is not None:
+        residual = _convert_residual(options["residual"])
+        A = _capacities_of(residual, G)
+    else:
+        A = with_weights(G, capacity, float("inf"), infinite=True).matrix.to("cpu")
     values = A.to_csr(copy=False)[2]
     if values.dtype.kind == "f" and np.abs(values[np.isfinite(values)]).sum() > EXACT:
         raise NotImplementedError("sums of capacities might be rounded")
+    cutoff = options.get("cutoff")
+    if cutoff is not None and (
+        function is flows.preflow_push
+        or not isinstance(cutoff, int)
+        or cutoff < 0
+        or np.isinf(values).any()
+    ):
+        raise NotImplementedError(f"graphla does not support the cutoff {cutoff!r} here")
     # As in NetworkX, an edge with a capacity below 0 carries no flow.
-    return (binary.max(A, 0).new(), *ends)
+    return _Network(binary.max(A, 0).new(), ends[0], ends[1], residual, cutoff)
 
 
 def _are_whole(A: Matrix) -> bool:
@@ -150,17 +230,46 @@ def _call_if_bounded(function: Callable[..., Any], A: Matrix, source: int, targe
         raise nx.NetworkXUnbounded("Infinite capacity path, flow unbounded above.") from error
 
 
-def _in_dict_order(
-    G: Graph, indptr: np.ndarray, indices: np.ndarray, values: np.ndarray
-) -> dict[Any, dict[Any, Any]]:
-    """Return {u: {v: value}} with the neighbors in NetworkX's order."""
-    n = len(G)
+def _convert_residual(network: Any) -> _Residual:
+    """Return a residual network with its converted graph."""
+    if type(network) is not nx.DiGraph or "inf" not in network.graph:
+        raise NotImplementedError("residual is not a residual network of NetworkX")
+    return _Residual(network, convert(network, {"capacity": None}, None, False, False, "cpu"))
+
+
+def _capacities_of(residual: _Residual, G: Graph) -> Matrix:
+    """Return the capacities of a residual network, which NetworkX uses instead of those of G."""
+    if list(residual.graph.labels) != list(G.labels):
+        raise NotImplementedError("residual does not have the nodes of the graph")
+    A = with_weights(residual.graph, "capacity").matrix
+    if A.dup(mask=~without_weights(G).matrix.to("cpu").S).select(">", 0).new().nvals:
+        raise NotImplementedError("residual has an edge that the graph lacks")
+    # This finite value stands for an infinite capacity.
+    infinite = A.select("==", residual.network.graph["inf"]).new()
+    if infinite.nvals:
+        A = A.dup("FP64")
+        A(infinite.S) << math.inf
+    return A
+
+
+def _write_residual(residual: _Residual, value: Any, flow: Matrix) -> None:
+    """Store a flow in a residual network; the flows of two opposite edges have the sum 0."""
+    values = edge_values(residual.graph, flow.ewise_union(flow.T, binary.minus, 0, 0).new())
+    network = residual.network
+    edges = chain.from_iterable(row.values() for row in network._adj.values())
+    for data, each in zip(edges, values.tolist(), strict=True):
+        data["flow"] = each
+    network.graph["flow_value"] = value
+
+
+def _in_dict_order(G: Graph, flow: Matrix) -> dict[Any, dict[Any, Any]]:
+    """Return {u: {v: flow}} with the neighbors in NetworkX's order; missing flows are 0."""
+    A = without_weights(G).matrix.to("cpu")
+    F = binary.times(unary.one[flow.dtype](A).new(), 0).new()
+    F(A.S, binary.plus) << flow
     starts, columns = neighbor_lists(G)
-    rows = np.repeat(np.arange(n), np.diff(indptr))
-    places = np.searchsorted(rows * n + indices, rows * n + columns)
-    neighbors, listed = nodes_of(G, columns), values[places].tolist()
-    bounds = starts.tolist()
+    neighbors, listed = nodes_of(G, columns), edge_values(G, F).tolist()
     return {
         node: dict(zip(neighbors[i:j], listed[i:j], strict=True))
-        for node, i, j in zip(G.labels, bounds, bounds[1:], strict=False)
+        for node, (i, j) in zip(G.labels, pairwise(starts.tolist()), strict=True)
     }

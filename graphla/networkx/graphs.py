@@ -36,9 +36,9 @@ LARGEST_FLOAT_SUM = 1e150
 class NetworkXGraph(Graph):
     """A Graph whose matrix holds a 1 per pair of adjacent nodes, with separate edge attributes.
 
-    `weighted` returns the graph whose values are one of the edge attributes. Edge data are in dict
-    order, which is the order of NetworkX's adjacency dictionaries; in a multigraph they have one
-    element for each parallel edge.
+    `with_weights` returns the graph whose values are one of the edge attributes. Edge data are in
+    dict order, which is the order of NetworkX's adjacency dictionaries; in a multigraph they have
+    one element for each parallel edge.
 
     Args:
         entries: the pairs of adjacent nodes.
@@ -166,7 +166,7 @@ class NetworkXGraph(Graph):
         if isinstance(weight, str):
             raise InvalidValue(
                 f"{name} is {weight!r}, but the matrix of this graph holds no edge attribute; call "
-                "the function of NetworkX, or graphla.networkx.graphs.weighted(G, name)"
+                "the function of NetworkX, or graphla.networkx.graphs.with_weights(G, name)"
             )
 
     def __reduce__(self) -> Any:
@@ -200,7 +200,7 @@ class NetworkXGraph(Graph):
         return np.add.reduceat(values, starts)
 
 
-def weighted(
+def with_weights(
     G: Graph,
     weight: Any,
     default: Any = 1,
@@ -284,7 +284,7 @@ def _weighted_by_user(G: Graph, weight: Any, default: Any, dtype: Any) -> Graph:
     return G._like(A.to(G.device), G.directed)._with_weight_name(weight)
 
 
-def structure(G: Graph) -> Graph:
+def without_weights(G: Graph) -> Graph:
     """Return the Graph without weights.
 
     Args:
@@ -515,7 +515,7 @@ def neighbor_lists(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 # --- results --------------------------------------------------------------------------------------
 
 
-def per_node(
+def to_node_dict(
     G: Graph, vector: Vector | np.ndarray, fill: Any = None, *, ascending: bool = False
 ) -> dict[Any, Any]:
     """Return {node: value} with Python scalars.
@@ -579,7 +579,7 @@ def groups(G: Graph, labels: np.ndarray) -> list[list[Any]]:
     return [parts[k] for k in first.tolist()]
 
 
-def per_pair(
+def to_pair_dict(
     G: Graph, matrix: Matrix, *, ascending: bool = False, rows: Sequence[Any] | None = None
 ) -> dict[Any, dict[Any, Any]]:
     """Return {row node: {column node: value}} with Python scalars.
@@ -657,7 +657,7 @@ def edge_values(G: Graph, matrix: Matrix) -> np.ndarray:
     return np.asarray(csr.values)[np.searchsorted(keys, rows.astype(np.int64) * n + columns)]
 
 
-def per_edge(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
+def to_edge_dict(G: Graph, matrix: Matrix) -> dict[tuple[Any, Any], Any]:
     """Return {(u, v): value} with Python scalars for a graph without parallel edges.
 
     Args:

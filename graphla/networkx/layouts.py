@@ -9,7 +9,7 @@ import numpy as np
 
 from graphla import algorithms
 from graphla.graph import Graph
-from graphla.networkx.graphs import edge_ends, find, weighted
+from graphla.networkx.graphs import edge_ends, find, with_weights
 from graphla.sparse import Matrix, Vector
 
 
@@ -34,7 +34,7 @@ def forceatlas2_layout(
     """Implement `networkx.forceatlas2_layout`."""
     if len(G) == 0:
         return {}
-    A = weighted(G, weight, parallel="sum").matrix
+    A = with_weights(G, weight, parallel="sum").matrix
     mass = 1.0 + _degrees(G)
     for node, value in (node_mass or {}).items():
         if (k := find(G, node)) is not None:

@@ -16,7 +16,13 @@ from graphla.algorithms.leiden import inside
 from graphla.algorithms.links import degrees_with_loops
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import NetworkXGraph, find_all, neighbor_lists, nodes_of, structure
+from graphla.networkx.graphs import (
+    NetworkXGraph,
+    find_all,
+    neighbor_lists,
+    nodes_of,
+    without_weights,
+)
 from graphla.settings import config
 from graphla.sparse import Matrix, Vector
 
@@ -43,7 +49,7 @@ def resource_allocation_index(G: Graph, ebunch: Pairs = None) -> Predictions:
 
 def preferential_attachment(G: Graph, ebunch: Pairs = None) -> Predictions:
     """Implement `networkx.preferential_attachment`."""
-    degree = degrees_with_loops(structure(G).matrix.to("cpu"))
+    degree = degrees_with_loops(without_weights(G).matrix.to("cpu"))
     if ebunch is None:
         return _predict_all(G, lambda u: degree[u] * degree)
     pairs, ends = _read(G, ebunch)
@@ -57,7 +63,7 @@ def common_neighbor_centrality(G: Graph, ebunch: Pairs = None, alpha: float = 0.
     pairs, ends = _read(G, ebunch)
     if not pairs:
         return iter(())
-    A = structure(G).matrix
+    A = without_weights(G).matrix
     u, v, both = algorithms.common_neighbors(A, ends).to_coo()
     keys = ends[:, 0] * len(G) + ends[:, 1]
     scores = both[np.searchsorted(u * len(G) + v, keys)]
@@ -188,7 +194,7 @@ def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) ->
 
     `score` takes the matrix and the pairs, or None for all pairs with a common neighbor.
     """
-    A, n = structure(G).matrix, len(G)
+    A, n = without_weights(G).matrix, len(G)
     if ebunch is None:
         degree = np.diff(neighbor_lists(G)[0]).astype(np.float64)
         if (degree * degree).sum() > WEDGES:

@@ -10,7 +10,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.graph import Graph
 from graphla.io import to_scipy_sparse
-from graphla.networkx.graphs import edge_ends, find, weighted, with_attributes
+from graphla.networkx.graphs import edge_ends, find, with_attributes, with_weights
 from graphla.sparse import Matrix
 
 MISSING = "Node {} in nodelist is not in G"
@@ -188,7 +188,7 @@ def _adjacency(G: Graph, nodelist: Any, weight: str | None, dtype: Any = None) -
     """Return the weights between some nodes, on the CPU; parallel edges are added."""
     if len(G) == 0:
         raise nx.NetworkXError("the graph has no nodes")
-    A = weighted(G, weight, parallel="sum", dtype=dtype).matrix.to("cpu")
+    A = with_weights(G, weight, parallel="sum", dtype=dtype).matrix.to("cpu")
     if nodelist is None:
         return _float_if_empty(A)
     if len(nodelist) == 0:

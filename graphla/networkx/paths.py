@@ -13,7 +13,7 @@ import numpy as np
 from graphla import algorithms
 from graphla.algorithms.astar import search_for
 from graphla.graph import Graph
-from graphla.networkx.graphs import find, nodes_of, number, numbers, weighted
+from graphla.networkx.graphs import find, nodes_of, number, numbers, with_weights
 from graphla.networkx.searches import Neighbors, Tree, all_paths, neighbors_of
 from graphla.traversal.cycles import EndlessCycle
 from semirings.exceptions import InvalidValue
@@ -648,7 +648,7 @@ def floyd_warshall_numpy(
         if any(find(G, node) is None for node in nodelist):
             raise nx.NetworkXError("nodelist contains a node that is not in G")
         order = numbers(G, nodelist)
-    W = weighted(G, weight)._matrix
+    W = with_weights(G, weight)._matrix
     if algorithms.negative_cycle(W) is not None:
         raise NotImplementedError("the graph has a negative cycle")
     lengths = algorithms.all_pairs_lengths(W.dup("FP64"), weight=True).to_dense(np.inf)

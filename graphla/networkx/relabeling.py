@@ -23,8 +23,8 @@ from graphla.networkx.graphs import (
     number,
     subgraph,
     to_networkx,
-    weighted,
     with_attributes,
+    with_weights,
 )
 
 dispatch: Any = backends
@@ -132,7 +132,7 @@ def to_dict_of_lists(G: Graph, nodelist: Any = None) -> dict[Any, list[Any]]:
 
 def is_negatively_weighted(G: Graph, edge: Any = None, weight: Any = "weight") -> bool:
     """Implement `networkx.is_negatively_weighted`."""
-    A = weighted(G, weight)
+    A = with_weights(G, weight)
     if edge is None:
         values = A._matrix.to_coo(copy=False)[2]
         return bool((values < 0).any())

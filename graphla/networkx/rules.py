@@ -7,10 +7,10 @@ generator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import networkx as nx
+from networkx.algorithms.coloring import greedy_coloring
 
 ACCEPT_ITERATORS = ("is_partition", "modularity")
 """Functions that never reject a call after they have consumed an iterator."""
@@ -49,7 +49,7 @@ def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | No
         The reason, or None.
     """
     for each in (*args, *kwargs.values()):
-        if isinstance(each, Iterator) and name not in ACCEPT_ITERATORS:
+        if hasattr(each, "__next__") and name not in ACCEPT_ITERATORS:  # faster than isinstance
             return "an argument is an iterator, but graphla needs a collection"
         if isinstance(each, float) and each != each:
             return "an argument is NaN"
@@ -104,6 +104,20 @@ def relabel_nodes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     return own_class(args, kwargs)
 
 
+def generic_bfs_edges(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject `neighbors`, a function that reads the user's graph."""
+    if argument(args, kwargs, 2, "neighbors") is not None:
+        return "neighbors is a function, but graphla reads the neighbors from the converted graph"
+    return None
+
+
+def reverse(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    """Reject a multigraph, a subclass, and `copy=False`, which returns a view."""
+    if not argument(args, kwargs, 1, "copy", True):
+        return "copy is false, but graphla does not build views"
+    return simple(args, kwargs) or own_class(args, kwargs)
+
+
 def own_class(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     """Reject a graph of a subclass, because the result would be of the same subclass."""
     kind = type(_graph(args, kwargs))
@@ -120,12 +134,14 @@ def barycenter(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
 
 
 def greedy_color(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject a directed graph, `interchange`, and the other strategies of NetworkX."""
+    """Reject a directed graph, and a function of the user as `strategy`."""
     strategy = argument(args, kwargs, 1, "strategy", "largest_first")
-    if strategy not in ("largest_first", "random_sequential"):
-        return f"strategy is {strategy!r}, but graphla supports largest_first and random_sequential"
-    if argument(args, kwargs, 2, "interchange", False):
-        return "interchange is true, but graphla does not interchange colors"
+    functions = greedy_coloring.STRATEGIES
+    if not isinstance(strategy, str) and strategy not in functions.values():
+        return "the strategy is not a string, and not one of NetworkX's functions"
+    by_degree = functions["smallest_last"], functions["independent_set"]
+    if functions.get(strategy, strategy) in by_degree and _graph(args, kwargs).is_multigraph():
+        return "the graph is a multigraph, and the strategy counts parallel edges"
     return undirected(args, kwargs)
 
 

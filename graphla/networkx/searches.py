@@ -27,7 +27,7 @@ from graphla.networkx.graphs import (
     find,
     neighbor_lists,
     nodes_of,
-    weighted,
+    with_weights,
 )
 from graphla.operations.serial import run_serial
 
@@ -141,7 +141,7 @@ class Neighbors:
             self._weighted = None
             self._evaluate(weight)
         elif weight is not None:
-            self._weighted = weighted(G, weight, default, parallel=parallel)
+            self._weighted = with_weights(G, weight, default, parallel=parallel)
             self.values = _values_in_order(G, self._weighted)
         self.is_negative = False
         if self.values is not None and self.values.size:
@@ -351,11 +351,12 @@ class Neighbors:
         order = np.argsort(targets, kind="stable")
         parents = nodes_of(self.G, sources[order])
         bounds = np.searchsorted(targets[order], np.arange(tree.order.size + 1)).tolist()
-        lists = [parents[i:j] for i, j in pairwise(bounds)]
-        # NetworkX lists the nodes in the order of their discovery.
-        found = np.argsort(first[tree.order], kind="stable")
-        nodes = nodes_of(self.G, tree.order[found])
-        return {node: lists[k] for node, k in zip(nodes, found.tolist(), strict=True)}
+        with pause_collection():
+            lists = [parents[i:j] for i, j in pairwise(bounds)]
+            # NetworkX lists the nodes in the order of their discovery.
+            found = np.argsort(first[tree.order], kind="stable")
+            nodes = nodes_of(self.G, tree.order[found])
+            return dict(zip(nodes, map(lists.__getitem__, found.tolist()), strict=True))
 
 
 def neighbors_of(

@@ -11,7 +11,7 @@ import numpy as np
 from graphla.graph import Graph
 from graphla.graph.cached_properties import self_loops
 from graphla.io.entries import by_rows
-from graphla.networkx.graphs import find, weighted
+from graphla.networkx.graphs import find, with_weights
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
 """The version of NetworkX, because some results differ between versions."""
@@ -108,7 +108,7 @@ def entries(G: Graph, weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.nd
     Returns:
         (rows, columns, values): arrays on the host. The weights of parallel edges are added.
     """
-    rows = by_rows(weighted(G, weight, parallel="sum").matrix)
+    rows = by_rows(with_weights(G, weight, parallel="sum").matrix)
     sources = np.repeat(np.arange(len(G)), np.diff(rows.indptr))
     values = rows.values.astype(np.int64) if rows.values.dtype == bool else rows.values
     return sources, rows.columns, values

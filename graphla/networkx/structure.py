@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import deepcopy
 from typing import Any
 
 import networkx as nx
@@ -10,19 +11,21 @@ import numpy as np
 from networkx.utils import PythonRandomInterface
 
 from graphla import algorithms
-from graphla.algorithms.coloring import color_in_order
 from graphla.graph import Graph
 from graphla.graph.cached_properties import self_loops
+from graphla.io.adjacency_dicts import AdjacencyDicts
 from graphla.networkx.graphs import (
     NetworkXGraph,
+    edge_ends,
     find,
     neighbor_lists,
     new_graph,
     nodes_of,
     number,
-    structure,
     to_networkx,
-    weighted,
+    with_attributes,
+    with_weights,
+    without_weights,
 )
 from graphla.networkx.selections import (
     VERSION,
@@ -34,7 +37,7 @@ from graphla.networkx.selections import (
     number_of_key,
     refuse_loops,
 )
-from graphla.sparse import Matrix, Vector
+from graphla.sparse import Matrix
 
 SCALED_FROM = 3, 5
 """The first version of NetworkX that computes structural holes differently without `nodes`."""
@@ -48,14 +51,14 @@ def efficiency(G: Graph, u: Any, v: Any) -> float:
     if source == target:
         raise ZeroDivisionError("division by zero")
     try:
-        return 1 / algorithms.shortest_path_length(structure(G).matrix, source, target)
+        return 1 / algorithms.shortest_path_length(without_weights(G).matrix, source, target)
     except algorithms.NoPath:
         return 0
 
 
 def global_efficiency(G: Graph) -> float:
     """Implement `networkx.global_efficiency`."""
-    return algorithms.global_efficiency(structure(G).matrix)
+    return algorithms.global_efficiency(without_weights(G).matrix)
 
 
 def local_efficiency(G: Graph) -> float:
@@ -63,7 +66,7 @@ def local_efficiency(G: Graph) -> float:
     if not len(G):
         raise ZeroDivisionError("division by zero")
     refuse_loops(G, "local_efficiency")
-    return algorithms.local_efficiency(structure(G).matrix)
+    return algorithms.local_efficiency(without_weights(G).matrix)
 
 
 # --- reciprocity --------------------------------------------------------------------------------
@@ -77,7 +80,7 @@ def overall_reciprocity(G: Graph) -> float:
         return 0.0
     if G.is_multigraph():
         raise NotImplementedError("graphla does not count the keys that opposite edges share")
-    return algorithms.overall_reciprocity(structure(G).matrix)
+    return algorithms.overall_reciprocity(without_weights(G).matrix)
 
 
 def reciprocity(G: Graph, nodes: Any = None) -> Any:
@@ -87,7 +90,7 @@ def reciprocity(G: Graph, nodes: Any = None) -> Any:
     if not G.directed:
         raise NotImplementedError("the graph is undirected, and `nodes` is given")
     chosen = bunch(G, nodes)
-    found = algorithms.reciprocity(structure(G).matrix).to_dense(-1.0)[chosen].tolist()
+    found = algorithms.reciprocity(without_weights(G).matrix).to_dense(-1.0)[chosen].tolist()
     if is_node(G, nodes):
         if found[0] < 0:
             raise nx.NetworkXError("Not defined for isolated nodes.")
@@ -136,7 +139,7 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
         # With `nodes`, a self-loop counts as one of the edges between the neighbors.
         is_loop = np.bincount(rows[~others], minlength=len(G))
         loops = np.bincount(rows[others], is_loop[columns[others]], len(G))
-        t = algorithms.triangles(structure(G).matrix).to_dense()
+        t = algorithms.triangles(without_weights(G).matrix).to_dense()
         values = neighbors - 2 * (t + loops) / np.maximum(neighbors, 1)
     # With `nodes`, NetworkX treats a node without edges to other nodes as isolated.
     return _at_nodes(G, np.where(neighbors > 0, values, math.nan), nodes)
@@ -144,7 +147,7 @@ def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any,
 
 def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
     """Return a measure of structural holes for each node; NaN for nodes without neighbors."""
-    W = weighted(G, weight, parallel="sum").matrix
+    W = with_weights(G, weight, parallel="sum").matrix
     if nodes is None:
         if not len(G):
             raise nx.NetworkXError("Graph has no nodes or edges")
@@ -170,7 +173,7 @@ def _at_nodes(G: Graph, values: np.ndarray, nodes: Any) -> dict[Any, float]:
 
 def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
     """Implement `networkx.triadic_census`."""
-    whole = algorithms.triadic_census(structure(G).matrix)
+    whole = algorithms.triadic_census(without_weights(G).matrix)
     if nodelist is None:
         return whole
     flags = mark(G, nodelist)
@@ -178,7 +181,7 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
     # The triads with a node of the list are all triads except those of the other nodes.
     others = (~flags).nonzero()[0]
-    rest = algorithms.triadic_census(structure(G).matrix[others, others].new())
+    rest = algorithms.triadic_census(without_weights(G).matrix[others, others].new())
     return {name: count - rest[name] for name, count in whole.items()}
 
 
@@ -190,7 +193,7 @@ def rich_club_coefficient(
     if (rows == columns).any():
         message = "rich_club_coefficient is not implemented for graphs with self loops."
         raise Exception(message)
-    found = dict(enumerate(algorithms.rich_club(structure(G).matrix).tolist()))
+    found = dict(enumerate(algorithms.rich_club(without_weights(G).matrix).tolist()))
     if not normalized:
         return found
     # The random swaps depend on the order of the neighbors. NetworkX also copies the graph, which
@@ -206,7 +209,7 @@ def voterank(G: Graph, number_of_nodes: int | None = None) -> list[Any]:
     """Implement `networkx.voterank`."""
     if number_of_nodes is not None and number_of_nodes <= 0:
         return []
-    A, is_weighted = weighted(G, None, parallel="sum").matrix, G.is_multigraph()
+    A, is_weighted = with_weights(G, None, parallel="sum").matrix, G.is_multigraph()
     found = algorithms.voterank(A, number_of_nodes, is_weighted, directed=G.directed)
     return nodes_of(G, found)
 
@@ -240,7 +243,7 @@ def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> li
     if (flags[rows] & flags[columns]).any():
         raise nx.NetworkXUnfeasible(f"{set(chosen)} is not an independent set of G")
     seed = seed.getrandbits(62)
-    found = algorithms.maximal_independent_set(structure(G).matrix, places or None, seed)
+    found = algorithms.maximal_independent_set(without_weights(G).matrix, places or None, seed)
     others = [k for k in found.to_coo()[0].tolist() if not flags[k]]
     return chosen + nodes_of(G, others)
 
@@ -269,22 +272,49 @@ def is_dominating_set(G: Graph, nbunch: Any) -> bool:
     return bool(near.all())
 
 
-def greedy_color(
-    G: Graph, strategy: Any = "largest_first", interchange: bool = False
-) -> dict[Any, int]:
-    """Implement `networkx.greedy_color`."""
-    A = structure(G).matrix
-    if strategy == "random_sequential":
-        colors = algorithms.greedy_color(A, strategy, seed=np.random.default_rng())
-    else:
-        # Nodes of equal degree keep their order.
-        n = len(G)
-        order = Vector.from_dense((degrees(G) << 32) + np.arange(n, 0, -1)).to(A.device)
-        colors = color_in_order(A, order)
-    return dict(zip(G.labels, colors.to_dense().tolist(), strict=True))
-
-
 def complement(G: Graph) -> NetworkXGraph:
     """Implement `networkx.complement`."""
-    C = algorithms.complement(structure(G).matrix)
+    C = algorithms.complement(without_weights(G).matrix)
     return new_graph(Graph(C, directed=G.directed, labels=G._labels))
+
+
+def reverse(G: Graph, copy: bool = True) -> NetworkXGraph:
+    """Implement `networkx.reverse`."""
+    if not G.directed:
+        raise nx.NetworkXError("Cannot reverse an undirected graph.")
+    G = with_attributes(G)
+    rows, columns = edge_ends(G)
+    order = np.argsort(columns, kind="stable")
+    rows, columns = rows[order], columns[order]
+    edges: dict[Any, Any] = {"attributes": {}, "data": None}
+    if G.source_nodes is None:
+        edges["attributes"] = {
+            name: values[order] if isinstance(values, np.ndarray) else _take(values, order)
+            for name, values in G._attributes.items()
+        }
+        edges["data"] = None if G._data is None else _take(G._data, order)
+        nodes = G._nodes
+    else:
+        # NetworkX passes no attributes to a backend here, but its own result has them.
+        nodes = [deepcopy(G.source_nodes[node]) for node in G.labels]
+        edges["data"] = _data_of_source(G, nodes_of(G, rows), nodes_of(G, columns))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(columns, minlength=len(G)))))
+    names, numbers = G._entries.nodes, G._entries.numbers
+    entries = AdjacencyDicts(names, numbers, indptr, rows, True, False, {})
+    return NetworkXGraph(entries, **edges, nodes=nodes, graph=deepcopy(G.graph), device=G._device)
+
+
+def _data_of_source(G: NetworkXGraph, sources: list[Any], targets: list[Any]) -> list[Any]:
+    """Return copies of the attribute dicts of the edges of the graph that was converted."""
+    predecessors = G.source_predecessors
+    if predecessors is None:
+        raise NotImplementedError("the graph is a view, so the attributes of its edges are unknown")
+    try:
+        found = [predecessors[v][u] for u, v in zip(sources, targets, strict=True)]
+    except KeyError as error:
+        raise NotImplementedError("the graph has changed since it was converted") from error
+    return list(map(deepcopy, found))
+
+
+def _take(values: list[Any], places: np.ndarray) -> list[Any]:
+    return [values[k] for k in places.tolist()]

@@ -11,7 +11,14 @@ import numpy as np
 
 from graphla.graph import Graph
 from graphla.networkx.graphs import NetworkXGraph, find, new_graph, nodes_of
-from graphla.networkx.searches import Neighbors, Tree, depth_first, neighbors_of, node_number
+from graphla.networkx.searches import (
+    Neighbors,
+    Tree,
+    depth_first,
+    neighbors_of,
+    node_number,
+    pause_collection,
+)
 from graphla.sparse import Matrix
 
 
@@ -26,6 +33,13 @@ def bfs_edges(
     # NetworkX reports a missing source when the first edge is read.
     tree = _search(G, source, reverse, depth_limit, sort_neighbors)
     yield from zip(*(nodes_of(G, ends) for ends in tree.edges()), strict=True)
+
+
+def generic_bfs_edges(
+    G: Graph, source: Any, neighbors: Any = None, depth_limit: int | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """Implement `networkx.generic_bfs_edges`."""
+    return bfs_edges(G, source, depth_limit=depth_limit)
 
 
 def bfs_predecessors(
@@ -149,10 +163,23 @@ def dfs_successors(
     G: Graph, source: Any = None, depth_limit: int | None = None, *, sort_neighbors: Any = None
 ) -> dict[Any, list[Any]]:
     """Implement `networkx.dfs_successors`."""
-    children: dict[Any, list[Any]] = {}
-    for parent, child in dfs_edges(G, source, depth_limit, sort_neighbors=sort_neighbors):
-        children.setdefault(parent, []).append(child)
-    return children
+    order, parents, _ = _search_depth_first(G, source, depth_limit, sort_neighbors)
+    below = order != parents
+    children, parents = order[below], parents[below]
+    if not parents.size:
+        return {}
+    # Parents are in the order of their first children.
+    first = np.zeros(len(G), np.int64)
+    first[parents[::-1]] = np.arange(parents.size, 0, -1)
+    by_parent = np.argsort(first[parents], kind="stable")
+    children, parents = children[by_parent], parents[by_parent]
+    starts = np.flatnonzero(np.diff(parents, prepend=-1)).tolist()
+    names, listed = nodes_of(G, parents[starts]), nodes_of(G, children)
+    with pause_collection():
+        return {
+            name: listed[i:j]
+            for name, i, j in zip(names, starts, [*starts[1:], len(listed)], strict=True)
+        }
 
 
 def dfs_preorder_nodes(

@@ -15,10 +15,10 @@ from graphla.networkx.graphs import (
     NetworkXGraph,
     edge_ends,
     nodes_of,
-    structure,
     subgraph,
     to_networkx,
     with_attributes,
+    without_weights,
 )
 from graphla.sparse import Matrix
 from semirings import binary
@@ -97,7 +97,7 @@ def _count_edges(G: Graph) -> int:
 
 
 def _count_components(G: Graph) -> int:
-    return algorithms.component_count(structure(G).matrix)
+    return algorithms.component_count(without_weights(G).matrix)
 
 
 def _greatest_in_degree(G: Graph) -> int:

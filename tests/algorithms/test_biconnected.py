@@ -117,3 +117,19 @@ def test_two_cliques_with_two_edges_between_them_are_separate_for_k_3():
     assert k_edge_components(G, 4).to_dict() == dict(zip("abcdwxyz", "aacdwwyz", strict=True))
     with pytest.raises(ValueError, match="k is 0, but must be at least 1"):
         k_edge_components(G, 0)
+
+
+@pytest.mark.parametrize("function", [bridges, biconnected_components])
+def test_a_matrix_that_is_wrongly_declared_symmetric_is_named(function):
+    generator, errors = np.random.default_rng(1), []
+    for _ in range(60):
+        n = int(generator.integers(2, 7))
+        rows, columns = generator.integers(0, n, (2, 6))
+        options = {"dup_op": gl.binary.any, "nrows": n, "ncols": n}
+        A = gl.Matrix.from_coo(rows, columns, 1, symmetric=True, **options)
+        try:
+            function(A)
+        except gl.exceptions.InvalidValue as error:
+            errors.append(str(error))
+    assert errors
+    assert all("must be symmetric" in error for error in errors)

@@ -26,6 +26,7 @@ from graphla.algorithms import (
     transitive_reduction,
 )
 from graphla.algorithms.topological_sort import count_generations, definition
+from graphla.algorithms.transitive_reduction import definition as definition_of_reduction
 
 # Run fewer examples, because each of them runs many loops.
 few = settings(max_examples=settings().max_examples // 3)
@@ -200,6 +201,18 @@ def test_the_transitive_reduction_matches_networkx(graph):
     expected = nx.transitive_reduction(graph.networkx()).edges
     assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == set(expected)
     assert values.tolist() == [A[i, j].value for i, j in zip(rows, columns, strict=True)]
+
+
+@pytest.mark.parametrize("n", [61, 62, 63, 200])
+def test_the_transitive_reduction_of_many_vertices_equals_its_definition(n):
+    generator = np.random.default_rng(n)
+    i, j = generator.integers(0, n, (2, 4 * n))
+    names = generator.permutation(n)
+    shape = {"nrows": n, "ncols": n}
+    A = gl.Matrix.from_coo(names[i[i < j]], names[j[i < j]], 2, dup_op="any", **shape)
+    found = transitive_reduction(A)
+    assert found.isequal(definition_of_reduction(A))
+    assert 0 < found.nvals < A.nvals
 
 
 def test_a_longest_path_that_int64_does_not_hold_raises_an_error():

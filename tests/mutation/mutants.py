@@ -894,6 +894,102 @@ def _kernels() -> list[Mutant]:
     ]
 
 
+def _networkx() -> list[Mutant]:
+    loops, package = "graphla/backends/cpu/loops/", "graphla/networkx/"
+    here = "tests/networkx_backend/test_"
+    colors, order = loops + "serial_colors.py", loops + "serial_order.py"
+    return [
+        Mutant(
+            "Numba serial_colors: the degrees of the remaining vertices are not updated",
+            "dropped line",
+            colors,
+            "kept_degrees[w] -= 1",
+            "pass",
+            here + "colorings.py",
+        ),
+        Mutant(
+            "Numba serial_colors: a color that two neighbors have counts twice",
+            "dropped condition",
+            colors,
+            "while k < end and kept_seen[k] != color:",
+            "while k < end:",
+            here + "colorings.py",
+        ),
+        Mutant(
+            "Numba serial_colors: colors are exchanged although a path connects them",
+            "dropped condition",
+            colors,
+            "if out_colors[w] == d and kept_visits[w] == searches:",
+            "if False:",
+            here + "colorings.py",
+        ),
+        Mutant(
+            "Numba serial_order: the bit of the next vertex is tested",
+            "off by one",
+            order,
+            "if (reached >> k) & 1:",
+            "if (reached >> (k + 1)) & 1:",
+            "tests/algorithms/test_dags.py -k reduction",
+        ),
+        Mutant(
+            "Numba serial_blocks: the greatest order is taken instead of the smallest",
+            "swapped comparison",
+            loops + "serial_blocks.py",
+            "low = min(low, out_order[w])",
+            "low = max(low, out_order[w])",
+            "tests/algorithms/test_biconnected.py",
+        ),
+        Mutant(
+            "networkx: the flows of opposite edges of a residual network do not cancel",
+            "dropped term",
+            package + "flow.py",
+            "flow.ewise_union(flow.T, binary.minus, 0, 0).new())",
+            "flow)",
+            here + "flow.py",
+        ),
+        Mutant(
+            "networkx: a flow may exceed the cutoff by 1",
+            "off by one",
+            package + "flow.py",
+            "min(self.cutoff, int(EXACT))",
+            "min(self.cutoff + 1, int(EXACT))",
+            here + "flow.py",
+        ),
+        Mutant(
+            "networkx: components that edges enter do not count as attracting",
+            "wrong operand",
+            package + "components.py",
+            "labels[rows[labels[rows] != labels[columns]]]",
+            "labels[columns[labels[rows] != labels[columns]]]",
+            here + "components.py",
+        ),
+        Mutant(
+            "networkx: a view is estimated to have the edges of the whole graph",
+            "dropped condition",
+            package + "costs.py",
+            "n = len(adjacency) if n is None else min(n, len(adjacency))",
+            "n = len(adjacency)",
+            here + "backend.py -k estimated",
+        ),
+        Mutant(
+            "networkx: reversed edges keep the attributes of other edges",
+            "wrong index",
+            package + "structure.py",
+            "name: values[order] if isinstance",
+            "name: values if isinstance",
+            here + "structure.py -k reverse",
+        ),
+        Mutant(
+            "networkx: copy=False of reverse is ignored",
+            "dropped condition",
+            package + "rules.py",
+            'if not argument(args, kwargs, 1, "copy", True):',
+            "if False:",
+            here + "structure.py -k reverse",
+        ),
+    ]
+
+
 MUTANTS = [
     *_operations(),
     *_traversal(),
@@ -901,4 +997,5 @@ MUTANTS = [
     *_loops(),
     *_numpy(),
     *_kernels(),
+    *_networkx(),
 ]

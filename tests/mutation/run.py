@@ -38,7 +38,10 @@ RESULTS = HERE / "results.json"
 PAGE = ROOT / "docs" / "testing.md"
 BEGIN, END = "<!-- mutants: begin -->", "<!-- mutants: end -->"
 COPIED = ("graphla", "semirings", "tests", "examples", "docs", "benchmarks")
-COPIED_FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile")
+COPIED_FILES = (
+    *("_graphla_networkx.py", "pyproject.toml", "Makefile"),
+    *("README.md", "CHANGELOG.md", "CONTRIBUTING.md"),
+)
 PATIENCE = 300
 """Seconds after which a run is stopped. In `make test` this counts as an endless loop, which kills
 the mutant; in `make test-full` it counts as survival, because no test has failed so far."""

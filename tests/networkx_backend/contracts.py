@@ -66,11 +66,19 @@ def matching(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None if len(found) == len(expected) else f"{len(expected)} nodes, not {len(found)}"
 
 
+def flow_value(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept the value of NetworkX; with a cutoff, any value that reaches it."""
+    cutoff = arguments["kwargs"].get("cutoff")
+    if cutoff is not None and cutoff <= found <= expected:
+        return None
+    return difference(expected, found)
+
+
 def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     """Accept a flow of the same value that respects the capacities."""
     G, capacity = arguments["flowG"], arguments["capacity"]
     (value, _), (other, flows) = expected, found
-    if (problem := difference(value, other)) is not None:
+    if (problem := flow_value(value, other, arguments)) is not None:
         return problem
     excess = dict.fromkeys(G, 0)
     for u in G:
@@ -79,7 +87,7 @@ def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
                 return f"the flow from {u!r} to {v!r} is {f}"
             excess[u] -= f
             excess[v] += f
-    ends = {arguments["_s"]: -value, arguments["_t"]: value}
+    ends = {arguments["_s"]: -other, arguments["_t"]: other}
     far = [v for v in G if abs(excess[v] - ends.get(v, 0)) > 1e-9 * max(1, abs(value))]
     return f"flow is not conserved at {far}" if far else None
 
@@ -224,6 +232,23 @@ def predecessors(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     return None
 
 
+def shortest_paths(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
+    """Accept other paths of the same lengths from each node to each other node."""
+    G, weight = arguments["G"], arguments["weight"]
+    for (u, paths), (v, others) in zip(expected, found, strict=True):
+        if u != v or paths.keys() != others.keys():
+            return f"expected the paths {paths} from {u!r}, found {others} from {v!r}"
+        for w, path in paths.items():
+            both: Any = [
+                sum(_least_weight(G, *edge, weight) for edge in pairwise(each))
+                for each in (path, others[w])
+                if (each[0], each[-1]) == (u, w)
+            ]
+            if len(both) < 2 or difference(*both) is not None:
+                return f"expected {path} or as short a path, found {others[w]}"
+    return None
+
+
 def _least_weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
     """Return the least weight of the edges from u to v."""
     edges = G[u][v].values() if G.is_multigraph() else [G[u][v]]
@@ -231,13 +256,23 @@ def _least_weight(G: Any, u: Any, v: Any, weight: Any) -> Any:
 
 
 def coloring(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any proper coloring whose colors do not exceed the maximum degree."""
-    G = arguments["G"]
-    same = [(u, v) for u, v in G.edges if u != v and found[u] == found[v]]
-    if found.keys() != expected.keys() or same:
-        return f"not a coloring: {found!r}"
-    used, most = set(found.values()), max((d for _, d in G.degree), default=0)
-    return None if used <= set(range(most + 1)) else f"uses the colors {used}"
+    """Accept a coloring that the strategy allows.
+
+    The coloring must equal that of NetworkX if the strategy resolves ties by the order of the
+    nodes. Otherwise each node must have a neighbor of each color below its own, unless colors were
+    interchanged.
+    """
+    G, name = arguments["G"], str(arguments["strategy"])
+    if any(part in name for part in ("largest_first", "DSATUR")):
+        return difference(expected, found)
+    if found.keys() != expected.keys():
+        return f"expected the keys {list(expected)}, found {list(found)}"
+    for v in G:
+        near = {found[w] for w in G[v] if w != v}
+        is_least = arguments["interchange"] or near.issuperset(range(found[v]))
+        if found[v] in near or not is_least:
+            return f"not a greedy coloring at {v!r}: {found!r}"
+    return None
 
 
 def _key(part: Any) -> Any:
@@ -246,6 +281,7 @@ def _key(part: Any) -> Any:
 
 
 CONTRACTS: dict[str, Check] = {
+    "all_pairs_bellman_ford_path": shortest_paths,
     "all_pairs_lowest_common_ancestor": lowest_ancestors,
     "asyn_lpa_communities": frequent_labels,
     "fast_label_propagation_communities": frequent_labels,
@@ -263,6 +299,8 @@ CONTRACTS: dict[str, Check] = {
     "hits": hub_scores,
     "hopcroft_karp_matching": matching,
     "maximum_flow": flow,
+    "maximum_flow_value": flow_value,
+    "minimum_cut_value": flow_value,
     "biconnected_component_edges": edge_sets,
     "connected_components": in_any_order,
     "dag_longest_path": longest_path,

@@ -3,8 +3,9 @@
     python tests/networkx_backend/names_table.py
 
 The table comes from `_graphla_networkx.FUNCTIONS`, from `answers.json`, which
-`run_networkx_tests.py --write` records, and from `other_backends.json`, the functions that two
-other backends list (nx-cugraph without its generators of graphs).
+`run_networkx_tests.py --write` records, from `ten_cases.py`, whose random calls
+`test_ten_cases.py` answers, and from `other_backends.json`, the functions that two other backends
+list (nx-cugraph without its generators of graphs).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 from pathlib import Path
 
 from _graphla_networkx import FUNCTIONS
+from networkx_backend import ten_cases
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "reference" / "networkx.md"
@@ -26,11 +28,12 @@ def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
     return json.loads(path.read_text()) if path.exists() else {}
 
 
-def share(counts: dict[str, int] | None) -> str:
-    """Return how many of the calls of NetworkX's tests graphla answers; "" without calls."""
-    if not counts:
-        return ""
-    return f"{counts['answered']} of {counts['calls']}"
+def share(name: str, counts: dict[str, int] | None) -> str:
+    """Return how many of the calls of NetworkX's tests, and of random calls, graphla answers."""
+    parts = [f"{counts['answered']} of {counts['calls']}"] if counts else []
+    if ten_cases.is_rarely_called(name):
+        parts.append(f"{ten_cases.CASES} of {ten_cases.CASES} random")
+    return ", ".join(parts)
 
 
 def table() -> str:
@@ -48,7 +51,7 @@ def table() -> str:
             family = module
             lines.append(f"| **{family.replace('_', ' ')}** | | | | |")
         also = ["yes" if name in others[key] else "" for key in sorted(others, reverse=True)]
-        parts = [f"`{name}`", share(counts.get(name)), *also, function.note]
+        parts = [f"`{name}`", share(name, counts.get(name)), *also, function.note]
         lines.append("| " + " | ".join(parts) + " |")
     return "\n".join(lines)
 

@@ -182,6 +182,11 @@ def test_the_number_of_edges_is_estimated_within_a_factor_of_two(kind: Any) -> N
     assert costs.estimate_edges(kind(), 10) == 0
 
 
+def test_a_view_of_few_nodes_is_estimated_by_their_number() -> None:
+    G = nx.gnm_random_graph(500, 4000, seed=1)
+    assert 10 < costs.estimate_edges(G.subgraph(range(10)), 500) < 200
+
+
 def test_a_rejection_names_its_reason_with_the_backend_argument() -> None:
     G: Any = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="the weight is a function"):

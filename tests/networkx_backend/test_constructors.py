@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import graphla as gl
-from networkx_backend.agreement import assert_agree, difference
+from graphla.networkx import backend
+from networkx_backend.agreement import assert_agree, call, difference
 from networkx_backend.test_conversion import nx_graphs
 
 KINDS = (None, nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -109,3 +110,22 @@ def test_a_graph_from_arrays_answers_calls_without_a_conversion() -> None:
     assert type(G).__mro__[1] is gl.Graph
     assert nx.shortest_path_length(G, 0, 2, weight="weight") == 5
     assert nx.utils.graphs_equal(G.to_networkx(), from_scipy(A, backend="networkx"))
+
+
+@given(
+    st.dictionaries(st.integers(0, 4) | st.sampled_from("ab"), st.lists(st.integers(0, 6))),
+    st.sampled_from(KINDS),
+)
+def test_lists_of_neighbors_become_the_graph_of_networkx(lists: Any, kind: Any) -> None:
+    assert_agree("from_dict_of_lists", lists, kind)
+    expected, found = (
+        call("from_dict_of_lists", lists, kind, backend=each) for each in ("networkx", "graphla")
+    )
+    assert list(backend.convert_to_nx(found)) == list(expected)
+    given = kind() if kind else nx.Graph([(7, 8)])
+    assert call("from_dict_of_lists", lists, given, backend="graphla") is given
+    assert difference(expected, given) is None
+
+
+def test_none_is_not_a_node() -> None:
+    assert isinstance(assert_agree("from_dict_of_lists", {0: [None]}), ValueError)

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import graphla as gl
-from graphla.networkx import selections
+from graphla.networkx import backend, selections
 from tests.networkx_backend.agreement import assert_agree, backends, call, difference
 from tests.networkx_backend.drawn import (
     DIRECTED,
@@ -254,6 +254,46 @@ def test_complements_and_matchings_agree(G: Any) -> None:
         assert_agree("greedy_color", G)
         colors = call("greedy_color", G, "random_sequential", backend="graphla")
         assert all(colors[u] != colors[v] for u, v in G.edges())
+
+
+@few
+@given(weighted_graphs(KINDS[:2]), st.booleans())
+def test_reversed_graphs_agree(G: Any, has_all: bool) -> None:
+    nx.set_node_attributes(G, {v: {"list": [v]} for v in G})
+    G.graph["name"] = "a graph"
+    expected = call("reverse", G, backend="networkx")
+    C = backend.convert_from_nx(G, preserve_edge_attrs=has_all, preserve_node_attrs=has_all)
+    found = call("reverse", C)
+    assert difference(expected, found) is None
+    if G.is_directed():
+        assert list(backend.convert_to_nx(found).edges) == list(expected.edges)
+        assert difference(G, call("reverse", found)) is None
+
+
+def test_a_reversed_graph_of_graphla_has_the_weights_of_the_same_edges() -> None:
+    G = gl.Graph.from_edges([(0, 1, 5), (0, 2, 7), (1, 0, 3), (2, 1, 4)], directed=True)
+    H = backend.convert_to_nx(call("reverse", G))
+    expected = [(0, 1, 3), (1, 0, 5), (1, 2, 4), (2, 0, 7)]
+    assert sorted(H.edges(data="weight")) == expected
+
+
+def test_a_reversed_graph_has_its_own_attributes() -> None:
+    G = nx.DiGraph([(0, 1, {"list": []})])
+    H = backend.convert_to_nx(call("reverse", G, backend="graphla"))
+    H[1][0]["list"].append(1)
+    assert G[0][1]["list"] == []
+
+
+def test_graphs_whose_reverse_would_lack_attributes_are_rejected() -> None:
+    G = nx.DiGraph([(0, 1)])
+    C = backend.convert_from_nx(G)
+    G.remove_edge(0, 1)
+    assert isinstance(call("reverse", C), NotImplementedError)
+    view = nx.DiGraph([(0, 1)]).subgraph([0, 1])
+    assert isinstance(call("reverse", view, backend="graphla"), NotImplementedError)
+    for arguments in ((G, False), (nx.MultiDiGraph(G),)):
+        with pytest.raises(NotImplementedError):
+            backend.can_run("reverse", arguments, {})
 
 
 @few

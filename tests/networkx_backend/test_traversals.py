@@ -29,6 +29,7 @@ def test_searches_agree(drawn: Any, limit: Any) -> None:
         assert_agree(name, G, source, True, limit)
     for name in ("bfs_predecessors", "bfs_successors", "dfs_edges", "dfs_tree"):
         assert_agree(name, G, source, limit)
+    assert_agree("generic_bfs_edges", G, source, None, limit)
     assert_agree("bfs_successors", G, source, limit, lambda nodes: sorted(nodes, key=str))
     assert_agree("dfs_edges", G, source, limit, sort_neighbors=lambda nodes: sorted(nodes, key=str))
     assert_agree("dfs_tree", G, None, limit, sort_neighbors=lambda nodes: list(nodes)[1:])

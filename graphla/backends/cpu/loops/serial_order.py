@@ -4,6 +4,7 @@ These loops also run as plain Python on lists (see `serial`).
 """
 
 BATCH = 1023
+WIDTH = 62  # number of vertices whose bits fit in one signed word
 STOPPED = -1
 
 
@@ -53,4 +54,31 @@ def longest(a_indptr, a_indices, a_values, a_order, out_lengths, out_parents, ke
             ):
                 out_lengths[w] = length
                 out_parents[w] = v
+    return 0
+
+
+def reduce(a_indptr, a_indices, a_order, a_positions, out_dropped, kept_reached, kept_stop):
+    """Mark the entries u -> v for which a path with at least two edges leads from u to v.
+
+    `a_order` lists all vertices in a topological order, and `a_positions` has their positions in
+    it. The loop handles WIDTH target vertices at a time, which are consecutive in this order. Bit k
+    of `kept_reached[v]` is set if a path leads from v to the k-th target. `out_dropped` and
+    `kept_reached` are 0 at first.
+    """
+    n = len(a_order)
+    for first in range(0, n, WIDTH):
+        for t in range(min(first + WIDTH, n) - 1, -1, -1):
+            if t & BATCH == 0 and kept_stop[0]:
+                return STOPPED
+            u = a_order[t]
+            reached = 0
+            for p in range(a_indptr[u], a_indptr[u + 1]):
+                reached |= kept_reached[a_indices[p]]
+            for p in range(a_indptr[u], a_indptr[u + 1]):
+                k = a_positions[a_indices[p]] - first
+                if 0 <= k < WIDTH:
+                    if (reached >> k) & 1:
+                        out_dropped[p] = 1
+                    reached |= 1 << k
+            kept_reached[u] = reached
     return 0
