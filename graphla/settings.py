@@ -154,7 +154,7 @@ class Config:
             entries are read. If False, only `.new()` and `C << expression` compute it.
         deterministic: whether a device returns the same bits in every run. The operands alone then
             decide the direction of products, and sums are added in a fixed order. On the CPU, only
-            PageRank depends on this setting.
+            PageRank and betweenness depend on this setting.
         progress: whether long work shows a progress bar on standard error; this needs tqdm.
 
     Examples:

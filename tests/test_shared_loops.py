@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla import algorithms as algo
+from graphla.backends.cpu.betweenness import BetweennessTuning
 from graphla.backends.cpu.cores import CoresTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.tuning import using
@@ -69,3 +70,75 @@ def test_many_steps_that_threads_share_give_the_result_of_one_thread(name):
     with gl.config.set(compiled=True, threads=2), tuning:
         for _ in range(5):
             assert CASES[name](A).isequal(expected, check_dtype=True)
+
+
+def _some_dependencies(A: gl.Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the betweenness of vertices and edges for paths that start at `count` vertices."""
+    options = {"sources": np.arange(min(count, A.nrows)), "normalized": False}
+    b = algo.betweenness(A, endpoints=True, **options)
+    return b.to_dense(0), algo.edge_betweenness(A, directed=True, **options).to_coo()[2]
+
+
+@given(A=undirected_graphs(), threads=st.integers(2, 4), shared=st.integers(1, 40))
+def test_threads_that_share_a_source_compute_the_same_bits_as_one_thread(A, threads, shared):
+    pytest.importorskip("numba")
+    A = A.select("triu").new() if shared % 2 else A
+    with gl.config.set(compiled=True, threads=1):
+        expected = _some_dependencies(A, threads - 1)
+    tuning = using(PartsTuning(parallel=0), BetweennessTuning(shared=shared, level=0))
+    with gl.config.set(compiled=True, threads=threads), tuning:
+        found = _some_dependencies(A, threads - 1)
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("level", [0, 1 << 30])
+def test_path_counts_beyond_2_to_the_53_have_the_same_bits_with_several_threads(count, level):
+    """Each vertex has edges to about half of the next layer, so there are more than 10^20 paths.
+    With the larger value of `level`, only the first source is shared."""
+    pytest.importorskip("numba")
+    width, layers = 400, 10
+    rng = np.random.default_rng(1)
+    u, v = np.nonzero(rng.random((width * layers, width)) < 0.5)
+    v += width * (u // width + 1)
+    is_inside = v < width * layers
+    A = gl.Matrix.from_coo(
+        u[is_inside], v[is_inside], 1, nrows=width * layers, ncols=width * layers
+    )
+    with gl.config.set(compiled=True, threads=1):
+        expected = _some_dependencies(A, count)
+    for _ in range(5):
+        tuning = using(PartsTuning(parallel=0), BetweennessTuning(shared=8, level=level))
+        with gl.config.set(compiled=True, threads=4), tuning:
+            found = _some_dependencies(A, count)
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-13)
+            if not level or count == 1:
+                np.testing.assert_array_equal(x, y)
+
+
+def test_betweenness_of_many_sources_has_the_same_bits_in_every_run():
+    pytest.importorskip("numba")
+    A = gl.generators.kronecker(9, 8, seed=1)
+    settings = {"compiled": True, "threads": 3, "deterministic": True}
+    with gl.config.set(**settings), using(PartsTuning(parallel=0)):
+        expected, *others = (_some_dependencies(A, 40) for _ in range(5))
+    for each in others:
+        for x, y in zip(each, expected, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+@given(A=undirected_graphs(), B=undirected_graphs(), threads=st.integers(2, 3))
+def test_threads_that_compute_a_masked_product_give_the_result_of_numpy(A, B, threads):
+    pytest.importorskip("numba")
+    B = B.dup()
+    B.resize(A.nrows, A.ncols)
+    L = A.select("tril", -1).new()
+    for multiply in (gl.semiring.plus_pair, gl.semiring.min_plus):
+        for mask in (L.S, B.S):
+            with gl.config.set(compiled=False):
+                expected = multiply(L @ L.T).new(mask=mask)
+            with gl.config.set(compiled=True, threads=threads), using(PartsTuning(0, parts=3)):
+                found = multiply(L @ L.T).new(mask=mask)
+            assert found.isequal(expected, check_dtype=True)

@@ -61,6 +61,7 @@ SLACK = 2 * THREADS
 """The maximum number of calls in progress when the stop is requested: two per thread."""
 STOPPED = {
     "betweenness.dependencies": of_betweenness.STOPPED,
+    "betweenness.share_sources": of_betweenness.STOPPED,
     "bfs.search": int(of_bfs.STOPPED),
     "closure_buckets.run": int(of_buckets.STOPPED),
     "closure.near_far": int(of_closure.STOPPED),

@@ -50,6 +50,9 @@ The level ends after PATIENCE consecutive rounds that each raise the modularity 
 by at most SHARE times the total gain on the level.
 """
 
+LARGE = 1 << 16
+"""On the CPU, sums over the entries of a smaller matrix are computed from arrays."""
+
 
 @graph_algorithm(gives=("",))
 def louvain(
@@ -342,7 +345,7 @@ def links_and_degrees(
     if is_symmetric if directed is None else not directed:
         B = community_weights.double_loops(B)
     B, total = community_weights.scale_to_integers(B)
-    if B.device == "cpu":
+    if B.device == "cpu" and B.nvals < LARGE:
         rows, columns, weights = B.to_coo(copy=False)
         sums = [np.bincount(x, weights, A.nrows) for x in (rows, columns)[: 2 - is_symmetric]]
         out, into = Vector.from_dense(sums[0], copy=False), Vector.from_dense(sums[-1], copy=False)
@@ -363,7 +366,7 @@ def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
     Both sums run over the vertices c of the matrix L, each of which stands for a community.
     """
-    if L.device == "cpu":
+    if L.device == "cpu" and L.nvals < LARGE:
         rows, columns, weights = L.to_coo(copy=False)
         of_out, of_into = (x.to_dense(copy=False) for x in (out, into))
         # All sums are sums of integers, which are exact in any order.

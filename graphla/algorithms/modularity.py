@@ -19,6 +19,9 @@ from semirings import binary, monoid
 from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first
 
+LARGE = 1 << 16
+"""On the CPU, matrix products compute the modularity from this number of entries on."""
+
 
 @graph_algorithm(vertices=("communities",), keyed=("communities",))
 def modularity(
@@ -85,7 +88,7 @@ def modularity(
         raise InvalidValue(f"A has weights that add up to {total}, but their sum must be finite")
     if total == 0:
         raise InvalidValue("A has no edge of any weight, but modularity needs one")
-    if A.device == "cpu":
+    if A.device == "cpu" and W.nvals < LARGE:
         return _of_arrays(W, labels, total, resolution)
     S = selection(labels, max(n, 1))
     # inside = Σ (W plus.first S)⟨S⟩, where S(v, c) exists if v is in community c: the total weight
@@ -93,14 +96,16 @@ def modularity(
     inside = plus_first(W @ S).new(mask=S.S).reduce_scalar(monoid.plus).get(0)
     # out = (W plus) S / m, into = (Wᵀ plus) S / m
     out = plus_first(W.reduce_rowwise(monoid.plus) @ S).new()
-    into = plus_first(W.reduce_columnwise(monoid.plus) @ S).new()
-    out, into = (binary.truediv(x, total).new() for x in (out, into))
+    out = into = binary.truediv(out, total).new()
+    if not is_symmetric:
+        into = plus_first(W.reduce_columnwise(monoid.plus) @ S).new()
+        into = binary.truediv(into, total).new()
     by_chance = binary.times(out & into).new().reduce(monoid.plus).get(0)
     return float(inside / total - resolution * by_chance)
 
 
 def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> float:
-    """Compute the modularity on the CPU, where sums by label are faster than matrix products."""
+    """Compute the modularity from arrays, which is faster than matrix products if W is small."""
     of_vertex = labels.to_dense(copy=False)
     rows, columns, values = W.to_coo(copy=False)
     of_row, of_column = of_vertex[rows], of_vertex[columns]

@@ -78,8 +78,9 @@ def exchange(context: Any, array: Any, index: Any, new: Any) -> Any:
 
 @intrinsic
 def fetch_add(context: Any, array: Any, index: Any, value: Any) -> Any:
-    """Atomically add an integer to array[index], and return the previous value."""
-    return array.dtype(array, types.uint64, array.dtype), _update("add")
+    """Atomically add a number to array[index], and return the previous value."""
+    operation = "fadd" if isinstance(array.dtype, types.Float) else "add"
+    return array.dtype(array, types.uint64, array.dtype), _update(operation)
 
 
 @intrinsic

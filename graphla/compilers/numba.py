@@ -386,13 +386,17 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 
 
 def _definitions(file: str, names: list[str]) -> str:
-    """Return the text of the named functions and constants of another file of loops."""
-    text = (LOOPS / f"{file}.py").read_text(encoding="utf-8")
+    """Return the text of the named functions and constants of another file of loops, and of the
+    constants that these functions use."""
+    nodes = ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body
+    functions = {each.name: each for each in nodes if isinstance(each, ast.FunctionDef)}
+    wanted = [functions[name] for name in names if name in functions]
+    used = {*names, *(_name(each) for function in wanted for each in ast.walk(function))}
     found = []
-    for node in ast.parse(text).body:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.name in names:
             found += [ast.unparse(node), f"{node.name} = merged({node.name})"]
-        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in names:
+        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in used:
             found.append(ast.unparse(node))
     return "\n".join(found)
 

@@ -1,27 +1,42 @@
-"""Betweenness centrality on the CPU, computed by a loop that Numba compiles.
+"""Betweenness centrality on the CPU, computed by loops that Numba compiles.
 
-The algorithm is due to U. Brandes (2001). The sources are divided among threads. For each source,
-the loop adds up the dependencies of vertices and edges along the shortest paths from this source.
+The algorithm is due to U. Brandes (2001). For each source, the loop adds up the dependencies of
+vertices and edges along the shortest paths from this source. If there are at least as many sources
+as threads, the sources are divided among the threads. Otherwise all threads process one source
+after another together, unless the levels of the first source are small.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from queue import SimpleQueue
 
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
-from graphla.backends.cpu.loops.betweenness import Graph, Paths, Sums
-from graphla.backends.cpu.operands import threads_worth
+from graphla.backends.cpu.loops.betweenness import LEVELS, STATE_SIZE, Graph, Paths, Sums
+from graphla.backends.cpu.operands import between, even_parts, threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
+from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
-from graphla.compilers.numba import load
+from graphla.compilers.numba import Loop, load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, is_iso
 from graphla.settings import config
 
-PARTS = 8
-"""Number of parts per thread into which the list of sources is divided."""
+
+@dataclass(frozen=True, slots=True)
+class BetweennessTuning:
+    """Parameters of betweenness."""
+
+    parts: int = 8  # parts per thread into which the list of sources is divided
+    shared: int = 1 << 12  # a level with more edges than this uses all threads
+    # Threads process one source after another together if a level of the first source has at least
+    # this number of vertices on average.
+    level: int = 1 << 12
+
+
+TUNING = BetweennessTuning()
 
 
 @try_loops
@@ -30,51 +45,138 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
 
     The result is None if the loop should not be compiled.
     """
-    out, sources = request.out, request.sources
-    if not compiles(sources.size * out.nvals, size=out.nrows):
+    if not compiles(request.sources.size * request.out.nvals, size=request.out.nrows):
         return None
-    n, count, is_weighted = out.nrows, sources.size, request.is_weighted
-    weights, step = np.zeros(1), 0
-    if is_weighted:
-        one = is_iso(out.values)
-        weights = np.ascontiguousarray(out.values[:1] if one else out.values, np.float64)
-        step = int(not one)
-    graph = Graph(out.indptr, out.indices, weights, step)
-    sources = sources.astype(np.int32)
-    counts, stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
-    work = count * (n + out.nvals)
-    threads = max(1, min(threads_worth(work, config.threads), count))
-    sizes = n, out.nvals if request.of_edges else 1, n if request.reach else 1
-    sums = [_sums(*sizes, counts) for _ in range(threads)]
-    idle: SimpleQueue[tuple[Sums, Paths]] = SimpleQueue()
-    for own in sums:
-        idle.put((own, _paths(n, is_weighted, stop)))
-    sample = (graph, sources, _sums(1, 1, 1, counts[:0]), _paths(1, is_weighted, stop))
-    loop = load("betweenness.dependencies", (numba_ops.nothing,), sample)
-    wanted = (int(is_weighted), int(request.of_edges), int(bool(request.reach)))
-
-    def some(first: int, last: int) -> None:
-        own, paths = idle.get()
-        try:
-            loop(*graph, sources, *own, *paths, *wanted, first, last)
-        finally:
-            idle.put((own, paths))
-
-    size = max(1, -(-count // (threads * PARTS)))
-    parts = [(first, min(first + size, count)) for first in range(0, count, size)]
-    apart(lambda: run(some, parts, threads, stop), stop, threads, work)
-    totals, edges, reached = (sum(each) for each in zip(*(own[:3] for own in sums), strict=True))
+    job = _Job(request)
+    apart(job.run, job.stop, job.threads, job.work)
+    totals, edges, reached = (_add_up(each) for each in zip(*job.sums, strict=True))
     return DependenciesResult(
-        totals, edges if request.of_edges else None, reached if request.reach else None, counts
+        totals,
+        edges if request.of_edges else None,
+        reached if request.reach else None,
+        job.counts,
     )
 
 
-def _sums(n: int, edges: int, reached: int, counts: Array) -> Sums:
-    return Sums(np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64), counts)
+class _Job:
+    """The arguments of the loops, and the sums that they have computed."""
+
+    def __init__(self, request: Dependencies) -> None:
+        out, count = request.out, request.sources.size
+        n = out.nrows
+        weights, step = np.zeros(1), 0
+        if request.is_weighted:
+            one = is_iso(out.values)
+            weights = np.ascontiguousarray(out.values[:1] if one else out.values, np.float64)
+            step = int(not one)
+        self.graph = Graph(out.indptr, out.indices, weights, step)
+        self.sources = request.sources.astype(np.int32)
+        self.is_weighted = int(request.is_weighted)
+        self.wanted = int(request.of_edges), int(bool(request.reach))
+        self.sizes = n, out.nvals if request.of_edges else 1, n if request.reach else 1
+        self.counts, self.stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
+        self.work = count * (n + out.nvals)
+        # Other threads have other settings.
+        self.threads = threads_worth(self.work, config.threads)
+        self.is_fixed = config.deterministic
+        self.sums: list[tuple[Array, Array, Array]] = []
+        self.is_shared = not self.is_weighted and 0 < count < self.threads
+        if self.is_shared:
+            self.loop = self.load_shared()
+        if count > 1 or not self.is_shared:
+            self.separate = self.load_separate()
+
+    def load_separate(self) -> Loop:
+        """Return the loop that runs in one thread."""
+        sample = self.graph, self.sources, *self.arrays(sample=True)
+        return load("betweenness.dependencies", (numba_ops.nothing,), sample)
+
+    def load_shared(self) -> Loop:
+        """Return the loop that several threads run together."""
+        sample = self.graph, self.sources, *self.arrays(sample=True), self.counts
+        return load("betweenness.share_sources", (numba_ops.nothing,), sample)
+
+    def arrays(self, *, sample: bool = False, starts: int = 1) -> tuple[Sums, Paths]:
+        """Return new arrays for the sums, and for the search from one source."""
+        n, edges, reached = (1, 1, 1) if sample else self.sizes
+        sums = Sums(np.zeros(n), np.zeros(edges), np.zeros(reached, np.int64), self.counts)
+        far = n if self.is_weighted else 1
+        paths = Paths(
+            np.zeros(n, np.int32),
+            np.zeros(n),
+            np.empty(n),
+            np.empty(n, np.int32),
+            np.empty(max(far, starts), np.int32),
+            np.empty(far),
+            self.stop,
+        )
+        return sums, paths
+
+    def run(self) -> None:
+        """Add the dependencies for all sources to new sums."""
+        done = 0
+        if self.is_shared:
+            done = self.run_together()
+        if done < self.sources.size or not self.sums:
+            self.run_separately(done)
+
+    def run_together(self) -> int:
+        """Process one source after another by all threads together, at least the first one.
+
+        Return the number of sources that have been processed.
+        """
+        count, large = self.sources.size, current(TUNING).shared
+        sums, paths = self.arrays(starts=self.sizes[0] + 2)
+        self.sums.append(sums[:3])
+        for first, last in between([0, 1, count]):
+            state = np.zeros(STATE_SIZE, np.int64)
+            arguments = *self.graph, self.sources, *sums, *paths, state, *self.wanted, large
+            parts = [(first, last, thread) for thread in range(self.threads)]
+            run(lambda *part: self.loop(*arguments, *part), parts, self.threads, self.stop)  # noqa: B023
+            if self.counts[0] < current(TUNING).level * state[LEVELS]:
+                return last
+        return count
+
+    def run_separately(self, first: int) -> None:
+        """Process the sources from `first` on, each by one thread.
+
+        If `config.deterministic` is set, the numbers of sources and threads decide which sources
+        each sum includes.
+        """
+        count = self.sources.size
+        threads = max(1, min(self.threads, count - first))
+        pieces = threads if self.is_fixed else threads * current(TUNING).parts
+        pieces = max(1, min(pieces, count - first))
+        cuts = [first + (count - first) * piece // pieces for piece in range(pieces + 1)]
+        each = [self.arrays() for _ in range(threads)]
+        self.sums += [own[:3] for own, _ in each]
+        idle: SimpleQueue[int] = SimpleQueue()
+        for k in range(threads):
+            idle.put(k)
+
+        def process(piece: int) -> None:
+            k = piece if self.is_fixed else idle.get()
+            own, paths = each[k]
+            part = cuts[piece], cuts[piece + 1]
+            try:
+                self.separate(
+                    *self.graph, self.sources, *own, *paths, self.is_weighted, *self.wanted, *part
+                )
+            finally:
+                idle.put(k)
+
+        run(process, [(piece,) for piece in range(pieces)], threads, self.stop)
 
 
-def _paths(n: int, is_weighted: bool, stop: Array) -> Paths:
-    far = n if is_weighted else 1
-    queue, heap = np.empty(n, np.int32), np.empty(far, np.int32)
-    place, sigma, share = np.full(n, -1, np.int32), np.zeros(n), np.zeros(n)
-    return Paths(place, sigma, share, queue, heap, np.zeros(far), stop)
+def _add_up(arrays: tuple[Array, ...]) -> Array:
+    """Return the sum of the arrays, in the first of them."""
+    total, *others = arrays
+    if others:
+        size, threads = total.size, threads_worth(total.size * len(arrays), config.threads)
+
+        def add(start: int, end: int) -> None:
+            for other in others:
+                total[start:end] += other[start:end]
+
+        run(add, even_parts(size, size * len(arrays), threads), threads)
+    return total

@@ -55,10 +55,10 @@ class MovesTuning:
     # neighbors often move at the same time. In a small batch, threads often wait for each other.
     entries: int = 1 << 15
     fewest: int = 32
-    most: int = 256
+    most: int = 64
     # Vertices move one by one after this number of rounds, or if fewer than n / few vertices wait.
-    rounds: int = 8
-    few: int = 10
+    rounds: int = 15
+    few: int = 50
 
 
 LABELS, MOVES = LabelsTuning(), MovesTuning()

@@ -22,6 +22,7 @@ from graphla.backends.cpu.dispatch import compiles
 from graphla.backends.cpu.folding import flag_run_starts, fold_by_output, fold_runs
 from graphla.backends.cpu.layout import keys_of, offsets, ranges, row_of_entry
 from graphla.backends.cpu.operands import (
+    Parts,
     count_parts,
     cut,
     even_parts,
@@ -460,10 +461,34 @@ def _compress(
     count = count_parts(terms.total + pattern.nvals, threads)
     if count > 1:
         parts = cut(terms.in_row + np.diff(pattern.indptr), count)
-    found = sum(run(compute, parts, threads))
+    found = run(compute, parts, threads)
     indptr, indices = pattern.indptr, pattern.indices
-    if found < indices.size:
-        before = np.concatenate(([0], np.cumsum(present, dtype=np.int64)))
-        indptr = before[indptr].astype(indptr.dtype)
-        indices, values = indices[present], values[present]
+    if sum(found) < indices.size:
+        indptr, indices, values = _keep_present(pattern, present, values, parts, found, threads)
     return Csr(pattern.nrows, pattern.ncols, indptr, indices, values)
+
+
+def _keep_present(
+    pattern: Csr, present: Array, values: Array, parts: Parts, found: list[int], threads: int
+) -> tuple[Array, Array, Array]:
+    """Return the indptr, indices and values of the entries of a pattern whose flags are set.
+
+    `found` is the number of these entries in each part of the rows.
+    """
+    starts = offsets(np.array(found, np.int64)).tolist()
+    indptr = np.empty(pattern.nrows + 1, pattern.indptr.dtype)
+    indices = np.empty(starts[-1], pattern.indices.dtype)
+    kept = np.empty(starts[-1], values.dtype)
+    indptr[0] = 0
+
+    def keep(k: int) -> None:
+        (first, last), to = parts[k], slice(starts[k], starts[k + 1])
+        ends = pattern.indptr[first : last + 1]
+        here = slice(int(ends[0]), int(ends[-1]))
+        chosen = np.flatnonzero(present[here])
+        indptr[first + 1 : last + 1] = chosen.searchsorted(ends[1:] - ends[0]) + starts[k]
+        pattern.indices[here].take(chosen, out=indices[to], mode="clip")
+        values[here].take(chosen, out=kept[to], mode="clip")
+
+    run(keep, [(k,) for k in range(len(parts))], threads)
+    return indptr, indices, kept

@@ -5,16 +5,47 @@ of share(w) over the edges v -> w that lie on shortest paths. So sigma(v) · sha
 dependency of v: the sum, over all vertices t except v, of the fraction of the shortest paths to t
 that pass through v. An edge lies on a shortest path if its weight is exactly equal to the
 difference of the distances of its ends.
+
+Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
+those of the search and then the same levels in reverse. It announces each large level as a step
+(`loops/steps`), and all threads take chunks of its vertices. The search adds path counts by atomic
+operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
+on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. Each
+share is computed by one thread, which adds the terms in the order of the row. So the sums have the
+same bits for any number of threads.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphla.backends.cpu.loops.placeholder_ops import (
+    compare_and_swap,
+    fetch_add,
+    local_array,
+    watch,
+)
+from graphla.backends.cpu.loops.steps import (
+    DONE,
+    IS_OVER,
+    announce,
+    is_announced,
+    take_chunk,
+)
+
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 BATCH = 1023
+ROOM = 1024  # length of a thread's own list of vertices
+PIECE = np.uint64(512)  # a row is read in pieces of this many entries
+CHUNKS = 64  # number of chunks of a step, if it has enough vertices
+LARGEST = np.int64(64)  # maximum number of vertices in a chunk
+EXACT = 2.0**53
 FINISHED, STOPPED = range(2)
+# Positions in `state`, after those that `loops/steps` uses.
+SIZE, IS_ROUNDED, ACTION, HEAD, LEVELS = 32, 40, 48, 49, 50
+STATE_SIZE = 56
+SEARCH, SUM, CLEAR = range(3)
 
 
 class Graph(NamedTuple):
@@ -39,16 +70,17 @@ class Sums(NamedTuple):
 class Paths(NamedTuple):
     """The arrays for the search for shortest paths from one source.
 
-    Before and after each search, `place` is -1 at every vertex, and `sigma` is 0.
+    Before and after each search, `place` and `sigma` are 0 at every vertex.
     """
 
-    # For each vertex: without weights its level; with weights its position in `heap` or, once it is
-    # in `queue`, -2 minus its position there.
+    # For each vertex: without weights 1 plus its level; with weights 1 plus its position in `heap`
+    # or, once it is in `queue`, -1 minus its position there.
     place: Any
     sigma: Any  # for each vertex, the number of shortest paths to it
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    # Only with weights: a binary heap of the vertices that are reached but not yet in `queue`.
+    # With weights: a binary heap of the vertices that are reached but not yet in `queue`. If
+    # threads share the levels: where each level begins in `queue`, and where the last one ends.
     heap: Any
     distance: Any  # only with weights: for each vertex, the smallest distance found so far
     stop: Any
@@ -65,10 +97,10 @@ def rise(heap, place, distance, at):
         if distance[other] <= d:
             break
         heap[at] = other
-        place[other] = at
+        place[other] = at + 1
         at = above
     heap[at] = v
-    place[v] = at
+    place[v] = at + 1
 
 
 def sink(heap, place, distance, size):
@@ -87,22 +119,22 @@ def sink(heap, place, distance, size):
         if d <= distance[other]:
             break
         heap[at] = other
-        place[other] = at
+        place[other] = at + 1
         at = below
     heap[at] = v
-    place[v] = at
+    place[v] = at + 1
 
 
 def by_levels(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, level by level, and return their
     number.
 
-    This sets `place` to the level of each of them, and `sigma` to the number of shortest paths to
-    it. If a stop is requested, the function returns early, with only some of the vertices.
+    This sets `place` to 1 plus the level of each of them, and `sigma` to the number of shortest
+    paths to it. If a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
-    place[source] = 0
+    place[source] = 1
     sigma[source] = 1.0
     queue[0] = source
     head, tail = ZERO, ONE
@@ -116,7 +148,7 @@ def by_levels(graph, kept_paths, source):
         for p in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
             w = np.uint64(indices[p])
             at = place[w]
-            if at < 0:
+            if at == 0:
                 at = ahead
                 place[w] = ahead
                 queue[tail] = np.int32(w)
@@ -129,7 +161,7 @@ def by_levels(graph, kept_paths, source):
 def by_distance(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    Return their number. This sets `place` to -2 minus the position of each of them in the queue. If
+    Return their number. This sets `place` to -1 minus the position of each of them in the queue. If
     a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, weights, step = graph
@@ -137,7 +169,7 @@ def by_distance(graph, kept_paths, source):
     distance[source] = 0.0
     sigma[source] = 1.0
     heap[0] = source
-    place[source] = 0
+    place[source] = 1
     size, tail = 1, 0
     while size:
         if tail & BATCH == 0 and stop[0]:
@@ -148,17 +180,17 @@ def by_distance(graph, kept_paths, source):
         if size:
             heap[0] = last
             sink(heap, place, distance, size)
-        place[v] = -2 - tail
+        place[v] = -1 - tail
         queue[tail] = v
         tail += 1
         far, paths = distance[v], sigma[v]
         for p in range(indptr[v], indptr[v + 1]):
             w = indices[p]
             at = place[w]
-            if at < -1:
+            if at < 0:
                 continue
             there = far + weights[p * step]
-            if at == -1:
+            if at == 0:
                 distance[w] = there
                 sigma[w] = paths
                 heap[size] = w
@@ -167,7 +199,7 @@ def by_distance(graph, kept_paths, source):
             elif there < distance[w]:
                 distance[w] = there
                 sigma[w] = paths
-                rise(heap, place, distance, at)
+                rise(heap, place, distance, at - 1)
             elif there == distance[w]:
                 sigma[w] += paths
     return tail
@@ -222,6 +254,190 @@ def dependencies(
                     reached[v] += 1
         for t in range(count):
             v = queue[t]
-            place[v] = -1
+            place[v] = 0
             sigma[v] = 0.0
     return FINISHED
+
+
+# --- several threads ------------------------------------------------------------------------------
+
+
+def put(state, out_queue, own, count):
+    """Append own[:count] to the queue, whose size is state[SIZE]."""
+    if count:
+        place = np.uint64(fetch_add(state, np.uint64(SIZE), np.int64(count)))
+        for t in range(count):
+            out_queue[place + t] = own[t]
+
+
+def push_vertices(graph, kept_paths, kept_state, begin, end):
+    """Add the path counts of queue[begin:end] to their neighbors in the next level, and append the
+    neighbors that are reached for the first time to the queue. Other threads may do so too."""
+    place, sigma, queue = kept_paths.place, kept_paths.sigma, kept_paths.queue
+    own, count = local_array(ROOM, np.int32), ZERO
+    for t in range(np.uint64(begin), np.uint64(end)):
+        v = np.uint64(queue[t])
+        ahead, paths = place[v] + np.int32(1), sigma[v]
+        if paths >= EXACT:
+            kept_state[IS_ROUNDED] = 1
+        p, last = np.uint64(graph.indptr[v]), np.uint64(graph.indptr[v + ONE])
+        while p < last:
+            if count + PIECE > np.uint64(ROOM):
+                put(kept_state, queue, own, count)
+                count = ZERO
+            most = min(p + PIECE, last)
+            for q in range(p, most):
+                w = np.uint64(graph.indices[q])
+                at = place[w]
+                if at == 0:
+                    at = ahead
+                    if compare_and_swap(place, w, np.int32(0), ahead):
+                        own[count] = np.int32(w)
+                        count += ONE
+                if at == ahead:
+                    fetch_add(sigma, w, paths)
+            p = most
+    put(kept_state, queue, own, count)
+
+
+def sum_vertices(graph, out_sums, kept_paths, of_edges, reach, begin, end):
+    """Compute the shares of queue[begin:end] from those of their successors, and add their
+    dependencies to the sums."""
+    place, sigma, share, queue = (
+        kept_paths.place,
+        kept_paths.sigma,
+        kept_paths.share,
+        kept_paths.queue,
+    )
+    for t in range(np.uint64(begin), np.uint64(end)):
+        v = np.uint64(queue[t])
+        ahead, paths, total = place[v] + np.int32(1), sigma[v], 0.0
+        for p in range(np.uint64(graph.indptr[v]), np.uint64(graph.indptr[v + ONE])):
+            w = np.uint64(graph.indices[p])
+            if place[w] == ahead:
+                total += share[w]
+                if of_edges:
+                    out_sums.edges[p] += paths * share[w]
+        share[v] = 1.0 / paths + total
+        if t != ZERO:
+            out_sums.totals[v] += paths * total
+            if reach:
+                out_sums.reached[v] += 1
+
+
+def clear_vertices(kept_paths, begin, end):
+    """Set `place` and `sigma` to 0 at queue[begin:end]."""
+    for t in range(np.uint64(begin), np.uint64(end)):
+        v = np.uint64(kept_paths.queue[t])
+        kept_paths.place[v] = 0
+        kept_paths.sigma[v] = 0.0
+
+
+def begin_source(kept_paths, kept_state, source):
+    """Add the source to the queue, and prepare the search of the first level."""
+    kept_paths.place[source] = 1
+    kept_paths.sigma[source] = 1.0
+    kept_paths.queue[0] = source
+    kept_paths.heap[0], kept_paths.heap[1] = 0, 1
+    kept_state[SIZE], kept_state[IS_ROUNDED], kept_state[ACTION] = 1, 0, SEARCH
+
+
+def next_level(graph, out_sums, kept_paths, kept_state, level, s, source):
+    """Choose the level that is processed after `level`, and what is done with it.
+
+    Return the number of that level, or -1 after the last action for this source.
+    """
+    starts, size = kept_paths.heap, kept_state[SIZE]
+    if kept_state[ACTION] == SEARCH:
+        if size > starts[level + 1]:
+            starts[level + 2] = size
+            return level + 1
+        if kept_state[IS_ROUNDED]:
+            clear_vertices(kept_paths, 0, size)
+            by_levels(graph, kept_paths, source)
+        out_sums.counts[s] = size
+        kept_state[LEVELS], kept_state[ACTION] = level + 1, SUM
+        return level
+    if kept_state[ACTION] == SUM:
+        if level > 0:
+            return level - 1
+        starts[1], kept_state[ACTION] = size, CLEAR
+        return level
+    return np.int64(-1)
+
+
+def share_sources(
+    graph: Graph,
+    sources,
+    out_sums: Sums,
+    kept_paths: Paths,
+    kept_state,
+    of_edges,
+    reach,
+    large,
+    first,
+    last,
+    thread,
+):
+    """Like `dependencies` without weights. Several threads call this function together.
+
+    Thread 0 processes small levels alone. A level with more than `large` edges and vertices becomes
+    a step. In `heap`, the numbers level and level + 1 are where a level begins and ends.
+    """
+    starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
+    s, level, step = first - 1, np.int64(-1), np.int64(0)
+    # Thread 0 processes queue[head:finish]. If `is_shared`, this is a step with `count` vertices.
+    head, finish, count, is_shared = np.int64(0), np.int64(0), np.int64(0), False
+    left = large
+    while not stop[0]:
+        offset = np.int64(0)
+        if thread > 0 or is_shared:
+            begin, end = take_chunk(kept_state, stop)
+            if begin >= end:
+                if thread > 0:
+                    while not is_announced(kept_state):
+                        if watch(kept_state, np.uint64(IS_OVER)):
+                            return FINISHED
+                        if stop[0]:
+                            return STOPPED
+                elif watch(kept_state, np.uint64(DONE)) == count:
+                    is_shared, head = False, finish
+                continue
+            # The step cannot end before this chunk is done, so these values do not change.
+            offset = kept_state[HEAD]
+        elif head == finish:
+            if level >= 0:
+                level = next_level(graph, out_sums, kept_paths, kept_state, level, s, sources[s])
+            if level < 0:
+                s += 1
+                if s == last:
+                    kept_state[IS_OVER] = 1
+                    return FINISHED
+                begin_source(kept_paths, kept_state, sources[s])
+                level = np.int64(0)
+            head, finish, left = np.int64(starts[level]), np.int64(starts[level + 1]), large
+            continue
+        else:
+            begin, end = head, head
+            while end < finish and left > 0:
+                v = np.uint64(queue[end])
+                left -= np.int64(graph.indptr[v + ONE] - graph.indptr[v]) + 1
+                end += 1
+            if begin == end:
+                if finish - head > 1:
+                    step, count, is_shared = step + 1, finish - head, True
+                    kept_state[HEAD] = head
+                    announce(kept_state, step, count, max(min(count // CHUNKS, LARGEST), 1))
+                else:
+                    left = 1
+                continue
+            head = end
+        if kept_state[ACTION] == SEARCH:
+            push_vertices(graph, kept_paths, kept_state, offset + begin, offset + end)
+        elif kept_state[ACTION] == SUM:
+            sum_vertices(graph, out_sums, kept_paths, of_edges, reach, offset + begin, offset + end)
+        else:
+            clear_vertices(kept_paths, offset + begin, offset + end)
+        if thread > 0 or is_shared:
+            fetch_add(kept_state, np.uint64(DONE), end - begin)
+    return STOPPED

@@ -216,6 +216,8 @@ def run_steps(rows: Rows, work: Work, large):
             ends = divide(left, degrees, core, queue, ZERO, left, base, base, end)
             size, remaining = np.int64(ends[0]), np.int64(ends[1] - base)
         head = np.int64(0)
+        if core == 0:  # no vertex in the queue has neighbors
+            head = size
         while head < size:
             if turns & BATCH == 0 and work.stop[0]:
                 return STOPPED

@@ -142,7 +142,7 @@ def exchange(array, index, new):
 
 
 def fetch_add(array, index, value):
-    """Add an integer to array[index] and return its previous value, atomically."""
+    """Add a number to array[index] and return its previous value, atomically."""
     old = array[index]
     array[index] = old + value
     return old
