@@ -373,6 +373,8 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
                 lines[node.lineno - 1] = _definitions(other, [each.name for each in node.names])
         elif isinstance(node, ast.ClassDef):
             tuples[node.name] = [_name(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
+        elif isinstance(node, ast.FunctionDef) and node.decorator_list:
+            continue  # its decorator, `called`, compiles it
         elif isinstance(node, ast.FunctionDef) and node.name != function:
             wrapper = "inlined" if _takes_numbers(node) else "merged"
             endings.append(f"{node.name} = {wrapper}({node.name})")
@@ -395,7 +397,9 @@ def _definitions(file: str, names: list[str]) -> str:
     found = []
     for node in nodes:
         if isinstance(node, ast.FunctionDef) and node.name in names:
-            found += [ast.unparse(node), f"{node.name} = merged({node.name})"]
+            found.append(ast.unparse(node))
+            if not node.decorator_list:
+                found.append(f"{node.name} = merged({node.name})")
         elif isinstance(node, ast.Assign) and _name(node.targets[0]) in used:
             found.append(ast.unparse(node))
     return "\n".join(found)
