@@ -56,6 +56,11 @@ def counting(has_support: bool) -> str:
     return f"HAS_SUPPORT = {has_support}"
 
 
+def ranging(ranges: int) -> str:
+    """Return the constant with the number of ranges that the loop processes at the same time."""
+    return f"RANGES = {ranges}"
+
+
 def search(least: bool, is_shared: bool = False) -> str:
     """Return the source of the constants of a breadth-first search.
 
