@@ -95,6 +95,7 @@ Tests that are not listed run all their cases.
 """
 
 SIMULATED_CASES = {
+    "algorithms/test_arguments.py": 0,
     "algorithms/test_distances.py::test_the_center_with_rounded_lengths_is_found_without": 0,
     "algorithms/test_label_propagation.py::test_a_mesh_is_divided_into_communities": 0,
     "algorithms/test_leiden.py::test_moves_end_even_if": 0,
@@ -110,8 +111,9 @@ SIMULATED_CASES = {
 """The number of cases of a parametrized test on the simulator, where it overrides CASES. Few cases
 run there, because g++ compiles the kernels of each case.
 
-A test with 0 cases runs on the simulator only in `make test-full`. Its graphs are so large that the
-simulator needs seconds, and smaller tests check the same kernels.
+A test with 0 cases runs on the simulator only in `make test-full`. Either its graphs are so large
+that the simulator needs seconds, and smaller tests check the same kernels, or it tests how
+algorithms read their arguments, which does not depend on the device.
 """
 
 
