@@ -22,6 +22,7 @@ def is_full() -> bool:
 EXAMPLES = {
     "": 30,
     "algorithms/": 12,
+    "algorithms/test_bfs.py": 20,
     "gpu/test_brandes.py": 6,
     "gpu/test_closing.py": 8,
     "gpu/test_entrywise.py": 50,
