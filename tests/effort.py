@@ -20,8 +20,8 @@ def is_full() -> bool:
 
 
 EXAMPLES = {
-    "": 30,
-    "algorithms/": 12,
+    "": 40,
+    "algorithms/": 15,
     "algorithms/test_bfs.py": 20,
     "gpu/test_brandes.py": 6,
     "gpu/test_closing.py": 8,
@@ -46,6 +46,7 @@ EXAMPLES = {
     "simulator/test_intrinsics.py": 15,
     "test_aggregators.py": 15,
     "test_assign.py::test_assigning_to_a_row_or_a_column_accepts_a_vector_mask": 25,
+    "test_backend.py": 50,
     "test_construction.py::test_coordinates_are_read_in_any_order_and_returned_sorted": 25,
     "test_operations.py::test_writing_a_matrix_obeys_the_write_rule": 80,
     "test_operations.py::test_reduce": 60,
