@@ -13,9 +13,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: $(VENV)/demo.stamp
 	$(BIN)/python examples/demo.py $(if $(GRAPH),"$(GRAPH)")
 
-# Tests start many Python processes. Each would compile the sources again if Python wrote no bytecode.
-test test-full: export PYTHONDONTWRITEBYTECODE =
-
 test: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 	$(if $(ARGS),,$(SIMULATED) $(BIN)/python -m pytest -n auto --dist worksteal $(ON_CUDA) --ignore tests/algorithms/test_known_answers.py)
