@@ -787,7 +787,9 @@ def compilation(device: str) -> list[str]:
         # Installed packages have bytecode, so no call compiles the sources of graphla.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
-        engine = f"import graphla.program.tracing, graphla.program.{device}"
+        others = {"cuda": ("cuda_needs", "cuda_text", "plan"), "cpu": ("numba_text",)}
+        modules = ("tracing", device, *others[device])
+        engine = f"import {', '.join(f'graphla.program.{each}' for each in modules)}"
         subprocess.run([sys.executable, "-c", engine], capture_output=True, env=environment)
         Path(folder, "graphla").mkdir(mode=0o700)
         command = [sys.executable, __file__, "--serve-first", "--device", device]

@@ -611,7 +611,7 @@ def assign(
         how = _assign_line
     else:
         how = _assign_matrix
-    operands = (value,) if mask is None else (value, mask.parent._read())
+    operands = (value,) if mask is None else (value, mask.parent._store or mask.parent._read())
     for is_last_try in (False, True):
         try:
             with DeviceScope("assign", operands, device) as running:
@@ -701,9 +701,9 @@ def _value(target: Any, x: Any, sizes: tuple[int, ...]) -> Any:
 
     The value has the shape of the region, or is a scalar.
     """
-    dtype = target.dtype
+    dtype = target._store.dtype
     if is_scalar(x):
-        return ScalarStore(target.device, dtype, fit(x, dtype))
+        return ScalarStore(target._store.device, dtype, fit(x, dtype))
     if x is nothing:
         return ScalarStore(target.device, dtype)
     if isinstance(x, Operand):

@@ -144,25 +144,26 @@ class Arena:
 class PendingVector(SparseVector):
     """A SparseVector whose entries a device is still counting.
 
-    The arrays may be longer than the number of entries. When `indices` or `values` is first read,
-    the host waits for this number and shortens the arrays to it. If no element is left over, and
-    `whole` is given, the arrays in `whole` are used instead. They hold the same entries, and other
-    vectors share them.
+    When `indices` or `values` is first read, the host waits for this number, and `take(number)`
+    returns both arrays. If `whole` is given and its arrays have this size, they are used instead.
+    They hold the same entries, and other vectors share them.
     """
 
-    __slots__ = ("_count", "_made", "_room", "_whole")
+    __slots__ = ("_count", "_made", "_take", "_whole")
 
     def __init__(
         self,
         size: int,
-        indices: Array,
-        values: Array,
+        indices: Array = None,
+        values: Array = None,
         is_sorted: bool = True,
         count: SupportsInt | None = None,
+        take: Callable[[int], tuple[Array, Array]] | None = None,
         whole: tuple[Array, Array] | None = None,
     ) -> None:
         self.size, self.is_sorted = size, is_sorted  # pyright: ignore[reportAttributeAccessIssue]
-        self._room, self._whole, self._count = (indices, values), whole, count
+        self._take, self._whole, self._count = take, whole, count
+        # `dataclasses.replace` passes the arrays instead of `count` and `take`.
         self._made = (indices, values) if count is None else None
 
     @property
@@ -187,16 +188,13 @@ class PendingVector(SparseVector):
         return (self._made or self._cut())[1]
 
     def _cut(self) -> tuple[Array, Array]:
-        count = self._count
-        # The count is None if another thread has just read it and shortened the arrays.
-        if count is not None:
-            indices, values = self._room
-            entries = int(count)
-            made = indices[:entries], values[:entries]
-            if entries == indices.size:
-                made = self._whole or self._room
-            self._made = made
-            self._count = None  # frees the memory of the count
+        count, take = self._count, self._take
+        # One of them is None if another thread has just made the arrays.
+        if count is not None and take is not None:
+            entries, whole = int(count), self._whole
+            is_whole = whole is not None and entries == whole[0].size
+            self._made = whole if is_whole else take(entries)
+            self._count = self._take = None  # frees the memory of the count and of unused arrays
         return self._made  # pyright: ignore[reportReturnType]
 
 

@@ -39,6 +39,7 @@ EXAMPLES = {
     "program/test_cpu_engine.py": 15,
     "program/test_cuda_engine.py": 20,
     "program/test_cuda_products.py": 20,
+    "program/test_shelf.py": 30,
     "program/test_sources.py": 25,
     "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 12,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,

@@ -72,7 +72,8 @@ class Kernel:
         self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
     ) -> None:
         seen.launched = self.what
-        self._function((grid,), (block,), args, shared, enable_cooperative_groups=cooperative)
+        # CuPy launches `grid` blocks of `block` threads this way, with less overhead than a call.
+        self._function.linear_launch(grid * block, args, shared, block, None, cooperative)
         if current().debug:
             self._synchronize()
 

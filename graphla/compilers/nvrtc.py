@@ -32,8 +32,9 @@ def register(folder: Path) -> None:
     """Register a folder. Its files can then be compiled, and included by name."""
     if folder not in _folders:
         _folders.append(folder)
-        for function in (sources, _included_by, digest):
+        for function in (sources, _included_by):
             function.cache_clear()
+        _digests.clear()
 
 
 @cache
@@ -64,11 +65,22 @@ def _includes(text: str) -> list[str]:
     return re.findall(r'^#include "([^"]*)"', text, re.MULTILINE)
 
 
-@cache
 def digest(text: str) -> str:
     """Return a digest of a program's text and of all files that it includes."""
-    parts = (text, *(f"{name}\0{body}" for name, body in included(text).items()))
-    return hashlib.sha256("\0\0".join(parts).encode()).hexdigest()
+    known = _digests.get(text)
+    if known is None:
+        parts = (text, *(f"{name}\0{body}" for name, body in included(text).items()))
+        known = _digests[text] = hashlib.sha256("\0\0".join(parts).encode()).hexdigest()
+    return known
+
+
+_digests: dict[str, str] = {}
+
+
+def set_digest(text: str, digest: str) -> None:
+    """Set the digest of a program's text, which an earlier process has computed from the same
+    files."""
+    _digests.setdefault(text, digest)
 
 
 def program(file: str, struct: str, constants: Any = None) -> str:

@@ -11,11 +11,12 @@ from graphla import memory
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.spmv import first_of_rows
+from graphla.compilers import entries
 from graphla.formats import Csr
 from graphla.program import ir
-from graphla.program.numba_text import print_program
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
+from graphla.program.storing import Codec
 from graphla.settings import config, current, forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
 
@@ -55,6 +56,8 @@ def run(program: ir.Program, arguments: Arguments, load: Any = machine.load) -> 
 
 def explain(program: ir.Program) -> str:
     """Return a text with the loops of the machine code, and how the vectors are stored."""
+    from graphla.program.numba_text import print_program
+
     layout = print_program(program, [("int32", "int32")] * len(program.matrices))
     names = {slot.index: slot.name for slot in program.slots}
     wide, most = machine.TUNING.wide, machine.TUNING.wide_product
@@ -146,10 +149,28 @@ def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machin
     key = id(program), offsets
     known = _layouts.get(key)
     if known is None:
+        layout = _find_layout(program, offsets)
         if len(_layouts) >= MOST_PROGRAMS:
             del _layouts[next(iter(_layouts))]
-        known = _layouts[key] = program, print_program(program, offsets)
+        known = _layouts[key] = program, layout
     return known[1]
+
+
+_codec = Codec(machine.Layout, machine.Phase)
+
+
+def _find_layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
+    """Return the printed program from the cache on disk, or print it."""
+    name = program.key and entries.name_of("layout", program.key, offsets)
+    known = entries.load(name) if isinstance(program, ir.Outline) else None
+    if known:
+        return _codec.unpack(known)
+    from graphla.program.numba_text import print_program
+
+    layout = print_program(program, offsets)
+    if name:
+        entries.store(name, _codec.pack(layout))
+    return layout
 
 
 def _input(

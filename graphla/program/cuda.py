@@ -5,8 +5,10 @@ from __future__ import annotations
 import struct
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import cupy as xp
 import numpy as np
@@ -20,27 +22,30 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
+from graphla.compilers import entries, nvrtc
 from graphla.formats import AnyVector, Csr, is_iso
 from graphla.program import ir
+from graphla.program.content import Unknown
 from graphla.program.cuda_layout import (
+    KERNEL,
+    SCALAR_FAULTS,
     FormKey,
     FormType,
+    Needs,
     Options,
     Text,
     Words,
-    form_keys,
-    reads_values,
-    words_of,
 )
-from graphla.program.cuda_text import KERNEL, SCALAR_FAULTS, print_kernel
-from graphla.program.plan import plan
-from graphla.program.plan_steps import Multiply, Plan, Save
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
+from graphla.program.storing import Codec
 from graphla.settings import current as settings
 from graphla.settings import forced_direction, recorders
 from graphla.stores import MatrixStore, StackStore, VectorStore
-from semirings.dtypes import BOOL, FP64, DataType, lookup_dtype
+from semirings.dtypes import BOOL, FP64, INT64, DataType, lookup_dtype
+
+if TYPE_CHECKING:
+    from graphla.program.plan_steps import Plan
 
 FAULTS = {
     "EXCEEDS_64_BITS": ("OverflowError", "an integer in a compiled loop exceeds 64 bits"),
@@ -51,7 +56,7 @@ FAULTS = {
     "NAN_TO_INT": ("ValueError", "cannot convert float NaN to integer"),
     "INFINITY_TO_INT": ("OverflowError", "cannot convert float infinity to integer"),
     "ZERO_TO_NEGATIVE_POWER": ("ZeroDivisionError", "zero to a negative power"),
-    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "an index is out of range"),
+    "INDEX_OUT_OF_RANGE": ("IndexOutOfBound", "index {index} is out of range: the size is {size}"),
     "POP_FROM_EMPTY_LIST": ("IndexError", "pop from empty list"),
     "LIST_INDEX_OUT_OF_RANGE": ("IndexError", "list index out of range"),
     "DOES_NOT_FIT": ("OverflowError", "a number does not fit into the dtype of the vector"),
@@ -85,7 +90,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         arguments.arrays,
         [
             *map(_read_input, arguments.vectors),
-            *[_reduce(each, arguments) for each in planned.plan.reductions],
+            *[_reduce(each, arguments) for each in planned.needs.reductions],
         ],
         [_join_items(stores) for stores in arguments.stacks],
         bool(recorders()),
@@ -153,42 +158,81 @@ def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
     key = (id(program), full, is_deterministic)
     known = _plans.get(key)
     if known is None:
+        planned = _Planned(program, full, is_deterministic)
         if len(_plans) >= MOST_PLANS:
             _plans.clear()
-        found = plan(program, full, is_deterministic=is_deterministic)
-        known = _plans[key] = _Planned(program, found, is_deterministic)
+        known = _plans[key] = planned
     return known
 
 
-class _Planned:
-    """A plan, and the kernels that are printed for it."""
+_codec = Codec(
+    *(Needs, Text, Words, ir.MatrixReduction),
+    *(machine.Layout, machine.SlotPlace, machine.StackPlace),
+)
 
-    def __init__(self, program: ir.Program, of: Plan, is_deterministic: bool) -> None:
-        self.program, self.plan, self.is_deterministic = program, of, is_deterministic
-        steps = [step for block in of.blocks for step in block.steps]
-        products = [step for step in steps if isinstance(step, Multiply)]
-        self.forms = list(dict.fromkeys(k for step in products for k in form_keys(step.product)))
-        self.reads = {
-            key
-            for step in products
-            if reads_values(step.product)[0]
-            for key in form_keys(step.product)
-        }
-        self.peeks = _find_pulls(products, lambda step: step.product.semiring.monoid.is_any)
-        self.full = _find_pulls(products, _takes_hubs)
-        self.layout = _layout(of)
+
+class _Planned:
+    """A plan, and the kernels that are printed for it.
+
+    `needs` and the kernels may come from the cache on disk. The plan is made if one of them is not
+    there.
+    """
+
+    def __init__(
+        self, program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
+    ) -> None:
+        self.program, self.is_deterministic, self.full = program, is_deterministic, full
+        # What identifies the plan on disk; () if it is not stored.
+        self.key: tuple[Any, ...] = ()
+        if program.key:
+            self.key = program.key, tuple([slot.index for slot in full]), is_deterministic
+        self.needs: Needs = self._from_disk("needs", (), self._find_needs)
+        try:
+            # A kernel from disk fits only the layout with which it was printed.
+            self.key = self.key and (*self.key, _codec.pack(self.needs))
+        except Unknown:  # a reduction by a monoid of the user
+            self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
         self._refs: dict[Any, list[weakref.ref[Csr]]] = {}
         self._results: dict[int, _Results] = {}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan. Raise LacksBlocks if the program is an outline."""
+        from graphla.program.plan import plan
+
+        return plan(self.program, self.full, is_deterministic=self.is_deterministic)
+
+    def _find_needs(self) -> Needs:
+        from graphla.program.cuda_needs import find_needs
+
+        return find_needs(self.plan)
+
+    def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        """Return what the cache on disk has for this plan if the program is an outline.
+
+        Otherwise make it, and store it for other processes. So all parts of a kernel come from one
+        process.
+        """
+        if not self.key:
+            return make()
+        name = entries.name_of(kind, self.key, parts)
+        known = entries.load(name) if isinstance(self.program, ir.Outline) else None
+        if known is not None:
+            return _codec.unpack(known)
+        made = make()
+        with suppress(Unknown):
+            entries.store(name, _codec.pack(made))
+        return made
 
     def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
         """Return the kernel for these matrices, and the loop that runs it.
 
         They are cached as long as the forms of the matrices exist.
         """
-        csrs = [getattr(matrices[number], name) for number, name, _ in self.forms]
-        stream = xp.cuda.get_current_stream().ptr if self.full else 0
+        csrs = [getattr(matrices[number], name) for number, name, _ in self.needs.forms]
+        stream = xp.cuda.get_current_stream().ptr if self.needs.hubs else 0
         tunings = current(machine.TUNING), current(program_products.TUNING)
         device, refusals = xp.cuda.runtime.getDevice(), machine.refusals()
         key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), refusals)
@@ -196,14 +240,23 @@ class _Planned:
         if known is None:
             cluster = machine.cluster_for(csrs)
             text, forms = self.print(matrices)
-            what, entry = f"the loop of {self.plan.program.name}", f"graphla::{KERNEL}<0>"
+            what, entry = f"the loop of {self.program.name}", f"graphla::{KERNEL}<0>"
 
             def print_parts() -> tuple[str, int]:
                 printed = self._text(matrices, is_in_parts=True)
                 return printed.text, printed.parts
 
             loop = machine.Loop(
-                *(text.text, print_parts, entry, what, text.block, cluster, self.layout, forms)
+                *(
+                    text.text,
+                    print_parts,
+                    entry,
+                    what,
+                    text.block,
+                    cluster,
+                    self.needs.layout,
+                    forms,
+                )
             )
             known = self._loops[key] = text, loop, tunings  # the key has their ids
 
@@ -218,17 +271,19 @@ class _Planned:
     def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
         text = self._text(matrices)
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
         hubs = self._hubs(csrs)
         return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
 
     def _hubs(self, csrs: dict[FormKey, Csr]) -> dict[FormKey, Hubs]:
-        found = ((key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.full.items())
+        found = (
+            (key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.needs.hubs.items()
+        )
         return {key: each for key, each in found if each is not None}
 
     def _text(self, matrices: tuple[MatrixStore, ...], *, is_in_parts: bool = False) -> Text:
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.forms}
-        kinds = {key: _type_of(a, key in self.reads) for key, a in csrs.items()}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
+        kinds = {key: _type_of(a, key in self.needs.reads) for key, a in csrs.items()}
         hubs = frozenset(self._hubs(csrs))
         tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
         is_in_parts = is_in_parts or tuning.is_in_parts
@@ -236,69 +291,31 @@ class _Planned:
             *(kinds, forced_direction(), self.is_deterministic, tuning.block, hubs),
             *(cluster, tuning.sweeps_from if is_in_parts else None),
         )
-        known = (
-            *(tuple(kinds.items()), options.direction, options.block, options.hubs),
+        key = (
+            *(tuple(kinds.items()), options.direction, options.block, tuple(sorted(hubs))),
             *(cluster, options.sweeps_from),
         )
-        if known not in self._texts:
-            self._texts[known] = print_kernel(self.plan, options)
-        return self._texts[known]
+        if key not in self._texts:
+
+            def make() -> tuple[Text, str]:
+                from graphla.program.cuda_text import print_kernel
+
+                text = print_kernel(self.plan, options)
+                return text, nvrtc.digest(text.text)
+
+            text, digest = self._from_disk("kernel", key, make)
+            nvrtc.set_digest(text.text, digest)
+            self._texts[key] = text
+        return self._texts[key]
 
     def _form(
         self, key: FormKey, a: Csr, matrices: tuple[MatrixStore, ...], hubs: Hubs | None
     ) -> machine.Form:
         number, name, way = key
         columns = None
-        if key in self.peeks:
+        if key in self.needs.peeks:
             columns = matrices[number].csr if name == "csc" else matrices[number].csc
-        return machine.Form(a, way == "pull", key in self.reads, hubs, columns)
-
-
-def _layout(of: Plan) -> machine.Layout:
-    words, program = words_of(of), of.program
-    saves = sorted(
-        (step.number, program.stacks.index(step.stack))
-        for block in of.blocks
-        for step in block.steps
-        if isinstance(step, Save)
-    )
-    return machine.Layout(
-        words.size,
-        words.dims,
-        words.arrays,
-        tuple(
-            machine.SlotPlace(at, slot.dim.index, slot.dtype.np_type, slot in of.queued)
-            for slot, at in words.slots.items()
-        ),
-        tuple(words.inputs.values()),
-        tuple(
-            machine.StackPlace(at, stack.dim.index, stack.dtype.np_type)
-            for stack, at in words.stacks.items()
-        ),
-        tuple(stack for _, stack in saves),
-        of.folds,
-    )
-
-
-def _find_pulls(
-    products: list[Multiply], test: Callable[[Multiply], bool]
-) -> dict[FormKey, DataType]:
-    """Return the pull forms all of whose products pass a test, with the dtype of their vectors."""
-    found: dict[FormKey, list[Multiply]] = {}
-    for step in products:
-        found.setdefault(form_keys(step.product)[0], []).append(step)
-    return {
-        key: steps[0].product.u.dtype
-        for key, steps in found.items()
-        if all(map(test, steps)) and len({step.product.u.dtype for step in steps}) == 1
-    }
-
-
-def _takes_hubs(step: Multiply) -> bool:
-    """Return whether a pull for this step adds up all terms, with the values of a full vector."""
-    monoid = step.product.semiring.monoid
-    is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
-    return step.product.u in step.full and reads_values(step.product)[1] and not is_search
+        return machine.Form(a, way == "pull", key in self.needs.reads, hubs, columns)
 
 
 def _type_of(a: Csr, is_read: bool) -> FormType:
@@ -383,7 +400,11 @@ def _fault(text: Text, work: machine.Run) -> tuple[str, str, int]:
     number = work.state[machine.State.STATE_FAULT]
     if number >= SCALAR_FAULTS:
         return text.faults[number - SCALAR_FAULTS]
-    return (*_SCALAR_FAULTS[number], work.state[machine.State.STATE_LINE])
+    kind, message = _SCALAR_FAULTS[number]
+    if kind == "IndexOutOfBound":
+        index = _number(work.state[machine.State.STATE_NEEDED], INT64)
+        message = message.format(index=index, size=work.state[machine.State.STATE_EXIT])
+    return kind, message, work.state[machine.State.STATE_LINE]
 
 
 def _number(word: int, dtype: DataType) -> bool | int | float:

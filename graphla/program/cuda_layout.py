@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
 
 from graphla.program import ir
-from graphla.program.plan_steps import Plan
+from graphla.program.records import record
+from semirings.dtypes import DataType
+
+if TYPE_CHECKING:
+    from graphla.program.plan_steps import Plan
+
+KERNEL = "run_loop"
+"""The name of the kernel."""
+
+SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 # --- the state of a program ---------------------------------------------------------------------
 
@@ -18,7 +27,7 @@ INPUT = ("indices", "present", "values", "step", "count")
 STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest")
 
 
-@dataclass
+@record
 class Words:
     """The index of each word of the state of a program."""
 
@@ -58,7 +67,7 @@ FormKey = tuple[int, str, str]
 """A form of a matrix: the index of the matrix, "csr" or "csc", and "pull" or "push"."""
 
 
-@dataclass(frozen=True)
+@record
 class FormType:
     """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
 
@@ -67,7 +76,7 @@ class FormType:
     kept: int
 
 
-@dataclass(frozen=True)
+@record
 class Options:
     """What a kernel is specialized to, in addition to its plan.
 
@@ -85,7 +94,7 @@ class Options:
     sweeps_from: int | None = None
 
 
-@dataclass
+@record
 class Text:
     """A printed kernel.
 
@@ -99,6 +108,27 @@ class Text:
     block: int
     faults: list[tuple[str, str, int]] = field(default_factory=list)
     parts: int = 0
+
+
+@record
+class Needs:
+    """What the host needs to know about a plan.
+
+    Attributes:
+        forms: the forms of the matrices that the products read.
+        reads: those of which a product reads the values.
+        peeks: the pull forms whose products all take any term, with the dtype of their vectors.
+        hubs: the pull forms whose products all add up all terms of a full vector, and its dtype.
+        layout: the layout of the state, a `Layout` of `graphla.backends.cuda.program`.
+        reductions: the reductions of matrices, which are computed before the program starts.
+    """
+
+    forms: list[FormKey]
+    reads: set[FormKey]
+    peeks: dict[FormKey, DataType]
+    hubs: dict[FormKey, DataType]
+    layout: Any
+    reductions: tuple[ir.MatrixReduction, ...]
 
 
 def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:

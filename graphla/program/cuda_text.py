@@ -28,6 +28,8 @@ from graphla.program.cuda_code import (
     zero,
 )
 from graphla.program.cuda_layout import (
+    KERNEL,
+    SCALAR_FAULTS,
     FormKey,
     FormType,
     Options,
@@ -56,10 +58,8 @@ from graphla.program.plan_steps import (
 )
 from semirings.dtypes import BOOL, DataType
 
-KERNEL = "run_loop"
 SWEEPS_PER_PART = 4
 """The maximum number of sweeps in a part."""
-SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 
 
 def print_kernel(plan: Plan, options: Options) -> Text:
@@ -529,12 +529,14 @@ class Printer:
             self.out(f"store_word(&words[{self.words.variables[each]}], {self.name(each)});")
 
     def _position(self, index: ir.Scalar, dim: ir.Dim, line: int) -> None:
-        kind = "INDEX_OUT_OF_RANGE"
-        self.out(
-            f"const i64 i = position_of({self.scalar(index)}, {self.size(dim)}, {kind}, "
-            "machine.fault);"
-        )
-        self.out(f"if (machine.fault) {{ machine.line = {line}; goto failed; }}")
+        out, size = self.out, self.size(dim)
+        out(f"const i64 index = {self.scalar(index)};")
+        out(f"const i64 i = position_of(index, {size}, INDEX_OUT_OF_RANGE, machine.fault);")
+        # The message contains the index and the size.
+        out("if (machine.fault) {")
+        out(f"  machine.line = {line}, needed = u64(index), exit_number = u32({size});")
+        out("  goto failed;")
+        out("}")
 
     def _read_element(self, x: ir.ReadElement) -> None:
         out, slot = self.out, self.name(x.slot)

@@ -763,3 +763,26 @@ class Program:
     blocks: list[Block]
     exits: list[LoopExit]
     source: tuple[str, ...] = ()  # the user's source lines; line numbers begin at 1
+    key: str = ""  # identifies the program in the cache on disk; "" if it is not there
+
+
+class LacksBlocks(Exception):
+    """The blocks of an `Outline` are needed."""
+
+
+class Outline(Program):
+    """A program from the cache on disk, without its blocks and its source.
+
+    An engine that has the compiled form of the program does not need them.
+    """
+
+    __slots__ = ()
+
+    @property
+    def blocks(self) -> Any:
+        """Raise LacksBlocks."""
+        raise LacksBlocks
+
+    @blocks.setter
+    def blocks(self, _: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        pass

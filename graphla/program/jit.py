@@ -13,6 +13,7 @@ import builtins
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from enum import Enum
 from functools import wraps
@@ -30,11 +31,11 @@ from graphla.program import ir, printing, running
 from graphla.program.flow import flatten, locate
 from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
-from graphla.program.records import record
 from graphla.program.rewriting import Site, find_sites, rewrite
 from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
+from graphla.program.shelf import Left, Shelf, Unchanged
 from graphla.program.source import JITTED, Source, source_of
-from graphla.program.steps import Home, Leave, Loop, Place
+from graphla.program.steps import Home, Leave, Loop, Place, Reads
 from graphla.settings import current, forced_direction, recorders
 from graphla.sparse.vector import Vector
 from semirings import exceptions
@@ -252,7 +253,7 @@ class _Function:
             self.rewritten = function
             return function
         sites = find_sites(function)
-        self.loops = [_Loop(self, source, site) for site in sites]
+        self.loops = [_Loop(self, source, site, number) for number, site in enumerate(sites)]
         self.rewritten = rewrite(function, sites, self) if sites else function
         return self.rewritten
 
@@ -336,8 +337,9 @@ class State(Enum):
 class _Loop:
     """A loop of a function under `gl.jit`, and its programs."""
 
-    def __init__(self, owner: _Function, source: Source, site: Site):
+    def __init__(self, owner: _Function, source: Source, site: Site, number: int):
         self.owner = owner
+        self.shelf = Shelf(owner.function, source, number, site.node.lineno)
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
@@ -365,25 +367,55 @@ class _Loop:
             if key in self.errors:
                 return self.refuse(self.errors[key], at)
         for shape in self.shapes:
-            functions = shape.loop.functions(self.owner.function, names)
+            functions = shape.reads.functions(self.owner.function, names)
             if functions is not None:
+                try:
+                    return shape(names, functions)
+                except (NotOnDisk, ir.LacksBlocks):
+                    self.drop(shape)
+                    return self.flatten(names)
+        return self.restore(names) if running.may_store() else self.flatten(names)
+
+    def restore(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
+        """Run the loop with a program from the cache on disk. Flatten it if there is none."""
+        for reads in self.shelf.find_reads(self.owner.function, names):
+            shape = _Shape(self, reads)
+            functions = reads.functions(self.owner.function, names)
+            if functions is None:
+                continue
+            self.shapes.append(shape)
+            try:
                 return shape(names, functions)
+            except (NotOnDisk, ir.LacksBlocks):
+                self.drop(shape)
         return self.flatten(names)
+
+    def drop(self, shape: _Shape) -> None:
+        """Forget a shape, unless another thread has done so."""
+        with suppress(ValueError):
+            self.shapes.remove(shape)
+
+    def find_steps(self, names: dict[str, Any]) -> Loop:
+        """Flatten the loop with the helper functions to which its names refer now."""
+        return flatten(self.site.node, self.owner.function, names, self.site.after)
 
     def flatten(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
         """Flatten the loop with the helper functions to which its names refer now, and run it."""
         try:
-            loop = flatten(self.site.node, self.owner.function, names, self.site.after)
+            loop = self.find_steps(names)
         except NotCompilable as error:
             at, key = self.describe(names)
             self.errors[key] = error
             return self.refuse(error, at)
-        if len(self.shapes) == MOST_PROGRAMS:
+        if len(self.shapes) >= MOST_PROGRAMS:
             self.shapes.clear()
-        self.shapes.append(_Shape(self, loop))
-        functions = loop.functions(self.owner.function, names)
+        live, outside = loop.live[0], tuple(loop.outside.items())
+        inputs = tuple(name for name in self.site.inputs if name in live)
+        shape = _Shape(self, Reads(inputs, outside, loop.helpers, loop.attributes), loop)
+        self.shapes.append(shape)
+        functions = shape.reads.functions(self.owner.function, names)
         assert functions is not None
-        return self.shapes[-1](names, functions)
+        return shape(names, functions)
 
     def describe(self, names: Mapping[str, Any]) -> tuple[Description, Any]:
         """Describe the values that the loop reads, except those that only helper functions read."""
@@ -429,21 +461,29 @@ class _Loop:
             report.append(f"The loop in line {line} of {self.source.name} {text}")
 
 
-class _Shape:
-    """A loop that is flattened with certain helper functions, and its programs by types."""
+class NotOnDisk(Exception):
+    """The cache on disk has no program for a call, so the loop must be flattened and traced."""
 
-    def __init__(self, owner: _Loop, loop: Loop):
+
+class _Shape:
+    """A loop that is flattened with certain helper functions, and its programs by types.
+
+    If the cache on disk has some of the programs, `loop` is None, and all programs come from there.
+    """
+
+    def __init__(self, owner: _Loop, reads: Reads, loop: Loop | None = None):
         self.owner = owner
+        self.reads = reads
         self.loop = loop
         self.cases: dict[Any, list[_Case]] = {}
         self.refused: dict[Any, NotCompilable] = {}
+        self.is_stored = False
         self.absent: set[Any] = set()  # the keys whose programs are not in the cache
-        live = loop.live[0]
-        self.inputs = tuple(name for name in owner.site.inputs if name in live)
+        self.inputs = reads.inputs
         self.homes = tuple(
-            (name, _finder(home, self.code_of(home))) for name, home in loop.outside.items()
+            (name, _finder(home, self.code_of(home))) for name, home in reads.outside
         )
-        self.inlined = frozenset(helper.code for helper in loop.helpers)
+        self.inlined = frozenset(helper.code for helper in reads.helpers)
 
     def __call__(
         self, names: dict[str, Any], functions: list[FunctionType]
@@ -456,7 +496,7 @@ class _Shape:
             except (KeyError, ValueError):
                 continue
         parts = [*values.values()]
-        for home in self.loop.attributes:
+        for home in self.reads.attributes:
             try:
                 parts.append(home.find(names, functions))
             except (KeyError, ValueError, AttributeError):
@@ -467,6 +507,8 @@ class _Shape:
             return self.owner.run_in_python()
         device = at.device or default_device()
         explains = _report.get() is not None
+        if explains and self.loop is None:
+            raise NotOnDisk
         engine = running.engine_for(device, at.entries, may_be_small=not explains)
         if at.is_mixed or (engine is None and not explains):
             return None
@@ -482,20 +524,20 @@ class _Shape:
         try:
             if not is_compiled:
                 with without_compiling():
-                    return self.find(key, cases, values).run(engine, device, values)  # pyright: ignore
+                    return self.find(key, cases, values).run(engine, device, values, names)  # pyright: ignore
             case = self.find(key, cases, values)
             if explains:
                 explain = getattr(running.engine_to_explain(device), "explain", lambda _: "")
                 how = "is compiled:" if engine is not None else IN_PYTHON
                 self.owner.say(f"{how}\n{printing.text(case.program)}{explain(case.program)}")
             self.owner.state = State.COMPILED
-            return None if engine is None else case.run(engine, device, values)
+            return None if engine is None else case.run(engine, device, values, names)
         except NotReady:
             self.absent.add(key)
             return None
         except NotCompilable as error:
             self.refused[key] = error
-            self.locate(error)
+            self.locate(error, names)
             return self.owner.fail(error) if is_compiled else None
 
     def waits_for(self, device: str, entries: int) -> bool:
@@ -506,7 +548,7 @@ class _Shape:
 
     def code_of(self, home: Home) -> CodeType:
         """Return the code of the function that owns a home."""
-        helpers = self.loop.helpers
+        helpers = self.reads.helpers
         return (
             helpers[home.owner - 1].code if home.owner > 0 else self.owner.owner.function.__code__
         )
@@ -522,18 +564,36 @@ class _Shape:
         if len(self.cases) + len(self.refused) > MOST_PROGRAMS:
             self.cases.clear()
             self.refused.clear()
-        from graphla.program.tracing import trace
+        shelf = self.owner.shelf
+        name = shelf.name_of(self.reads, key) if running.may_store() else ""
+        if self.loop is None:
+            found = shelf.load(name, lambda path: _content(_getter(path)(values)))
+            if found is None:
+                raise NotOnDisk
+            case = _Case(self, values, *found)
+        else:
+            from graphla.program.tracing import trace
 
-        case = _Case(self, values, *trace(self.loop, values))
+            program, binding = trace(self.loop, values)
+            case = _Case(self, values, program, binding)
+            case.entry = name
+            case.item = shelf.pack(
+                name, program, binding, case.exits, lambda path: _content(_getter(path)(values))
+            )
         self.cases.setdefault(key, []).append(case)
         return case
 
-    def locate(self, error: NotCompilable) -> None:
+    def find_steps(self, names: dict[str, Any]) -> Loop:
+        """Return the steps of the loop."""
+        return self.owner.find_steps(names) if self.loop is None else self.loop
+
+    def locate(self, error: NotCompilable, names: dict[str, Any]) -> None:
         """Add the file, the line and the statement to an error of the tracer or of an engine."""
         if error.file is None:
-            step = None if error.node is None else self.loop.step_of(error.node)
-            line = self.loop.steps[0].line if step is None else step.line
-            locate(error, *self.loop.where(line))
+            loop = self.find_steps(names)
+            step = None if error.node is None else loop.step_of(error.node)
+            line = loop.steps[0].line if step is None else step.line
+            locate(error, *loop.where(line))
 
 
 def _finder(
@@ -599,40 +659,20 @@ def _store(operand: Operand) -> Any:
     return operand._read()
 
 
-@record
-class _Unchanged:
-    """A variable that only unreachable statements of the loop assign."""
-
-    name: str
-
-
-@record
-class _Left:
-    """An exit of a program.
-
-    Attributes:
-        place: the number that the rewritten function gets: 0 for the end of the loop, 1 for a
-            `break`, or 2 + k for item k of `Site.statements`.
-        raised: the place of a helper's `raise` statement, which `_Case` executes; otherwise None.
-        outputs: the slot, variable, stack or object that each name in `Site.outputs` refers to.
-        slots: the slots with vectors.
-        missing: the outputs that have no value.
-    """
-
-    place: int
-    raised: Place | None
-    outputs: tuple[Any, ...]
-    slots: tuple[int, ...]
-    missing: frozenset[str]
-
-
 class _Case:
     """The program of a loop for one combination of types."""
 
     def __init__(
-        self, shape: _Shape, values: Mapping[str, Any], program: ir.Program, binding: Binding
+        self,
+        shape: _Shape,
+        values: Mapping[str, Any],
+        program: ir.Program,
+        binding: Binding,
+        exits: list[Left] | None = None,
     ):
         self.shape = shape
+        self.entry = ""  # the entry of the cache on disk for programs with these types
+        self.item: Any = None  # what this entry will have, once an engine has run the program
         self.program = program
         self.binding = binding
         self.dims = [_getter(path) for path in binding.dims]
@@ -648,22 +688,24 @@ class _Case:
         self.vectors = [_getter(path) for path in binding.vectors]
         self.stacks = [_getter(path) if path else lambda _: [] for path in binding.stacks]
         self.fixed = [(_getter(path), _content(_getter(path)(values))) for path in binding.fixed]
-        self.exits = [self.leaving(each, values) for each in program.exits]
+        if exits is None:
+            exits = [self.leaving(each, values) for each in program.exits]
+        self.exits = exits
         self.engines: set[Engine] = set()  # those that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the values equal the constants that the program was traced with."""
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
-    def leaving(self, leaving: ir.LoopExit, values: Mapping[str, Any]) -> _Left:
+    def leaving(self, leaving: ir.LoopExit, values: Mapping[str, Any]) -> Left:
         """Return what the rewritten function needs to know about an exit."""
-        shape = self.shape
-        site = shape.owner.site
-        place = shape.loop.places[leaving.place]
+        site, loop = self.shape.owner.site, self.shape.loop
+        assert loop is not None
+        place = loop.places[leaving.place]
         number = leaving.place
         if place.origin is not None and place.helper is None:
             number = 2 + next(k for k, x in enumerate(site.statements) if x is place.origin)
-        loop, names = shape.loop, dict(leaving.names)
+        names = dict(leaving.names)
         live = frozenset[str]().union(
             *(
                 live
@@ -671,11 +713,11 @@ class _Case:
                 if isinstance(step, Leave) and step.place == leaving.place
             )
         )
-        return _Left(
+        return Left(
             place=number,
-            raised=place if place.helper is not None else None,
+            raises=place.helper is not None,
             outputs=tuple(
-                names.get(name) if name in names or name in loop.assigned else _Unchanged(name)
+                names.get(name) if name in names or name in loop.assigned else Unchanged(name)
                 for name in site.outputs
             ),
             slots=tuple({x.index for x in names.values() if isinstance(x, ir.Slot)}),
@@ -697,8 +739,14 @@ class _Case:
             return True
         return self.shape.owner.site.is_guarded and kind != "OverflowError"
 
-    def run(self, engine: Engine, device: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-        """Run the program and write the results back. Return None if Python must run the loop."""
+    def run(
+        self, engine: Engine, device: str, values: Mapping[str, Any], names: dict[str, Any]
+    ) -> tuple[Any, ...] | None:
+        """Run the program and write the results back. Return None if Python must run the loop.
+
+        `names` are the values of the local variables when the loop begins, and `values` also
+        contains the globals and the closure variables.
+        """
         objects = [get(values) for get in self.vectors]
         lists = [get(values) for get in self.stacks]
         arguments = Arguments(
@@ -718,6 +766,8 @@ class _Case:
         else:
             outcome = running.run(engine, self.program, arguments)
         self.engines.add(engine)
+        if self.item is not None:
+            self.store()
         self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
             count = outcome.enlarged.count(name)
@@ -728,7 +778,7 @@ class _Case:
         for k, stack in enumerate(self.program.stacks):
             _write_list(lists[k], arguments.stacks[k], outcome.stacks[stack.index])
         if outcome.fault is not None:
-            return self.fail(outcome, objects)
+            return self.fail(outcome, objects, names)
         left = self.exits[outcome.exit]
         vectors = self.write(outcome, left.slots, objects)
         outputs = [
@@ -741,14 +791,25 @@ class _Case:
             else _find_same(each, values)
             if type(each) is ir.Same
             else values.get(each.name)
-            if type(each) is _Unchanged
+            if type(each) is Unchanged
             else None
             for each in left.outputs
         ]
-        if left.raised is not None:
-            error = self.execute_raise(left.raised, values, outcome, vectors, lists)
+        if left.raises:
+            place = self.shape.find_steps(names).places[self.program.exits[outcome.exit].place]
+            error = self.execute_raise(place, values, outcome, vectors, lists)
             return (-1, *outputs, _Unusual(left.missing, error))
         return (left.place, *outputs, _Unusual(left.missing, None) if left.missing else None)
+
+    def store(self) -> None:
+        """Store the program in the cache on disk, now that an engine has compiled it."""
+        item, self.item = self.item, None
+        shape = self.shape
+        shelf = shape.owner.shelf
+        shelf.store(self.entry, item)
+        if not shape.is_stored:
+            shape.is_stored = True
+            shelf.store_reads(shape.reads)
 
     def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
         """Return the Vector objects of the slots. Existing objects are changed in place."""
@@ -766,14 +827,14 @@ class _Case:
                     vector._store = store
         return found
 
-    def fail(self, outcome: Outcome, objects: list[Any]) -> tuple[Any, ...]:
+    def fail(self, outcome: Outcome, objects: list[Any], names: dict[str, Any]) -> tuple[Any, ...]:
         """Write the vectors as they were at the fault, and return the exception."""
         assert outcome.fault is not None
         self.write(outcome, self.binding.origins, objects)
         kind, text, line = outcome.fault
         cls = getattr(exceptions, kind, None) or getattr(builtins, kind, None)
         error = (cls or GraphblasException)(text)
-        source, number = self.shape.loop.where(line)
+        source, number = self.shape.find_steps(names).where(line)
         raised = ast.Raise(ast.Name("error", ast.Load()), None)
         _raise(raised, {"error": error}, source, number, error)
         return (_Unusual(frozenset(), error),)

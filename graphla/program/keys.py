@@ -278,6 +278,7 @@ def _function(at: Description, value: FunctionType) -> Any:
         code,
         at.of_parts(_read_outside(value)),
         at.of_parts(value.__defaults__ or ()),
+        at.of_parts((value.__kwdefaults__ or {}).values()),
     )
 
 
@@ -310,9 +311,17 @@ def _read_outside(function: FunctionType) -> Iterator[Any]:
         except ValueError:  # the variable has no value yet
             yield None
     names = function.__globals__
-    for name in function.__code__.co_names:
+    for name in names_in(function.__code__):
         if name in names:
             yield names[name]
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yield the names that a function reads, including those of functions that it defines."""
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from names_in(each)
 
 
 _NUMBERS = frozenset((bool, int, float))

@@ -154,6 +154,11 @@ def may_be_cached(device: str) -> bool:
     return device == "cpu" and _used.get() is None and numba.may_load_program()
 
 
+def may_store() -> bool:
+    """Return whether programs are kept in the cache on disk: not inside `use`."""
+    return _used.get() is None
+
+
 def engine_to_explain(device: str) -> Engine | None:
     """Return the engine that would run a loop if its operands were large enough."""
     return _used.get() or _engine("cpu" if device == "cpu" else "cuda")

@@ -84,7 +84,7 @@ def _find_source(code: CodeType, names: dict[str, Any]) -> Source:
             break
     if node is None or _parameters(node) != code.co_varnames[: _parameter_count(code)]:
         refuse(Reason.NO_SOURCE, None, name=code.co_qualname)
-    if _has_changed(lines, code):
+    if _has_changed(code, names):
         name = f"{code.co_qualname}, whose file has changed since it was imported,"
         refuse(Reason.NO_SOURCE, None, name=name)
     return Source(
@@ -203,17 +203,25 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(each)
 
 
-def _has_changed(lines: list[str], code: CodeType) -> bool:
+def _has_changed(code: CodeType, names: dict[str, Any]) -> bool:
     """Return whether the source of a function has changed since the function was compiled.
 
-    The sources are compared only if the file has been written since this module was imported.
+    The sources are compared only if the file has been written since this module was imported. The
+    whole file is compiled, because the bytecode of a function depends on the imports above it.
     """
     try:
         if Path(code.co_filename).stat().st_mtime < _START:
             return False
     except (OSError, ValueError):  # not a file, such as a cell of a notebook
         return False
-    return not _is_same(compile_function(parse(lines, code), code), code)
+    text = "".join(linecache.getlines(code.co_filename, names))
+    flags = code.co_flags & _FUTURE
+    try:
+        module = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+    except SyntaxError:
+        return True
+    first = code.co_firstlineno
+    return not any(each.co_firstlineno == first and _is_same(each, code) for each in _codes(module))
 
 
 _START = time()

@@ -238,16 +238,6 @@ class Loop:
         """The names that the steps assign or delete."""
         return written_names(*(root for step in self.steps for root in roots(step)))
 
-    def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
-        """Return the user's function and the helpers, or None if a helper has been replaced."""
-        found = [user]
-        for helper in self.helpers:
-            function = helper.find(names, found)
-            if function is None:
-                return None
-            found.append(function)
-        return found
-
     def where(self, line: int) -> tuple[Source, int]:
         """Return the function that contains a line, and the number of the line in its file."""
         part = next(part for part in reversed(self.parts) if part.start < line or not part.start)
@@ -260,6 +250,31 @@ class Loop:
                 if any(each is node for each in walk(root)):
                     return step
         return None
+
+
+@record
+class Reads:
+    """What a loop reads, in the order in which it is described.
+
+    Attributes:
+        inputs: the local variables that are live before the first step.
+        outside, helpers, attributes: as in `Loop`; `outside` contains pairs.
+    """
+
+    inputs: tuple[str, ...]
+    outside: tuple[tuple[str, Home], ...]
+    helpers: tuple[Helper, ...]
+    attributes: tuple[Home, ...]
+
+    def functions(self, user: FunctionType, names: Mapping[str, Any]) -> list[FunctionType] | None:
+        """Return the user's function and the helpers, or None if a helper has been replaced."""
+        found = [user]
+        for helper in self.helpers:
+            function = helper.find(names, found)
+            if function is None:
+                return None
+            found.append(function)
+        return found
 
 
 def roots(step: Step) -> Iterator[ast.AST]:

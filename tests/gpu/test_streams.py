@@ -9,6 +9,7 @@ import gc
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import cupy
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from devices import has_card
 
 import graphla as gl
+from graphla.backends.cuda import streams as order
 from graphla.backends.cuda.launch import CounterTuning
 from graphla.backends.tuning import using
 
@@ -197,3 +199,36 @@ def test_work_on_one_stream_needs_no_event():
     A = square()
     A.T.new()
     assert len(A._store.stamps) == 1 and A._store.stamps[0].event is None
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_a_second_stream_waits_for_vectors_of_the_first_one(monkeypatch):
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+    first, second = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    with first:
+        u = gl.Vector.from_dense(np.arange(float(N)))
+        assert order.foreign_stamps([u._store]) == []
+    with second:
+        assert order.foreign_stamps([u._store]) == list(u._store.stamps)
+        w = (u + u).new()
+    with first:
+        assert order.foreign_stamps([w._store])
+        assert order.foreign_stamps([u._store]) == []
+    assert w.to_dense().tolist() == [2.0 * i for i in range(N)]
+
+
+@pytest.mark.usefixtures("on_cuda")
+def test_threads_wait_for_the_default_stream_of_another_thread(monkeypatch):
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+    stream: Any = cupy.cuda.Stream(ptds=True)
+    if SIMULATED:
+        stream.ptr = order.PER_THREAD
+    with stream, ThreadPoolExecutor(1) as pool:
+        u = gl.Vector.from_dense(np.arange(float(N)))
+
+        def find() -> list[order.Stamp]:
+            with stream:
+                return order.foreign_stamps([u._store])
+
+        assert order.foreign_stamps([u._store]) == []
+        assert pool.submit(find).result() == list(u._store.stamps)

@@ -9,6 +9,7 @@ import _thread
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from graphla import Matrix, Vector, binary, memory, monoid, replace
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.program import ProgramTuning
 from graphla.backends.tuning import using
+from graphla.compilers import entries
 from graphla.exceptions import NotCompilable
-from graphla.program import running
+from graphla.program import numba_text, running, tracing
 from graphla.semiring import min_secondi, plus_first, plus_second
 from semirings.trace import raw
 
@@ -236,7 +238,7 @@ def test_statements_that_differ_only_in_their_vectors_share_a_function():
     class Watch:
         @staticmethod
         def run(program: Any, arguments: Any) -> Any:
-            layouts.append(cpu.print_program(program, []))
+            layouts.append(numba_text.print_program(program, []))
             return run_plainly(program, arguments)
 
     def vectors() -> tuple[Vector, Vector]:
@@ -344,3 +346,28 @@ def test_several_python_threads_run_programs_at_the_same_time():
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(call, range(4)))
+
+
+# --- the cache on disk ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["search", "pagerank", "dependencies"])
+def test_a_program_from_disk_is_neither_traced_nor_printed(
+    engine: None, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: Any) -> None:
+        raise AssertionError("the front end ran")
+
+    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(running, "may_store", lambda: True)
+    function = PROGRAMS[name]
+    expected = gl.jit(function)(*arguments(name))
+    for kind in ("", "layout", "program", "loop"):
+        for path in tmp_path.glob(f"{kind}_*"):  # damage the entries of this kind
+            path.write_bytes(path.read_bytes()[:-1])
+        if kind:
+            assert same(gl.jit(function)(*arguments(name)), expected)
+        with monkeypatch.context() as patch:
+            patch.setattr(tracing, "trace", fail)
+            patch.setattr(numba_text, "print_program", fail)
+            assert same(gl.jit(function)(*arguments(name)), expected)

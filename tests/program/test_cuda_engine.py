@@ -577,3 +577,34 @@ def test_a_loop_keeps_its_parts_if_the_whole_kernel_cannot_be_compiled():
         cuda.finish_compiling()
         assert jitted(A, 0).to_dict() == {0: 0, 1: 1, 2: 2}
         assert any(loop._whole is None for loop in loops)
+
+
+def read_far(v: gl.Vector, k: int) -> int:
+    total = 0
+    for j in range(2):
+        total += v.get(k - j, 0)
+    return total
+
+
+def write_far(v: gl.Vector, k: int) -> gl.Vector:
+    for j in range(2):
+        v[k - j] = j
+    return v
+
+
+def delete_far(v: gl.Vector, k: int) -> gl.Vector:
+    for j in range(2):
+        del v[k - j]
+    return v
+
+
+@pytest.mark.parametrize("index", [4, 9, -4, -1 << 40])
+@pytest.mark.parametrize("function", [read_far, write_far, delete_far])
+def test_an_index_out_of_range_is_named_as_in_plain_notation(function: Any, index: int):
+    messages = []
+    for each in (function, gl.jit(function)):
+        v = gl.Vector.from_coo([0, 3], [1, 2], size=4)
+        with pytest.raises(IndexError) as caught:
+            each(v, index)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]

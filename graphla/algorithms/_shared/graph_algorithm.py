@@ -10,13 +10,20 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
-from graphla.algorithms._shared.validation import adjacency, as_list, is_loose, symmetric, weighs
+from graphla.algorithms._shared.validation import (
+    PLAIN,
+    adjacency,
+    as_list,
+    is_loose,
+    symmetric,
+    weighs,
+)
 from graphla.graph import Graph
 from graphla.graph.labelled import labelled
 from graphla.graph.labels import naming_scope
 from graphla.operations.moving import default_device
 from graphla.operations.values import is_on_card
-from graphla.settings import config
+from graphla.settings import config, current
 from graphla.sparse import Matrix
 from graphla.sparse.readable_matrix import ReadableMatrix
 from semirings.exceptions import InvalidValue
@@ -122,7 +129,9 @@ def _run_on_matrix(
     if spec.undirected:
         symmetric(A)
     has_lists = spec.vertices or spec.pairs
-    if has_lists and any(map(is_loose, (*others, *options.values()))):
+    values = (*others, *options.values())
+    # Most arguments have a plain type, and this test is faster than a call per argument.
+    if has_lists and not PLAIN.issuperset(map(type, values)) and any(map(is_loose, values)):
         bound = _bind(algorithm, signature, A, others, options)
         for name, value in bound.arguments.items():
             if name in spec.vertices or name in spec.pairs:
@@ -195,11 +204,11 @@ def _call(algorithm: Any, A: Matrix, args: Any, options: dict[str, Any]) -> Any:
     directed = options.get("directed")
     if directed is not None and not isinstance(directed, (bool, np.bool_)):
         raise TypeError(f"directed must be True, False or None, not {directed!r}")
-    if not config.autocompute:  # this setting applies only to the user's own statements
+    if not current().autocompute:  # this setting applies only to the user's own statements
         with config.set(autocompute=True):
             return _call(algorithm, A, args, options)
-    device = A.device
-    if device == config.device or device == default_device():  # `config.set` is slow
+    device = A._store.device
+    if device == default_device():  # `config.set` is slow
         return algorithm(A, *args, **options)
     with config.set(device=device):
         return algorithm(A, *args, **options)

@@ -32,7 +32,7 @@ def adjacency(A: Any) -> Matrix:
                 f"{conversion('A', A, to_graph=True)}"
             )
         A = A.new()
-    nrows, ncols = A.shape
+    nrows, ncols = A._store.shape
     if nrows != ncols:
         raise DimensionMismatch(
             f"A has {nrows} rows and {ncols} columns, but an adjacency matrix is square"
@@ -40,10 +40,13 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
+PLAIN = frozenset({type(None), bool, int, float, str})
+"""Types of arguments that are neither collections nor arrays."""
+
+
 def is_loose(given: Any) -> bool:
     """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
-    # Most arguments have one of these types, so test them first to save time.
-    if given is None or type(given) in (bool, int, float, str):
+    if type(given) in PLAIN:
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)
@@ -113,8 +116,8 @@ def sources(source: Any, A: Matrix, name: str = "source") -> np.ndarray | Vector
 
     A Vector with entries at the sources is returned unchanged.
     """
-    if type(source) is int:
-        return np.array((vertex(source, A.nrows, name),), np.int32)
+    if type(source) is int and 0 <= source < A._store.nrows:  # the most common case first
+        return np.array((source,), np.int32)
     if isinstance(source, VectorExpression):
         source = source.new()
     if isinstance(source, Vector):

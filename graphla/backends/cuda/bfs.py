@@ -41,7 +41,7 @@ WAYS = {WAY.BY_PUSH: "push", WAY.BY_PULL: "pull", WAY.BY_PUSH_ALONE: "push"}
 TOO_DEEP = persistent.FAULT
 THREADS = int(SHAPE.BFS_THREADS)
 SUMS_BYTES = int(SHAPE.SMALL_SUMS_BYTES)
-INT32 = np.dtype(np.int32)
+INT32, BOOL = np.dtype(np.int32), np.dtype(bool)
 NO_RECORDS = RECORDS(at=None, room=0)
 MOST_RECORDS = 1 << 20
 HUBS = 24
@@ -92,27 +92,55 @@ def bfs(request: Search) -> BfsResult:
     """Return the levels and parents of one breadth-first search from all starts together."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
     has_levels = dtype is not None or parents == "least"
-    levels = xp.ndarray(n, dtype or INT32) if has_levels else None
-    tree = None if parents is None else xp.ndarray(n, INT32)
-    present = xp.ndarray(n, bool)
+    outputs = _Outputs(n, (dtype or INT32) if has_levels else None, parents is not None)
     if not n:
-        return BfsResult(levels, tree, present, 0, 0, [])
+        return BfsResult(*outputs.arrays(), 0, 0, [])
     query, keeps = _query(request)
-    shown = None if dtype is None else levels
-    meanwhile = request.meanwhile and partial(request.meanwhile, shown, tree, present)
     records: Any = xp.empty((min(n + 2, MOST_RECORDS), 4), xp.uint64) if request.traced else None
     traces = NO_RECORDS if records is None else RECORDS(at=records, room=len(records))
+    shown = tree = present = None
+
+    def meanwhile() -> None:
+        nonlocal shown, tree, present
+        levels, tree, present = outputs.arrays()
+        shown = None if dtype is None else levels
+        if request.meanwhile is not None:
+            request.meanwhile(shown, tree, present)
+
     try:
-        told = _run(request, query, (levels, tree, present), traces, meanwhile)
+        told = _run(request, query, outputs, traces, meanwhile)
     except persistent.Refused:
         _refusing.add(xp.cuda.runtime.getDevice())
-        told = _run(request, query, (levels, tree, present), traces, meanwhile)
+        told = _run(request, query, outputs, traces, meanwhile)
     del keeps
     status, depth, reached, recorded = told
     if status == TOO_DEEP:
         raise OverflowError(f"a vertex is more than 254 edges away, which {dtype} cannot hold")
     trace = [] if records is None else _trace(records, recorded)
     return BfsResult(shown, tree, present, reached, depth, trace)
+
+
+class _Outputs:
+    """Memory for the results of one search.
+
+    The search starts sooner if the arrays in this memory are made after the launch.
+    """
+
+    __slots__ = ("dtype", "levels", "n", "parents", "present")
+
+    def __init__(self, n: int, dtype: np.dtype[Any] | None, has_parents: bool) -> None:
+        alloc = xp.cuda.alloc
+        self.n, self.dtype = n, dtype
+        self.levels = None if dtype is None else alloc(n * dtype.itemsize)
+        self.parents = alloc(4 * n) if has_parents else None
+        self.present = alloc(n)
+
+    def arrays(self) -> tuple[Array | None, Array | None, Array]:
+        """Return the arrays of levels, parents and presence flags."""
+        n = self.n
+        levels = None if self.levels is None else xp.ndarray(n, self.dtype, self.levels)
+        parents = None if self.parents is None else xp.ndarray(n, INT32, self.parents)
+        return levels, parents, xp.ndarray(n, BOOL, self.present)
 
 
 def _query(request: Search) -> tuple[Packed, Any]:
@@ -139,17 +167,16 @@ def _query(request: Search) -> tuple[Packed, Any]:
 def _run(
     request: Search,
     query: Packed,
-    arrays: tuple[Any, Any, Any],
+    outputs: _Outputs,
     records: Packed,
-    meanwhile: Callable[[], None] | None,
+    meanwhile: Callable[[], None],
 ) -> list[int]:
     search = _prepare(request)
-    levels, parents, present = arrays
     least_ptr, least_of, by_columns = search.least
     answer = ANSWER(
-        levels=levels,
-        parents=parents,
-        present=present,
+        levels=outputs.levels and outputs.levels.ptr,
+        parents=outputs.parents and outputs.parents.ptr,
+        present=outputs.present.ptr,
         least_ptr=least_ptr,
         least_of=least_of,
         by_columns=by_columns,

@@ -30,6 +30,7 @@ UNREAD, ISO, EACH = enumeration("device.cuh", "Kept")
 
 DENSE, LISTED, BY_ROWS = enumeration("rows.cuh", "Where")
 
+INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 INT32_END = 1 << 31
 
 NULL = Constant(np.uint64(0))
@@ -89,6 +90,8 @@ def blocks(items: int, block: int = BLOCK) -> int:
     If there are more items than threads, each thread of the kernel takes several items:
     `for (i64 k = thread_in_grid(); k < n; k += threads_in_grid())`.
     """
+    if 0 < items <= block:
+        return 1
     return min(-(-items // block), 16 * card().multiprocessors * (2048 // block))
 
 
@@ -181,7 +184,8 @@ def counter() -> Array:
         left = current(TUNING).batch
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - 1
-    return zeros[left - 1]  # pyright: ignore[reportOptionalSubscript]
+    # This is faster than indexing the array.
+    return xp.ndarray((), INT64, zeros.data + 8 * (left - 1))  # pyright: ignore
 
 
 def counters(count: int) -> Array:
@@ -321,6 +325,28 @@ class PendingCount:
         if word is not None:
             words, k, _ = word
             (late if words[k] == UNCOUNTED else free).append(word)
+
+
+class Room:
+    """Memory for the indices and the values of up to `most` entries, in one allocation.
+
+    Call it to make the arrays once the number of entries is known.
+    """
+
+    __slots__ = ("_dtype", "_memory", "_start", "indices", "values")
+
+    def __init__(self, most: int, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._start = most * dtype.itemsize + 3 & ~3  # byte offset of the indices
+        self._memory = memory = xp.cuda.alloc(self._start + 4 * most)
+        self.values: int = memory.ptr
+        self.indices: int = self.values + self._start
+
+    def __call__(self, entries: int) -> tuple[Array, Array]:
+        """Return the indices and the values of the first entries."""
+        memory = self._memory
+        indices = xp.ndarray(entries, INT32, memory + self._start)
+        return indices, xp.ndarray(entries, self._dtype, memory)
 
 
 def number(scalar: Array) -> int:

@@ -162,8 +162,11 @@ def run(
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
-        elif not cooperative:
-            _launch_cluster(kernel, blocks, block, *head, *args, shared=shared)
+        elif not cooperative:  # all blocks form one cluster, so they run at the same time
+            try:
+                kernel(blocks, block, *head, *args, shared=shared)
+            except xp.cuda.driver.CUDADriverError as error:
+                raise Refused(str(error)) from error
         else:
             _launch_clusters(kernel, blocks, cluster, block, *head, *args, shared=shared)
         if meanwhile is not None:
@@ -179,14 +182,6 @@ def run(
 _taken: dict[tuple[Kernel, int], int] = {}
 """The number of blocks that the GPU accepted in an earlier launch that used clusters. The key is
 the kernel and the number of bytes of shared memory."""
-
-
-def _launch_cluster(kernel: Kernel, blocks: int, block: int, *args: Any, shared: int) -> None:
-    """Launch all blocks as one cluster; the GPU guarantees that they run at the same time."""
-    try:
-        kernel(blocks, block, *args, shared=shared)
-    except xp.cuda.driver.CUDADriverError as error:
-        raise Refused(str(error)) from error
 
 
 def _launch_clusters(

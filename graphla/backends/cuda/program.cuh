@@ -29,7 +29,8 @@ enum ProgramStatus { LACKS_ROOM = 3 };
 
 /// The first words of the state of a program. STATE_RESUME: 0 at the start, else the number of the
 /// append at which the kernel goes on, which is also the one that lacks room for STATE_NEEDED
-/// entries. STATE_FAULT and STATE_LINE: the fault. STATE_EXIT: the number of the exit.
+/// entries. STATE_FAULT and STATE_LINE: the fault. STATE_EXIT: the number of the exit. After the
+/// fault INDEX_OUT_OF_RANGE, STATE_NEEDED has the index, and STATE_EXIT the size of the vector.
 /// STATE_PRODUCTS: the number of products so far.
 enum StateWord {
   STATE_RESUME = 0,

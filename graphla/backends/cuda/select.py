@@ -8,6 +8,7 @@ called for a vector with few entries. Kernels: select.cu, flags.cuh.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import cupy as xp
@@ -15,12 +16,14 @@ import numpy as np
 
 from graphla.backends.cuda.launch import (
     BLOCK,
+    INT32,
     ISO,
     NO_PLACES,
     NULL,
     WARP,
     WIDEST_BLOCK,
     PendingCount,
+    Room,
     blocks,
     next_answer,
     number,
@@ -90,16 +93,21 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     """Select from a vector with few entries, in one launch."""
     x, stored, kept = read(v.values, op.reads_x)
     has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
-    indices, new = xp.empty(v.nvals, np.int32), v.values
-    if has_values:
-        new = xp.empty(v.nvals, v.values.dtype)
+    room = Room(v.nvals, v.values.dtype)
     count, spec = PendingCount(), (cuda_ops.mapping, op)
     kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
-    outputs = (indices, new if has_values else NULL, np.uint64(count.address))
+    outputs = [np.uint64(address) for address in (room.indices, room.values, count.address)]
     thunk = scalar(thunk, op.thunk_type.np_type)
     values = v.values if has_values else NULL
     kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
-    return PendingVector(v.size, indices, new, v.is_sorted, count, (v.indices, v.values))
+    take = room if has_values else partial(_cut_values, room, v.values)
+    whole = (v.indices, v.values)
+    return PendingVector(v.size, is_sorted=v.is_sorted, count=count, take=take, whole=whole)
+
+
+def _cut_values(room: Room, values: Array, entries: int) -> tuple[Array, Array]:
+    """Return the indices in `room`, and the first values of the array `values`."""
+    return room(entries)[0], values[:entries]
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
@@ -125,7 +133,7 @@ def scan_offsets(ends: Array) -> tuple[Array, int]:
     if ends.size > current(TUNING).one_block:
         nvals = scan_and_count(ends)
         return ends.astype(offset_dtype(nvals)), nvals
-    answer, narrow = next_answer(), xp.empty(ends.size, np.int32)
+    answer, narrow = next_answer(), xp.ndarray(ends.size, INT32)
     _scan(ends, answer.pointer, narrow)
     nvals = answer.wait()
     return (narrow if offset_dtype(nvals) == narrow.dtype else ends), nvals

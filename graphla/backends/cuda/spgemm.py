@@ -21,6 +21,7 @@ number of entries of C in the batch. `spgemm_masked` lists the waits of a masked
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -31,6 +32,7 @@ from graphla.backends.cuda import spgemm_masked
 from graphla.backends.cuda.launch import (
     BLOCK,
     CSR,
+    INT32,
     NULL,
     WARP,
     blocks,
@@ -117,16 +119,21 @@ def mxm(
     return _by_rows(a, b, semiring, outside)
 
 
-class _Operands(NamedTuple):
+class _Operands:
     """The operands of a product: A, B and, unless it is None, the pattern of a complemented mask.
 
-    The properties return the kernel arguments for the operands, and the types of these arguments.
+    The other attributes are the kernel arguments for the operands, and the types of these
+    arguments. They are made once, because several kernels use them.
     """
 
-    a: Csr
-    b: Csr
-    outside: Csr | None
-    terms: Terms
+    __slots__ = ("a", "arrays", "b", "outside", "terms", "types")
+
+    def __init__(self, a: Csr, b: Csr, outside: Csr | None, semiring: TypedSemiring) -> None:
+        self.a, self.b, self.outside = a, b, outside
+        self.terms = terms = terms_of(a, b, semiring)
+        x, y = terms.x, terms.y
+        self.types = (a.indptr.dtype, *x[1:], b.indptr.dtype, *y[1:], *self.mask_types)
+        self.arrays = (csr(a, x[0]), csr(b, y[0]), self.mask)
 
     @property
     def pattern_types(self) -> tuple[Any, ...]:
@@ -137,18 +144,9 @@ class _Operands(NamedTuple):
         return (csr(self.a), csr(self.b), self.mask)
 
     @property
-    def types(self) -> tuple[Any, ...]:
-        a, b = self.a.indptr.dtype, self.b.indptr.dtype
-        return (a, *self.terms.x[1:], b, *self.terms.y[1:], *self.mask_types)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        return (csr(self.a, self.terms.x[0]), csr(self.b, self.terms.y[0]), self.mask)
-
-    @property
     def mask_types(self) -> tuple[Any, ...]:
         if self.outside is None:
-            return np.dtype(np.int32), Drop.NO_MASK
+            return INT32, Drop.NO_MASK
         return self.outside.indptr.dtype, Drop.OUTSIDE
 
     @property
@@ -167,15 +165,16 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     If `outside` is not None, it is the pattern of a complemented mask, and the result has no
     entries at the positions of this pattern.
     """
-    terms = terms_of(a, b, semiring)
-    operands = _Operands(a, b, outside, terms)
-    tile_bits = 11 if terms.dtype.itemsize <= 4 else 10
+    tile_bits = 11 if semiring.monoid.type.np_type.itemsize <= 4 else 10
     tile_count = -(-b.ncols // (1 << tile_bits))
     zeros = xp.zeros(2 * a.nrows + 2 + 2 * Bin.BINS, xp.int64)
-    ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
     # the number of terms of each row of C, followed by the counts of `Lists`
     of_rows = zeros[a.nrows + 1 :]
-    lists = _list_rows(a, b, tile_count, of_rows)
+    wait_for_lists = _list_rows(a, b, tile_count, of_rows)
+    # Prepare what follows while the GPU lists the rows.
+    ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
+    operands = _Operands(a, b, outside, semiring)
+    terms, lists = operands.terms, wait_for_lists()
     made = _few_at_once(operands, lists, sizes)
     if made is None:
         for few in lists.few:
@@ -186,7 +185,7 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     if lists.counts[Bin.BY_SORTING]:
         runs = _sorted_runs(operands, lists.rows(Bin.BY_SORTING), of_rows, sizes)
     indptr, nvals = scan_offsets(ends_of_rows)
-    c = (indptr, xp.ndarray(nvals, np.int32), terms.room(nvals))
+    c = (indptr, xp.ndarray(nvals, INT32), terms.room(nvals))
     if made is not None:
         _move_few(terms, lists, made, c)
     else:
@@ -207,11 +206,14 @@ class _Lists(NamedTuple):
     few: list[int]  # the nonempty bins among those for rows with few terms
 
     def rows(self, which: int) -> Array:
-        return self.all_rows[which, : self.counts[which]]
+        # This is faster than a slice of the array.
+        begin = self.all_rows.data + which * self.all_rows.strides[0]
+        return xp.ndarray(self.counts[which], INT32, begin)
 
 
-def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
-    """Assign each row of C to a bin by its number of terms, and list the rows of each bin.
+def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], _Lists]:
+    """Assign each row of C to a bin by its number of terms, and list the rows of each bin. Return a
+    function that waits for the lists and returns them.
 
     The kernel stores the number of terms of each row in the array `of_rows`, which must initially
     be zero. After these numbers the array has space for 12 counts and a ticket counter, which the
@@ -219,7 +221,7 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
-    rows, counts = xp.ndarray((Bin.BINS, room), np.int32), of_rows.data.ptr + 8 * nrows
+    rows, counts = xp.ndarray((Bin.BINS, room), INT32), of_rows.data.ptr + 8 * nrows
     lists = LISTS(
         rows=rows,
         counts=counts,
@@ -237,14 +239,26 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> _Lists:
     if not is_at_once:
         kernel = load("spgemm_plan.cu", "list_rows", NOTHING, a.indptr.dtype)
         kernel(blocks(nrows), BLOCK, a.indptr, size(nrows), of_rows, lists)
-    found = answer.numbers(Bin.BINS)
-    return _Lists(rows, found, [few for few in range(len(MOST)) if found[few]])
+
+    def wait() -> _Lists:
+        found = answer.numbers(Bin.BINS)
+        return _Lists(rows, found, [few for few in range(len(MOST)) if found[few]])
+
+    return wait
 
 
 # --- rows with few terms ------------------------------------------------------------------------
 
 
-def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array, Array] | None:
+class _Scratch(NamedTuple):
+    """Scratch memory, and the addresses of the columns and of the sums that it holds."""
+
+    memory: Any
+    indices: int
+    sums: int
+
+
+def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | None:
     """Compute the rows with few terms in scratch memory that is large enough for any result.
 
     Also store the sizes of these rows. Return None if this takes too much memory, or if there are
@@ -253,15 +267,16 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> tuple[Array,
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
     total = sum(places)
-    width = 4 + (terms.dtype.itemsize if terms.has_values else 0)
-    if not total or total * width > current(TUNING).scratch:
+    itemsize = terms.dtype.itemsize if terms.has_values else 0
+    if not total or total * (itemsize + 4) > current(TUNING).scratch:
         return None
-    indices, sums = xp.ndarray(total, np.int32), terms.room(total)
+    memory = xp.cuda.alloc(total * (itemsize + 4))  # `total` is a multiple of 8
+    made = _Scratch(memory, memory.ptr + total * itemsize, memory.ptr)
     for few in lists.few:
         begin = sum(places[:few])
-        scratch = (NULL, indices[begin:], sums[begin:]) if begin else (NULL, indices, sums)
+        scratch = (NULL, made.indices + 4 * begin, made.sums + itemsize * begin)
         _make_few(operands, few, lists.rows(few), scratch, MOST[few], sizes)
-    return indices, sums
+    return made
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
@@ -288,7 +303,7 @@ def _make_few(
     at position k * room, and the kernel stores the number of entries of each row in `sizes`.
     Otherwise the indptr gives the position at which each row begins.
     """
-    terms, offset = operands.terms, np.dtype(np.int32) if c[0] is NULL else c[0].dtype
+    terms, offset = operands.terms, INT32 if c[0] is NULL else c[0].dtype
     tuning = current(TUNING)
     parts = (*operands.types, offset, *tuning.few[few], terms.has_values)
     kernel = load("spgemm_hash.cu", "make_few", terms.spec, *parts, constants=tuning)
@@ -296,7 +311,7 @@ def _make_few(
     kernel(*shape, rows, size(rows.size), *operands.arrays, size(room), sizes, _made(c))
 
 
-def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[Any, ...]) -> None:
+def _move_few(terms: Terms, lists: _Lists, made: _Scratch, c: tuple[Any, ...]) -> None:
     counts = lists.counts[: len(MOST)]
     types = WORDS[terms.dtype.itemsize], c[0].dtype, terms.has_values
     kernel = load("spgemm_hash.cu", "move_few", NOTHING, *types, constants=current(TUNING))
@@ -305,7 +320,8 @@ def _move_few(terms: Terms, lists: _Lists, made: tuple[Array, Array], c: tuple[A
         room=lists.all_rows.shape[1],
         **dict(zip(COUNTS_OF_FEW, counts, strict=True)),
     )
-    kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *made, _made(c))
+    scratch = np.uint64(made.indices), np.uint64(made.sums)
+    kernel(blocks(sum(counts) * MOVE_LANES), BLOCK, rows, *scratch, _made(c))
 
 
 # --- rows with many terms, computed by tiles ----------------------------------------------------

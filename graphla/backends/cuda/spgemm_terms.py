@@ -38,7 +38,7 @@ class Terms(NamedTuple):
         `is_filled` is True, the kernel writes every element, so the array is uninitialized.
         Otherwise it is set to zero.
         """
-        make = xp.empty if is_filled else xp.zeros
+        make = xp.ndarray if is_filled else xp.zeros
         return make(count if self.has_values else 0, self.dtype)
 
     def values(self, sums: Array, count: int) -> Array:

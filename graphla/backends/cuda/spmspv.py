@@ -12,7 +12,7 @@ edges. With `config.deterministic` it also waits for the number of edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import cupy as xp
@@ -30,6 +30,7 @@ from graphla.backends.cuda.launch import (
     WARP,
     WIDEST_BLOCK,
     PendingCount,
+    Room,
     blocks,
     counter,
     csr,
@@ -136,11 +137,11 @@ def push(
     if not edges.most:
         return nothing(n, plan.dtype)
     if constant is not None:
-        return edges.list_outputs(Way.CLAIM_ALONE, xp.broadcast_to(constant, (edges.room,)))
+        return edges.list_outputs(Way.CLAIM_ALONE, constant)
     if not plan.is_exact and settings.current().deterministic:
         return _push_in_order(edges, semiring)
     if plan.is_any:
-        return edges.list_outputs(Way.CLAIM, xp.ndarray(edges.room, plan.dtype))
+        return edges.list_outputs(Way.CLAIM)
     if edges.expected * edges.tuning.dense >= n:
         return _push_dense(edges, semiring.monoid)
     if n > current(matvec.TUNING).huge and edges.most * 16 < n:
@@ -255,20 +256,25 @@ class _Edges:
         self.ends, self.is_alone = edge_ends(self.columns, self.u.indices), False
         return number(self.ends[-1])
 
-    def list_outputs(self, way: int, values: Array) -> SparseVector:
+    def list_outputs(self, way: int, constant: Array | None = None) -> SparseVector:
         """Return a sparse vector with an entry for each output that the edges reach, in any order.
 
-        `values` becomes its array of values. If `way` is CLAIM, the kernel writes one term of each
-        output to this array. Otherwise all outputs have the same value, and the array contains it
-        already.
+        If `way` is CLAIM, the value of an output is one of its terms. Otherwise it is the value in
+        the array `constant`.
         """
-        w = values if way == Way.CLAIM else None
         if self.is_alone:
-            indices, count = xp.ndarray(self.room, np.int32), PendingCount()
-            self.run(way, w=w, indices=indices, count=count.address)
-            return PendingVector(self.n, indices, values, False, count)
+            room, count = Room(self.room, self.plan.dtype), PendingCount()
+            w = room.values if constant is None else None
+            self.run(way, w=w, indices=room.indices, count=count.address)
+            take = room if constant is None else partial(_repeat, room, constant)
+            return PendingVector(self.n, is_sorted=False, count=count, take=take)
+        w = xp.empty(self.room, self.plan.dtype) if constant is None else None
         indices, found = self.claim(way, w)
-        return SparseVector(self.n, indices, _cut(values, found, self.tuning.large), False)
+        if constant is None:
+            values = _cut(w, found, self.tuning.large)
+        else:
+            values = xp.broadcast_to(constant, (found,))
+        return SparseVector(self.n, indices, values, False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
         """Return a list of the outputs that the edges reach, and the number of these outputs.
@@ -327,6 +333,11 @@ class _Edges:
             listed, length = mask.indices, size(mask.indices.size)  # pyright: ignore[reportOptionalMemberAccess]
         kernel = load("spmspv.cu", "push_alone", plan.spec, *types, constants=tuning)
         kernel(1, WIDEST_BLOCK, frontier, int32(threads), matrix, outputs, listed, length)
+
+
+def _repeat(room: Room, constant: Array, entries: int) -> tuple[Array, Array]:
+    """Return the indices in `room`, and the value `constant` for each of them."""
+    return room(entries)[0], xp.broadcast_to(constant, (entries,))
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:

@@ -39,6 +39,12 @@ PER_THREAD = 2
 
 _recording = Lock()
 
+_noting = Lock()
+_only: Any = None
+"""The stream of all stamps that this process has made: None before the first one, and `_SEVERAL` if
+they are of several streams. While there is only one stream, nothing needs to wait."""
+_SEVERAL = object()
+
 __all__ = ["explain"]
 
 
@@ -50,6 +56,8 @@ class Stamp:
     def __init__(self, stream: Any = None) -> None:
         if stream is None:
             stream = get_current_stream()
+        if stream is not _only:
+            _note_stream(stream)
         self.stream = stream
         self.ptr = stream.ptr
         self.event: Any = None
@@ -81,6 +89,14 @@ class Stamp:
                 if self.event is None:
                     self.seal()
         stream.wait_event(self.event)
+
+
+def _note_stream(stream: Any) -> None:
+    """Record in `_only` that a stamp of this stream is being made."""
+    global _only
+    with _noting:
+        is_first = _only is None and stream.ptr != PER_THREAD
+        _only = stream if is_first or stream is _only else _SEVERAL
 
 
 def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
@@ -115,6 +131,8 @@ def wait_for(stamps: tuple[Stamp, ...]) -> bool:
     on another stream.
     """
     now, is_abroad = get_current_stream(), False
+    if now is _only:
+        return False
     for each in stamps:
         if each.stream is not now and each.is_foreign_to(now):
             each.precede(now)
@@ -142,6 +160,8 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
     """Return the stamps of the operands for which the current stream must wait explicitly."""
     now, away = get_current_stream(), []
+    if now is _only:
+        return away
     for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
@@ -210,8 +230,9 @@ def copy_to_current(array: Any) -> Any:
 
 def resolve_device(device: str) -> str:
     """Return the device with its number: "cuda" becomes "cuda:1" while GPU 1 is current."""
-    number = device.partition(":")[2]
-    return _name(int(number) if number else runtime.getDevice())
+    if device == "cuda":
+        return _name(runtime.getDevice())
+    return _name(int(device.partition(":")[2]))
 
 
 @cache

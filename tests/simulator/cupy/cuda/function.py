@@ -109,6 +109,19 @@ class Function:
             enable_cooperative_groups or self.is_in_clusters,
         )
 
+    def linear_launch(
+        self,
+        size: int,
+        args: Sequence[Any],
+        shared_mem: int = 0,
+        block_max_size: int = 128,
+        stream: Any = None,
+        enable_cooperative_groups: bool = False,
+    ) -> None:
+        grid = min(-(-size // block_max_size), 0x7FFFFFFF)
+        block = min(block_max_size, size)
+        self((grid,), (block,), args, shared_mem, stream, enable_cooperative_groups)
+
     def _values(self, args: Sequence[Any]) -> list[np.ndarray]:
         """Return the arguments as bytes; reject those that the kernel would misread."""
         if len(args) != len(self._parameters):

@@ -1,0 +1,134 @@
+"""Describe values by their content, so that descriptions of two processes can be compared.
+
+`graphla.program.keys` describes many objects by themselves, because they are compared within one
+process only. Here, each of them is replaced by its name or by its content: an operator of the
+library by its name, a function by its bytecode. An object that has neither is `Unknown`.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import Enum
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from graphla.program.keys import Description, Same
+from semirings.dtypes import DataType
+from semirings.naming import registered
+from semirings.operators import Operator, Typed, named
+
+
+class Unknown(Exception):
+    """A value has no content that another process could compare."""
+
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+
+
+def content_of(value: Any) -> Any:
+    """Return the content of a value or of a description: plain values with the same `repr` in each
+    process. Raise Unknown if there is none."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is tuple:
+        return tuple([content_of(each) for each in value])
+    if kind is frozenset:
+        return "frozenset", *sorted([content_of(each) for each in value], key=repr)
+    if kind is Same:
+        return "same", content_of(value.value)
+    if kind is DataType:
+        return "dtype", value.name
+    if kind is CodeType:
+        return content_of_code(value)
+    if kind is range:
+        return "range", value.start, value.stop, value.step
+    if isinstance(value, np.dtype):
+        return "numpy dtype", value.str
+    if isinstance(value, Operator):
+        return _content_of_operator(value)
+    if isinstance(value, Typed):
+        return "typed", content_of(value.op), content_of(value._dtypes)
+    if isinstance(value, ModuleType):
+        return "module", _name_of_library(value.__name__, value)
+    if isinstance(value, (FunctionType, BuiltinFunctionType, type, np.ufunc)):
+        return "named", _qualified_name(value)
+    return "global", _global_name(value)
+
+
+def content_of_code(code: CodeType) -> tuple[Any, ...]:
+    """Return everything of a function's code that a program depends on: not the name of its file,
+    and line numbers only relative to its first line."""
+    first = code.co_firstlineno
+    return (
+        *("code", code.co_name, code.co_flags, code.co_code, code.co_exceptiontable),
+        *(code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount),
+        *(code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars),
+        content_of(code.co_consts),
+        tuple([(end, line and line - first) for _, end, line in code.co_lines()]),
+    )
+
+
+def _content_of_operator(op: Operator) -> Any:
+    """Return the name of an operator of the library, or the parts of an operator of the user."""
+    if is_of_library(op):
+        return "operator", op.kind, op.name
+    if op.is_anonymous or (op.kind, op.name) in registered:
+        recipe = op._recipe()
+        return op.kind, tuple(recipe), content_of(Description().of_parts(recipe.values()))
+    raise Unknown
+
+
+def is_of_library(op: Operator) -> bool:
+    """Return whether an operator is in a catalog of `semirings`, in each process."""
+    if op.is_anonymous or (op.kind, op.name) in registered:
+        return False
+    try:
+        return named(op.kind, op.name) is op
+    except AttributeError:
+        return False
+
+
+_LIBRARIES = frozenset(("graphla", "semirings", "numpy", "builtins")) | sys.stdlib_module_names
+"""Packages whose versions are in the name of each entry of the cache."""
+
+
+_HEAP_TYPE = 1 << 9
+"""The flag of CPython for classes that are not defined in C."""
+
+
+def _name_of_library(name: str, module: ModuleType) -> str:
+    if name.partition(".")[0] not in _LIBRARIES or sys.modules.get(name) is not module:
+        raise Unknown
+    return name
+
+
+def _qualified_name(value: Any) -> tuple[str, str]:
+    """Return the module and the name of a function or a class, from which it can be found."""
+    module = getattr(value, "__module__", None) or ("numpy" if type(value) is np.ufunc else "")
+    name = getattr(value, "__qualname__", None) or value.__name__
+    found: Any = sys.modules.get(module)
+    if module.partition(".")[0] not in _LIBRARIES:
+        raise Unknown
+    if type(value) is type and not value.__flags__ & _HEAP_TYPE:
+        return module, name  # such as the class of built-in functions, which no module contains
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not value:
+        raise Unknown
+    return module, name
+
+
+def _global_name(value: Any) -> tuple[str, str]:
+    """Return the module and the name of an object such as `replace`, which its class's module
+    defines."""
+    module = type(value).__module__
+    if isinstance(value, Enum):
+        return module, f"{_qualified_name(type(value))[1]}.{value.name}"
+    if module.partition(".")[0] in ("graphla", "semirings"):
+        for name, each in vars(sys.modules[module]).items():
+            if each is value:
+                return module, name
+    raise Unknown
