@@ -30,7 +30,8 @@ from graphla.compilers.numba import compiled
 
 
 def inlined(function):
-    return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+    options = {{"no_cpython_wrapper": True, "no_cfunc_wrapper": True}}
+    return njit(function, nogil=True, error_model="numpy", **options)
 
 
 def merged(function):
