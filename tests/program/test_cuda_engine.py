@@ -579,7 +579,7 @@ def test_a_loop_keeps_its_parts_if_the_whole_kernel_cannot_be_compiled():
         assert any(loop._whole is None for loop in loops)
 
 
-def read_far(v: gl.Vector, k: int) -> int:
+def read_far(v: gl.Vector, k: int) -> float:
     total = 0
     for j in range(2):
         total += v.get(k - j, 0)
