@@ -29,10 +29,10 @@ from graphla.program.cuda_layout import (
     Text,
     Words,
     form_keys,
-    reads_values,
     words_of,
 )
 from graphla.program.cuda_text import KERNEL, SCALAR_FAULTS, print_kernel
+from graphla.program.patterns import reads_values
 from graphla.program.plan import plan
 from graphla.program.plan_steps import Multiply, Plan, Save
 from graphla.program.reasons import Reason, refuse
@@ -298,7 +298,8 @@ def _takes_hubs(step: Multiply) -> bool:
     """Return whether a pull for this step adds up all terms, with the values of a full vector."""
     monoid = step.product.semiring.monoid
     is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
-    return step.product.u in step.full and reads_values(step.product)[1] and not is_search
+    reads_u = reads_values(step.product)[1] and not step.terms.reads_index
+    return step.product.u in step.full and reads_u and not (is_search or step.terms.is_first)
 
 
 def _type_of(a: Csr, is_read: bool) -> FormType:
