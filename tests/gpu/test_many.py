@@ -200,6 +200,25 @@ def test_a_vertex_reached_earlier_is_not_reached_again_on_the_last_level(limit: 
     assert (cuda.to_host(found) == np.array(expected).astype(BYTE)).all()
 
 
+@pytest.mark.parametrize("depth", [3, 4, 7, 8, 14, 15, 16])
+@pytest.mark.parametrize("dtype", [BYTE, INT32])
+@pytest.mark.parametrize("full", [False, True])
+def test_levels_are_correct_at_the_limits_of_their_encodings(depth: int, dtype: Any, full: bool):
+    n, numbers = 150, np.random.default_rng(depth)
+    vertices = numbers.permutation(n)
+    path, others = vertices[: depth + 1], vertices[depth + 1 :]
+    rows = np.concatenate((path[:-1], others[:40]))  # some of the other vertices have no edges
+    columns = np.concatenate((path[1:], others[40:80]))
+    both = csr(n, np.concatenate((rows, columns)), np.concatenate((columns, rows)))
+    starts = np.concatenate((path[:1], path[-1:], numbers.integers(0, n, 70))).astype(np.int32)
+    there = to_device(both)
+    plan = cuda.plan(there, there, full, None)
+    found = cuda.to_host(search(there, there, cuda.asarray(starts), dtype, plan=plan))
+    expected = np.array([levels_of(both, start, np.ones(n, bool), n) for start in starts])
+    assert expected.max() == depth
+    assert (found == expected.astype(dtype)).all()
+
+
 def test_a_vertex_without_edges_reaches_only_itself():
     n = 40
     both = csr(n, np.array([3, 4]), np.array([4, 3]))
