@@ -554,6 +554,7 @@ def main() -> None:
     options = parser.parse_args()
     if unknown := {*options.cases} - {*CASES} | {*(options.graphs or ())} - {*GRAPHS}:
         parser.error(f"unknown: {', '.join(unknown)}")
+    gl.config.device = "cpu"
     print(describe_host(*start_libraries(), "numpy", "numba"))
     rows: list[tuple[float, str]] = []
     with tempfile.TemporaryDirectory() as folder:

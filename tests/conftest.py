@@ -14,7 +14,14 @@ from zlib import crc32
 
 import pytest
 from devices import DEVICE, has_card, use_cuda
-from effort import PROFILE, choose_cases, is_full, number_of_cases, number_of_examples
+from effort import (
+    PROFILE,
+    choose_cases,
+    is_full,
+    number_of_cases,
+    number_of_examples,
+    parameters,
+)
 from hypothesis import HealthCheck, settings
 from hypothesis.control import current_build_context
 from hypothesis.strategies import booleans
@@ -44,7 +51,7 @@ settings.register_profile(
     "card", max_examples=40, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.register_profile(
-    "simulated", max_examples=6, deadline=None, derandomize=True, suppress_health_check=slow
+    "simulated", max_examples=4, deadline=None, derandomize=True, suppress_health_check=slow
 )
 settings.load_profile(PROFILE)
 
@@ -89,10 +96,10 @@ def leave_cases_out(config: pytest.Config, items: list[pytest.Item]) -> None:
             # pytest deselects tests marked `full` later, so they do not count as cases here
             continue
         if number_of_cases(item.nodeid) is not None and hasattr(item, "callspec"):
-            values = item.callspec.indices.items()  # pyright: ignore[reportAttributeAccessIssue]
-            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = values
+            cases.setdefault(item.nodeid.partition("[")[0], {})[item.nodeid] = parameters(item)
     for test, known in cases.items():
-        kept = choose_cases(known, number_of_cases(test) or len(known))
+        most = number_of_cases(test)
+        kept = choose_cases(known, len(known) if most is None else most)
         dropped = [item for item in items if item.nodeid in known.keys() - kept]
         config.hook.pytest_deselected(items=dropped)
         items[:] = [item for item in items if item not in dropped]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 from zlib import crc32
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
@@ -19,64 +20,75 @@ def is_full() -> bool:
 
 
 EXAMPLES = {
-    "": 50,
-    "algorithms/": 20,
-    "gpu/test_brandes.py": 8,
-    "gpu/test_closing.py": 10,
-    "gpu/test_groups.py": 10,
-    "gpu/test_planning.py": 15,
-    "gpu/test_planning.py::test_a_full_plan": 8,
-    "gpu/test_products.py": 15,
-    "gpu/test_reductions.py": 100,
-    "gpu/test_rungs.py": 5,
-    "gpu/test_searching.py": 15,
-    "gpu/test_searching.py::test_a_search_finds_correct_levels_and_parents": 12,
+    "": 40,
+    "algorithms/": 15,
+    "algorithms/test_bfs.py": 20,
+    "gpu/test_brandes.py": 6,
+    "gpu/test_closing.py": 8,
+    "gpu/test_entrywise.py": 50,
+    "gpu/test_groups.py": 8,
+    "gpu/test_planning.py": 10,
+    "gpu/test_planning.py::test_a_full_plan": 5,
+    "gpu/test_products.py": 12,
+    "gpu/test_reductions.py": 60,
+    "gpu/test_rungs.py": 4,
+    "gpu/test_searching.py": 10,
     "gpu/test_writing.py": 100,
-    "ladder/": 25,
-    "program/test_cpu_engine.py": 20,
-    "program/test_cuda_engine.py": 30,
+    "ladder/": 15,
+    "networkx_backend/": 20,
+    "program/test_cpu_engine.py": 15,
+    "program/test_cuda_engine.py": 20,
+    "program/test_cuda_products.py": 20,
     "program/test_shelf.py": 30,
-    "program/test_sources.py": 40,
-    "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 20,
+    "program/test_sources.py": 25,
+    "program/test_sources.py::test_a_function_computes_the_same_for_other_arguments": 12,
     "program/test_sources.py::test_a_function_computes_the_same_plainly_and_compiled": 1,
-    "program/test_sources_on_cuda.py": 12,
-    "simulator/test_intrinsics.py": 30,
-    "test_aggregators.py": 20,
+    "program/test_sources_on_cuda.py": 8,
+    "simulator/test_intrinsics.py": 15,
+    "test_aggregators.py": 15,
     "test_assign.py::test_assigning_to_a_row_or_a_column_accepts_a_vector_mask": 25,
+    "test_backend.py": 50,
     "test_construction.py::test_coordinates_are_read_in_any_order_and_returned_sorted": 25,
-    "test_operations.py::test_writing_a_matrix_obeys_the_write_rule": 100,
-    "test_operations.py::test_reduce": 100,
-    "test_operations.py::test_writing_a_vector_obeys_the_write_rule": 100,
-    "test_sorting.py": 20,
+    "test_operations.py::test_writing_a_matrix_obeys_the_write_rule": 80,
+    "test_operations.py::test_reduce": 60,
+    "test_operations.py::test_writing_a_vector_obeys_the_write_rule": 80,
+    "test_sorting.py": 12,
     "test_symmetry.py::test_results_are_the_same_before_and_after_symmetry_detection": 5,
-    "traversal/": 20,
-    "traversal/test_closure.py": 10,
-    "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 8,
+    "traversal/": 12,
+    "traversal/test_closure.py": 8,
 }
 """The number of examples of each property test, unless the test sets a smaller number."""
 
 CASES = {
+    "algorithms/test_known_answers.py::test_results_on_a_real_graph": 90,
     "algorithms/test_paths.py::test_reliabilities_are_fp64": 3,
-    "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 48,
+    "gpu/test_compile.py::test_each_kernel_compiles_for_other_architectures": 49,
+    "gpu/test_many.py::test_levels_beyond_a_byte_are_rejected": 3,
     "gpu/test_planning.py::test_a_block_relabels_a_row_that_is_too_long": 2,
-    "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 4,
+    "gpu/test_program_streams.py::test_random_loops_on_three_streams": 3,
+    "gpu/test_searching.py::test_a_byte_stores_levels_up_to_254": 3,
+    "gpu/test_searching.py::test_a_pull_reads_long_rows_to_their_ends": 3,
+    "gpu/test_searching.py::test_a_search_of_a_path_finds_one_level": 3,
     "gpu/test_searching.py::test_a_star_and_a_complete_graph_are_searched_correctly": 13,
-    "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 8,
+    "gpu/test_searching.py::test_long_rows_of_a_caterpillar": 6,
     "gpu/test_searching.py::test_the_grid_expands_a_row_that_is_too_long": 3,
-    "gpu/test_streams.py::test_random_statements": 5,
-    "gpu/test_traversal_streams.py::test_random_traversals": 3,
+    "gpu/test_streams.py::test_random_statements": 3,
+    "gpu/test_traversal_streams.py::test_random_traversals": 2,
     "semirings/test_printed_forms.py::test_the_printed_numba": 5,
     "simulator/test_sanitizers.py::test_the_address_sanitizer_detects": 4,
     "simulator/test_sanitizers.py::test_the_thread_sanitizer_accepts": 3,
     "simulator/test_sanitizers.py::test_the_thread_sanitizer_detects": 3,
     "test_compiled.py::test_a_float_that_does_not_fit_an_integer": 1,
-    "test_compiled.py::test_products_with_a_vector_agree_with_numpy": 3,
-    "test_compiled_traversals.py::test_a_compiled_search_agrees_with_numpy": 18,
-    "test_compiled_traversals.py::test_a_near_far_closure_agrees": 6,
+    "test_compiled.py::test_products_with_a_vector_agree_with_numpy": 4,
+    "test_compiled.py::test_totals_of_rows_agree_with_numpy": 6,
+    "test_compiled.py::test_unions_and_intersections_agree_with_numpy": 4,
+    "test_compiled_traversals.py::test_a_compiled_search_agrees_with_numpy": 10,
+    "test_compiled_traversals.py::test_a_near_far_closure_agrees": 5,
     "test_compiled_traversals.py::test_a_closure_by_rounds_agrees_with_numpy": 5,
     "test_larger.py::test_mxm": 6,
-    "test_larger.py::test_mxv_and_vxm_agree_with_numpy_on_dense_arrays": 8,
-    "test_sorting.py::test_sorting_by_less_or_greater": 8,
+    "test_larger.py::test_mxv_and_vxm_agree_with_numpy_on_dense_arrays": 6,
+    "test_sorting.py::test_sorting_by_less_or_greater": 5,
+    "test_sorting.py::test_sorting_by_an_inconsistent_comparison": 24,
     "test_sorting.py::test_a_comparison_that_is_true_for_equal_values": 2,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 3,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 6,
@@ -87,13 +99,26 @@ Tests that are not listed run all their cases.
 """
 
 SIMULATED_CASES = {
-    "test_larger.py::test_mxm": 4,
+    "algorithms/test_arguments.py": 0,
+    "algorithms/test_distances.py::test_the_center_with_rounded_lengths_is_found_without": 0,
+    "algorithms/test_label_propagation.py::test_a_mesh_is_divided_into_communities": 0,
+    "algorithms/test_leiden.py::test_moves_end_even_if": 0,
+    "algorithms/test_leiden.py::test_rounds_of_products_find_communities": 0,
+    "algorithms/test_leiden.py::test_the_mean_modularity": 0,
+    "algorithms/test_louvain.py::test_communities_are_about_as_good": 0,
+    "algorithms/test_shortest_path.py::test_a_long_cycle_is_reported": 0,
+    "test_larger.py::test_mxm": 3,
     "test_larger.py::test_mxv_and_vxm_agree_with_numpy_on_dense_arrays": 4,
     "traversal/test_closure.py::test_a_masked_closure_over_a_random_graph_equals_its_definition": 2,
     "traversal/test_closure.py::test_a_cycle_that_keeps_improving_is_rejected_and_one": 3,
 }
 """The number of cases of a parametrized test on the simulator, where it overrides CASES. Few cases
-run there, because g++ compiles the kernels of each case."""
+run there, because g++ compiles the kernels of each case.
+
+A test with 0 cases runs on the simulator only in `make test-full`. Either its graphs are so large
+that the simulator needs seconds, and smaller tests check the same kernels, or it tests how
+algorithms read their arguments, which does not depend on the device.
+"""
 
 
 def number_of_examples(test: str) -> int:
@@ -112,6 +137,14 @@ def _look_up(table: Mapping[str, int], test: str) -> int | None:
     name = test.removeprefix("tests/")
     prefixes = [prefix for prefix in table if name.startswith(prefix)]
     return table[max(prefixes, key=len)] if prefixes else None
+
+
+def parameters(item: Any) -> list[tuple[str, str]]:
+    """Return the parameters of a case of a parametrized test.
+
+    Values are represented by their text, because some cannot be hashed or compared.
+    """
+    return [(name, repr(value)) for name, value in item.callspec.params.items()]
 
 
 def choose_cases(cases: Mapping[str, Iterable[object]], most: int) -> set[str]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import graphla as gl
 from graphla.backends import backend
 from graphla.backends.cpu.layout import SortTuning
 from graphla.backends.cpu.spgemm import SpgemmTuning
@@ -532,3 +533,11 @@ def test_an_in_place_write_reuses_the_arrays():
     assert isinstance(got, BitmapVector)
     assert got.present is c.present
     assert table_of(got) == {0: 0, 1: 9, 3: 3}
+
+
+def test_a_union_has_correct_values_after_an_entry_that_only_the_smaller_operand_has():
+    u = gl.Vector.from_coo([1, 2, 3, 4], [10, 20, 30, 40], size=500)
+    v = gl.Vector.from_coo([0, 3], [1, 2], size=500)
+    with gl.config.set(compiled=False):
+        assert gl.binary.plus(u | v).new().to_dict() == {0: 1, 1: 10, 2: 20, 3: 32, 4: 40}
+        assert gl.binary.minus(v | u).new().to_dict() == {0: 1, 1: 10, 2: 20, 3: -28, 4: 40}

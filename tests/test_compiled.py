@@ -738,7 +738,8 @@ def test_two_processes_share_the_cache_and_damaged_or_foreign_code_is_replaced(
     by_numba = not machine_code.is_supported()
     compiled, loaded = f"{tmp_path}\nTrue", f"{tmp_path}\n{by_numba}"
     assert {ended(each) for each in [start(tmp_path), start(tmp_path)]} <= {compiled, loaded}
-    stored = [file for file in tmp_path.rglob("*") if file.is_file()]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    stored = [file for file in files if file.suffix != ".pyc"]  # Python may write bytecode
     suffixes = {".py", ".nbi", ".nbc"} if by_numba else {".py", ".code"}
     assert {file.suffix for file in stored} == suffixes and len(stored) == len(suffixes)
     written = {file: file.stat().st_mtime_ns for file in stored}

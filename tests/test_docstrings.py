@@ -181,9 +181,29 @@ def is_function(thing: Any) -> bool:
     return callable(thing) and not isinstance(thing, type)
 
 
-def public(choose: Callable[[Any], bool]) -> Any:
-    names = [name for name, thing in PUBLIC.items() if choose(thing)]
-    return pytest.mark.parametrize("name", names)
+def public(choose: Callable[[Any], bool]) -> Callable[[Callable[[str], None]], Any]:
+    """Return a decorator that runs a test on the chosen objects of each module or class.
+
+    If it fails, the name of the object is a note of the error.
+    """
+    rooms: dict[str, list[str]] = {}
+    for name, thing in PUBLIC.items():
+        if choose(thing):
+            rooms.setdefault(name.partition(".")[0], []).append(name)
+
+    def decorate(test: Callable[[str], None]) -> Any:
+        def run(room: str) -> None:
+            for name in rooms[room]:
+                try:
+                    test(name)
+                except Exception as error:
+                    error.add_note(name)
+                    raise
+
+        run.__name__ = test.__name__
+        return pytest.mark.parametrize("room", rooms)(run)
+
+    return decorate
 
 
 # --- finding errors -------------------------------------------------------------------------------

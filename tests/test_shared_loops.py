@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import graphla as gl
 from graphla import algorithms as algo
 from graphla.backends.cpu.betweenness import BetweennessTuning
+from graphla.backends.cpu.bfs import BfsTuning
+from graphla.backends.cpu.closure_buckets import BucketTuning
 from graphla.backends.cpu.cores import CoresTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.tuning import using
@@ -22,6 +24,9 @@ from graphla.compilers import numba
 pytestmark = pytest.mark.cpu
 
 CASES: dict[str, Callable[[gl.Matrix], Any]] = {
+    "bfs": lambda A: algo.bfs(A, 0, parents=False).levels,
+    "bfs with least parents": lambda A: algo.bfs(A, 0, parents="least").parents,
+    "sssp": lambda A: algo.sssp(A, 0).distances,
     "connected_components": algo.connected_components,
     "core_numbers": algo.core_numbers,
     "spanning_forest": algo.spanning_forest,
@@ -32,6 +37,11 @@ CASES: dict[str, Callable[[gl.Matrix], Any]] = {
     "maximal_matching": algo.maximal_matching,
     "maximal_matching by weight": partial(algo.maximal_matching, weight=True),
 }
+EAGER = (
+    BfsTuning(wide=0, shared=1, wide_together=0, shared_together=1),
+    BucketTuning(shared=1),
+)
+"""Limits with which threads share almost all levels of searches and rounds of shortest paths."""
 
 
 @st.composite
@@ -55,7 +65,7 @@ def test_threads_that_share_arrays_give_the_result_of_the_definition(name, A, th
     pytest.importorskip("numba")
     with gl.config.set(compiled=False):
         expected = CASES[name](A)
-    tuning = using(PartsTuning(parallel=0, parts=2), CoresTuning(alone=0, shared=16))
+    tuning = using(PartsTuning(parallel=0, parts=2), CoresTuning(alone=0, shared=16), *EAGER)
     with gl.config.set(compiled=True, threads=threads), tuning:
         found = CASES[name](A)
     assert found.isequal(expected, check_dtype=True)
@@ -67,7 +77,7 @@ def test_many_steps_that_threads_share_give_the_result_of_one_thread(name):
     A = gl.generators.kronecker(11, 8, seed=1, weights=(0.5, 1.0))
     with gl.config.set(compiled=True, threads=1):
         expected = CASES[name](A)
-    tuning = using(PartsTuning(parallel=0), CoresTuning(alone=0, shared=256))
+    tuning = using(PartsTuning(parallel=0), CoresTuning(alone=0, shared=256), *EAGER)
     with gl.config.set(compiled=True, threads=2), tuning:
         for _ in range(5):
             assert CASES[name](A).isequal(expected, check_dtype=True)
@@ -162,3 +172,29 @@ def test_threads_that_compute_a_masked_product_give_the_result_of_numpy(A, B, th
             with gl.config.set(compiled=True, threads=threads), using(PartsTuning(0, parts=3)):
                 found = multiply(L @ L.T).new(mask=mask)
             assert found.isequal(expected, check_dtype=True)
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+@pytest.mark.parametrize("direction", ["auto", "push", "pull"])
+def test_threads_share_large_levels_before_and_after_a_long_path(name, direction):
+    """One thread runs the levels of the path alone. Then several threads work together again."""
+    pytest.importorskip("numba")
+    n, length = 2048, 1000
+    K = gl.generators.kronecker(11, 8, seed=1)
+    i, j, _ = K.to_coo()
+    hub = int(np.bincount(i).argmax())
+    path = np.array([hub, *range(2 * n, 2 * n + length), n + hub])
+    u = np.concatenate([i, i + n, path[:-1], path[1:]])
+    v = np.concatenate([j, j + n, path[1:], path[:-1]])
+    A = gl.Matrix.from_coo(u, v, 1.0 + (u + v) % 7, nrows=2 * n + length, ncols=2 * n + length)
+    search = {
+        "bfs": lambda: algo.bfs(A, hub, parents=False).levels,
+        "sssp": lambda: algo.sssp(A, hub).distances,
+    }[name]
+    with gl.config.set(compiled=True, threads=1):
+        expected = search()
+    tuning = BfsTuning(wide=64, shared=64, wide_together=64, shared_together=64)
+    eager = using(tuning, BucketTuning(shared=64))
+    with gl.config.set(compiled=True, threads=3), eager, gl.direction(direction):
+        for _ in range(3):
+            assert search().isequal(expected, check_dtype=True)

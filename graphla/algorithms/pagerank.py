@@ -169,6 +169,12 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         degree = edges_out(A)
     if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than a mask
         return binary.truediv(alpha, degree).new(kept)
+    if degree.nvals == A.nrows:
+        # The degree of a dangling vertex is 0. It is replaced by 1, and then its share by 0.
+        dangling = binary.eq(degree, 0).new("FP64")
+        share = binary.truediv(alpha, binary.plus(degree & dangling)).new(kept)
+        share(dangling.V) << 0
+        return share
     share = power_iteration.full(0.0, A.nrows, kept)
     share(degree.V) << binary.truediv(alpha, degree)
     return share
@@ -206,8 +212,9 @@ def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector
     # the sums of `jump` and of `arrivals` over the dangling vertices, whose share is 0
     jumped = arrived = 0.0
     if share.reduce(monoid.min).get(0) == 0:
+        dangling = binary.eq(share, 0).new(kept)
         jumped, arrived = (
-            float(x.dup(mask=~share.V).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
+            float(binary.times(x & dangling).reduce(monoid.plus).get(0)) for x in (jump, arrivals)
         )
     b = (1 - alpha + alpha * arrived) / (1 - alpha * jumped + alpha * arrived or 1.0)
     return binary.plus(binary.times(jump, b) & binary.times(arrivals, 1 - b)).new()

@@ -388,20 +388,28 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 
 
 def _definitions(file: str, names: list[str]) -> str:
-    """Return the text of the named functions and constants of another file of loops, and of the
-    constants that these functions use."""
-    nodes = ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body
-    functions = {each.name: each for each in nodes if isinstance(each, ast.FunctionDef)}
-    wanted = [functions[name] for name in names if name in functions]
-    used = {*names, *(_name(each) for function in wanted for each in ast.walk(function))}
+    """Return the text of functions and constants of another file of loops.
+
+    These are the named ones, and those of the same file that they use.
+    """
+    nodes: dict[str, ast.stmt] = {}
+    for node in ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            nodes[node.name] = node
+        elif isinstance(node, ast.Assign):
+            nodes[_name(node.targets[0])] = node
+    wanted, left = set[str](), list(names)
+    while left:
+        name = left.pop()
+        if name in nodes and name not in wanted:
+            wanted.add(name)
+            left += [each.id for each in ast.walk(nodes[name]) if isinstance(each, ast.Name)]
     found = []
-    for node in nodes:
-        if isinstance(node, ast.FunctionDef) and node.name in names:
+    for name, node in nodes.items():
+        if name in wanted:
             found.append(ast.unparse(node))
-            if not node.decorator_list:
-                found.append(f"{node.name} = merged({node.name})")
-        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in used:
-            found.append(ast.unparse(node))
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
+                found.append(f"{name} = merged({name})")
     return "\n".join(found)
 
 

@@ -30,7 +30,8 @@ from graphla.compilers.numba import compiled
 
 
 def inlined(function):
-    return njit(function, nogil=True, error_model="numpy", no_cpython_wrapper=True)
+    options = {{"no_cpython_wrapper": True, "no_cfunc_wrapper": True}}
+    return njit(function, nogil=True, error_model="numpy", **options)
 
 
 called = inlined  # in a file of loops, the decorator of a function that takes arrays
@@ -57,6 +58,11 @@ def sharing(is_shared: bool) -> str:
 def counting(has_support: bool) -> str:
     """Return the constant that says whether the loop counts the triangles of each edge."""
     return f"HAS_SUPPORT = {has_support}"
+
+
+def ranging(ranges: int) -> str:
+    """Return the constant with the number of ranges that the loop processes at the same time."""
+    return f"RANGES = {ranges}"
 
 
 def search(least: bool, is_shared: bool = False) -> str:

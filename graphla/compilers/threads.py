@@ -151,6 +151,8 @@ class _Job:
         count may be wrong. Helpers receive no interrupts.
         """
         self._error = error
+        if self._stop is not None:
+            self._stop[0] = 1  # a helper may wait for a part that no thread starts any more
         while self._helpers:
             with suppress(KeyboardInterrupt):
                 sleep(0.001)

@@ -27,6 +27,7 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
+    Measure,
     Multiply,
     Part,
     PlannedBlock,
@@ -73,7 +74,7 @@ to other memory, and the old memory is reused only after another barrier."""
 def accesses(step: Step) -> list[Access]:
     """Return the accesses of a step to memory that threads share."""
     if isinstance(step, Sweep):
-        found = [each for part in step.parts for each in _accesses_of(part, step.domain)]
+        found = [each for part in step.parts for each in accesses_of_part(part, step.domain)]
         if step.clears:
             found = [replace(each, mapping=None) for each in found]
         over = step.domain.over
@@ -84,7 +85,8 @@ def accesses(step: Step) -> list[Access]:
     return _accesses[type(step)](step)
 
 
-def _accesses_of(part: Part, domain: Domain) -> Iterator[Access]:
+def accesses_of_part(part: Part, domain: Domain) -> Iterator[Access]:
+    """Yield the accesses of a part of a sweep, without those that find the positions."""
     mapping = ("dim", domain.dim) if domain.over is None else ("over", domain.over)
     reads: Any = ()
     if isinstance(part, Store):
@@ -204,6 +206,12 @@ def _load_accesses(step: Load) -> list[Access]:
     return [Access(("stack", step.stack), False, None, step.line), *_whole(step.out, step.line)]
 
 
+def _measure_accesses(step: Measure) -> list[Access]:
+    # Each thread knows where the last item begins and ends.
+    is_last = isinstance(step.index, ir.Constant) and step.index.value == -1
+    return [] if is_last else [Access(("stack", step.stack), False, None, step.line)]
+
+
 def _element_accesses(step: Element) -> list[Access]:
     return _whole(step.instruction.target, step.instruction.line)
 
@@ -218,6 +226,7 @@ _accesses: dict[type, Any] = {
     Enqueue: _read_all,
     Save: _read_all,
     Load: _load_accesses,
+    Measure: _measure_accesses,
     Barrier: lambda step: [],
 }
 

@@ -136,9 +136,3 @@ def form_keys(product: ir.Product) -> tuple[FormKey, FormKey]:
     is_flipped = product.is_transposed != (product.side == "vxm")
     pull, push = ("csc", "csr") if is_flipped else ("csr", "csc")
     return (product.matrix.index, pull, "pull"), (product.matrix.index, push, "push")
-
-
-def reads_values(product: ir.Product) -> tuple[bool, bool]:
-    """Return whether a product reads the values of the matrix, and those of the vector."""
-    op = product.semiring.binaryop
-    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphla.backends.cuda import program as machine
-from graphla.program.cuda_layout import FormKey, Needs, form_keys, reads_values, words_of
+from graphla.program.cuda_layout import FormKey, Needs, form_keys, words_of
+from graphla.program.patterns import reads_values
 from graphla.program.plan_steps import Multiply, Plan, Save
 from semirings.dtypes import BOOL, DataType
 
@@ -73,4 +74,5 @@ def _takes_hubs(step: Multiply) -> bool:
     """Return whether a pull for this step adds up all terms, with the values of a full vector."""
     monoid = step.product.semiring.monoid
     is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
-    return step.product.u in step.full and reads_values(step.product)[1] and not is_search
+    reads_u = reads_values(step.product)[1] and not step.terms.reads_index
+    return step.product.u in step.full and reads_u and not (is_search or step.terms.is_first)

@@ -22,6 +22,8 @@ AHEAD = 4
 """Number of positions whose elements a thread loads at the same time, if they are not large."""
 LARGE = 32
 """If the elements for one position have more bytes than this, the number is AHEAD / 2."""
+SMALL = 12
+"""If they have at most this many bytes, a sweep over all positions loads 2 AHEAD at a time."""
 
 MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
 
@@ -124,6 +126,8 @@ class SweepPrinter:
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
         ahead = AHEAD if size <= LARGE else AHEAD // 2
+        if self.sweep.domain.over is None and size <= SMALL:
+            ahead = 2 * AHEAD
         while ahead * count > 32:
             ahead //= 2
         return ahead

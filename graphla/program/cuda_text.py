@@ -35,12 +35,11 @@ from graphla.program.cuda_layout import (
     Options,
     Text,
     form_keys,
-    reads_values,
     words_of,
 )
 from graphla.program.cuda_sweeps import SweepPrinter
 from graphla.program.faults import fits, has_fault
-from graphla.program.patterns import nodes
+from graphla.program.patterns import nodes, reads_values
 from graphla.program.plan_steps import (
     Barrier,
     Combine,
@@ -48,6 +47,7 @@ from graphla.program.plan_steps import (
     Enqueue,
     Exchange,
     Load,
+    Measure,
     Multiply,
     Plan,
     Save,
@@ -283,6 +283,8 @@ class Printer:
         for stack, at in words.stacks.items():
             kind = stack.dtype.c_type
             out(f"Stack<{kind}> {self.name(stack)} = stack_at<{kind}>(&words[{at}]);")
+        for slot in sorted(self.plan.measured, key=lambda slot: slot.index):
+            out(f"i64 {self.measure_of(slot)} = 0;")
         for number in range(self.plan.folds):
             out(f"u32 turn_{number}_ = 0;")
         for k in range(MOST_SEEN if self.options.cluster == 1 else 0):
@@ -505,7 +507,10 @@ class Printer:
                 out(f"{self.name(variable)} = value_{k};")
             self._record(*x.variables)
         elif isinstance(x, ir.Count):
-            out(f"{self.name(x.variable)} = entries_of({self.name(x.slot)});")
+            count = self.measure_of(x.slot)
+            if x.slot not in self.plan.measured:
+                count = f"entries_of({self.name(x.slot)})"
+            out(f"{self.name(x.variable)} = {count};")
             self._record(x.variable)
         elif isinstance(x, ir.Length):
             out(f"{self.name(x.variable)} = {self.name(x.stack)}.length;")
@@ -681,8 +686,11 @@ class Printer:
         if form_keys(product)[0] in self.options.hubs:
             held = "WITH_HUBS"
         key = self._queue_form(step)
+        op = self.operators.product(product)
+        if reads_u and step.terms.reads_index:
+            op, reads_u = f"OfIndex<{op}, {product.u.dtype.c_type}>", False
         return _Product(
-            self.operators.product(product),
+            f"FirstTerm<{op}>" if step.terms.is_first else op,
             f"{rows.kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}",
             held,
             product.u.dtype.c_type,
@@ -798,10 +806,7 @@ class Printer:
     def load(self, step: Load) -> None:
         """Print the copy of an item of a stack."""
         out, stack, slot = self.out, self.name(step.stack), self.name(step.out)
-        index = "-1" if step.index is None else self.scalar(step.index)
-        kind = "POP_FROM_EMPTY_LIST" if step.index is None else "LIST_INDEX_OUT_OF_RANGE"
-        out(f"const i64 item = position_of({index}, {stack}.length, {kind}, machine.fault);")
-        out(f"if (machine.fault) {{ machine.line = {step.line}; goto failed; }}")
+        self._find_item(step)
         counts, degree = "false", "0"
         if step.out in self.plan.pushing:
             indptr = self.pushed_indptr(step.out)
@@ -811,6 +816,26 @@ class Printer:
         out(f"const i64 count = {copy};")
         if step.index is None:
             out(f"{stack}.drop(count);")
+
+    def measure(self, step: Measure) -> None:
+        """Print the number of entries of an item of a stack."""
+        out, stack, count = self.out, self.name(step.stack), self.measure_of(step.slot)
+        self._find_item(step)
+        out(f"{count} = {stack}.entries_of_item(item);")
+        if step.index is None:
+            out(f"{stack}.drop({count});")
+
+    def measure_of(self, slot: ir.Slot) -> str:
+        """Return the C++ name of the number of entries of a slot in `Plan.measured`."""
+        return f"{self._names[slot]}_entries_"
+
+    def _find_item(self, step: Load | Measure) -> None:
+        """Print the position of an item of a stack."""
+        out, stack = self.out, self.name(step.stack)
+        index = "-1" if step.index is None else self.scalar(step.index)
+        kind = "POP_FROM_EMPTY_LIST" if step.index is None else "LIST_INDEX_OUT_OF_RANGE"
+        out(f"const i64 item = position_of({index}, {stack}.length, {kind}, machine.fault);")
+        out(f"if (machine.fault) {{ machine.line = {step.line}; goto failed; }}")
 
 
 _print: dict[type, Any] = {
@@ -823,6 +848,7 @@ _print: dict[type, Any] = {
     Enqueue: Printer.enqueue,
     Save: Printer.save,
     Load: Printer.load,
+    Measure: Printer.measure,
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphla.program import ir
-from graphla.program.barriers import RENEWED, Access, accesses
+from graphla.program.barriers import RENEWED, Access, accesses, accesses_of_part
 from graphla.program.faults import has_fault, has_misfit, may_fault
 from graphla.program.patterns import nodes, rename, variables
 from graphla.program.plan_steps import (
@@ -17,6 +17,7 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
+    Measure,
     Part,
     Save,
     ScatterInto,
@@ -107,8 +108,11 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
         if not is_dense or not (is_erased or any(a.conflicts(b) for a, b in pairs)):
             return None
         domain = Domain(domain.dim)
-    before, after = Sweep(domain, sweep.parts), Sweep(domain, other.parts)
-    pairs = ((a, b) for a in accesses(before) for b in accesses(after))
+    # The sweep finds its positions before any part runs, and visits all entries of `domain.over`
+    # that are left, so the later parts need not find the positions again.
+    before = accesses(Sweep(domain, sweep.parts))
+    after = [each for part in other.parts for each in accesses_of_part(part, domain)]
+    pairs = ((a, b) for a in before for b in after)
     is_wrong = any(a.conflicts(b) and not _is_harmless(a, b) for a, b in pairs)
     return None if is_wrong else domain
 
@@ -133,7 +137,7 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
     if isinstance(step, Combine):
         may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64
         return not may_exceed and used.isdisjoint(results(step.source))
-    if isinstance(step, (Save, Load, Element, ScatterInto)):
+    if isinstance(step, (Save, Load, Measure, Element, ScatterInto)):
         return False
     if isinstance(step, Sweep) and (_has_check(step) or _may_end(step)):
         return False

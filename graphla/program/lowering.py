@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,15 +22,18 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
+    Measure,
     Multiply,
     Save,
     ScatterInto,
     Step,
     Store,
     Sweep,
+    Terms,
     Uniform,
     results,
 )
+from graphla.program.records import parts
 from semirings import binary, monoid
 from semirings.dtypes import BOOL, DataType
 from semirings.structures import TypedSemiring
@@ -43,7 +46,7 @@ that a product need not wait until the previous product's slot is empty."""
 class Lowering:
     """Divides instructions into steps. Each sweep has one part and visits all positions."""
 
-    def __init__(self, program: ir.Program, rotates: bool) -> None:
+    def __init__(self, program: ir.Program, terms: Mapping[int, Terms], rotates: bool) -> None:
         self.program = program
         self._rotates = rotates  # whether a product uses two spare slots
         self.spares: list[ir.Slot] = []
@@ -63,6 +66,8 @@ class Lowering:
         for slot, group in self._groups.items():
             if group in self._monoids:
                 self.presets[slot] = self._monoids[group]
+        self.measured = _measured_slots(program)
+        self._terms = terms
         self._steps: list[Step] = []
         self._checked: set[tuple[ir.Slot, ir.Dim]] = set()
         self._waiting: list[Combine] = []
@@ -129,7 +134,8 @@ class Lowering:
         out = self._spare("product", product.dtype, x.target.dim, purpose)
         if is_preset:
             self.presets[out] = adds
-        self._steps.append(Multiply(product, x.mask, out, x.line, self.products))
+        terms = self._terms[id(x)]
+        self._steps.append(Multiply(product, x.mask, out, x.line, self.products, terms=terms))
         self.products += 1
         if is_whole and self._rotates:
             # The next product then need not wait until the old entries of the target are erased.
@@ -255,8 +261,11 @@ class Lowering:
 
     def load(self, x: ir.Pop | ir.Peek) -> None:
         """Lower a pop or a peek."""
-        out = self._spare("popped", x.slot.dtype, x.slot.dim, self._groups[x.slot])
         index = x.index if isinstance(x, ir.Peek) else None
+        if x.slot in self.measured:
+            self._steps.append(Measure(x.stack, index, x.slot, x.line))
+            return
+        out = self._spare("popped", x.slot.dtype, x.slot.dim, self._groups[x.slot])
         self._steps.append(Load(x.stack, index, out, x.line))
         self._steps.append(Exchange((x.slot, out), (out, x.slot), x.line))
         self._sweep(out.dim, Erase(out, x.line))
@@ -323,6 +332,28 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
         if each.mask is None or found.setdefault(group, ring.monoid) is not ring.monoid:
             excluded.add(group)
     return {group: each for group, each in found.items() if group not in excluded}
+
+
+def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
+    """Return the slots of which a program only uses the number of entries of an item of a stack.
+
+    An append does not come between the item and the use, because the program may leave there.
+    """
+    found: set[ir.Slot] = set()
+    others = set(program.inputs)
+    for each in program.exits:
+        others.update(parts(tuple(each.names.values()), ir.Slot))
+    for block in program.blocks:
+        items: set[ir.Slot] = set()  # the slots that got an item in this block
+        for each in block.instructions:
+            if isinstance(each, (ir.Pop, ir.Peek)):
+                items.add(each.slot)
+                found.add(each.slot)
+            elif not isinstance(each, ir.Count) or each.slot not in items:
+                others.update(parts(each, ir.Slot))
+            if isinstance(each, ir.Append):
+                items.clear()
+    return frozenset(found - others)
 
 
 def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:

@@ -104,3 +104,9 @@ def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
 def is_replaced(x: ir.Write) -> bool:
     """Return whether the entries of the target before a write do not matter."""
     return x.accum is None and (x.mask is None or x.replace)
+
+
+def reads_values(product: ir.Product) -> tuple[bool, bool]:
+    """Return whether a product reads the values of the matrix, and those of the vector."""
+    op = product.semiring.binaryop
+    return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)

@@ -21,14 +21,16 @@ that follows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from graphla.program import ir
 from graphla.program.barriers import find_barriers, separate
+from graphla.program.courses import find_terms, without_unread
 from graphla.program.domains import Queues, choose_domains, find_full
 from graphla.program.fusion import fuse, only_erases
 from graphla.program.lowering import Lowering
-from graphla.program.plan_steps import Plan, PlannedBlock, Sweep
+from graphla.program.plan_steps import Plan, PlannedBlock, Sweep, Terms
 
 
 def plan(
@@ -42,10 +44,15 @@ def plan(
     `full_inputs` are the inputs that have an entry at each position when the program starts. If
     `is_deterministic`, floating-point sums visit the positions in a fixed order.
     """
-    full = frozenset(full_inputs)
-    found = [_Planning(program, full, is_deterministic, rotates) for rotates in (False, True)]
+    full, terms = frozenset(full_inputs), find_terms(program)
+    needed = without_unread(program, terms)
+    found = [_Planning(needed, terms, full, is_deterministic, rotates) for rotates in (False, True)]
     chosen = min(found, key=_Planning.count_barriers)  # the first one if both have as many
-    return chosen.plan(program)
+    lines = [each.line for one in program.blocks for each in one.instructions]
+    for one in needed.blocks:
+        for each in one.instructions:
+            lines.remove(each.line)
+    return replace(chosen.plan(needed), unread=tuple(dict.fromkeys(lines)))
 
 
 class _Planning:
@@ -54,11 +61,12 @@ class _Planning:
     def __init__(
         self,
         program: ir.Program,
+        terms: Mapping[int, Terms],
         full_inputs: frozenset[ir.Slot],
         is_deterministic: bool,
         rotates: bool,
     ) -> None:
-        self.lowered = Lowering(program, rotates)
+        self.lowered = Lowering(program, terms, rotates)
         blocks = [self.lowered.block(block) for block in program.blocks]
         self.slots = (*program.slots, *self.lowered.spares)
         self.queues = Queues(self.slots, blocks)
@@ -89,6 +97,7 @@ class _Planning:
             pushing=self.queues.pushing,
             folds=self.lowered.folds,
             presets=self.lowered.presets,
+            measured=self.lowered.measured,
             growing=frozenset(slot for each in self.separated for slot in each.growing),
         )
 

@@ -96,6 +96,14 @@ class Sweep:
 
 
 @record
+class Terms:
+    """What is known about the terms of a product."""
+
+    is_first: bool = False  # the first term of each output is its result
+    reads_index: bool = False  # each value of the vector is its index
+
+
+@record
 class Multiply:
     """Compute a product in the empty slot `out`, at the positions that the mask allows."""
 
@@ -105,6 +113,7 @@ class Multiply:
     line: int
     number: int
     full: frozenset[ir.Slot] = frozenset()
+    terms: Terms = Terms()
 
 
 @record
@@ -184,6 +193,20 @@ class Load:
 
 
 @record
+class Measure:
+    """Find the number of entries of an item of a stack: the last one, which is removed if `index`
+    is None, or the one at `index`.
+
+    The slot stands for the item. Only its number of entries is used, so the item is not copied.
+    """
+
+    stack: ir.Stack
+    index: ir.Scalar | None
+    slot: ir.Slot
+    line: int
+
+
+@record
 class Barrier:
     """Wait for all threads. `reason` says what would go wrong without it."""
 
@@ -201,6 +224,7 @@ Step = (
     | Enqueue
     | Save
     | Load
+    | Measure
     | Barrier
 )
 
@@ -232,6 +256,11 @@ class Plan:
     presets: dict[ir.Slot, Any]
     """The slots whose values are the identity of a monoid wherever they have no entry. A push into
     such a slot claims outputs and folds terms in one pass, without a barrier in between."""
+    measured: frozenset[ir.Slot] = frozenset()
+    """The slots of which only the number of entries is used, see `Measure`."""
+    unread: tuple[int, ...] = ()
+    """The lines of the statements that are left out, because no other statement reads the values
+    that they compute."""
     growing: frozenset[ir.Slot] = frozenset()
     """The slots to which sweeps may still be adding entries while products test them in masks."""
 
@@ -261,6 +290,8 @@ def describe(plan: Plan) -> Iterator[str]:
         yield f"{slot.name}: {slot.dtype}, {_representation(plan, slot)}"
     for slot in sorted(plan.growing, key=lambda slot: slot.index):
         yield f"{slot.name}: a mask also tests the entries that a sweep may still be adding to it"
+    for line in plan.unread:
+        yield f"line {line}: left out, because nothing reads the values that it computes"
     for number, block in enumerate(plan.blocks):
         yield f"block {number}:"
         for step in block.steps:
@@ -271,6 +302,8 @@ def describe(plan: Plan) -> Iterator[str]:
 def _representation(plan: Plan, slot: ir.Slot) -> str:
     if slot in plan.reduction_slots:
         return "a reduction of a matrix, computed before the loop"
+    if slot in plan.measured:
+        return "not stored, because only its number of entries is used"
     if slot not in plan.queued:
         return "a bitmap, because no step needs a list of its entries"
     text = "a bitmap with a queue of the entries that a product or a stack has listed"
@@ -291,7 +324,12 @@ def describe_step(step: Step) -> str:
         return f"sweep over {where}: {'; '.join(map(_describe_part, step.parts))}"
     if isinstance(step, Multiply):
         mask = "" if step.mask is None else " where the mask allows it"
-        return f"line {step.line}: push or pull {step.product.u.name} into {step.out.name}{mask}"
+        names = f"{step.product.u.name} into {step.out.name}"
+        index = f"; the values of {step.product.u.name} are its indices"
+        known = index if step.terms.reads_index else ""
+        if step.terms.is_first:
+            known += "; a pull stops at the first term, because the terms rise"
+        return f"line {step.line}: push or pull {names}{mask}{known}"
     if isinstance(step, Exchange):
         moves = zip(step.targets, step.sources, strict=True)
         return f"line {step.line}: " + ", ".join(f"{a.name} = {b.name}" for a, b in moves)
@@ -308,6 +346,8 @@ def describe_step(step: Step) -> str:
         return f"line {step.line}: list the entries of {step.slot.name} if that is worth it"
     if isinstance(step, Save):
         return f"line {step.line}: append {step.slot.name} to {step.stack.name}"
+    if isinstance(step, Measure):
+        return f"line {step.line}: find the number of entries of an item of {step.stack.name}"
     return f"line {step.line}: copy an item of {step.stack.name} to {step.out.name}"
 
 

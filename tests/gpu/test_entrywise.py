@@ -21,7 +21,7 @@ from storages import (
 from graphla.backends import backend
 from graphla.backends.cpu import ewise
 from graphla.backends.tuning import using
-from graphla.formats import Csr, FullVector, SparseVector
+from graphla.formats import BitmapVector, Csr, FullVector, SparseVector
 from semirings import binary, unary
 from semirings.dtypes import lookup_dtype
 
@@ -139,6 +139,17 @@ def test_unions_and_intersections_of_dense_vectors_give_the_same_results_as_on_t
     fills = data.draw(st.sampled_from(((), (2, 3)))) if how == "union" else ()
     x = cuda().combine(to_device(v), to_device(w), op, how, *fills)
     y = getattr(cpu(), how)(cpu().to_sparse(v), cpu().to_sparse(w), op, *fills)
+    assert_same(x, y)
+
+
+@pytest.mark.parametrize("how", ["union", "intersection"])
+def test_a_join_of_two_bitmaps_has_an_entry_where_one_or_both_have_one(how: str) -> None:
+    numbers = np.random.default_rng(6)
+    present = numbers.random((2, 300)) < 0.5
+    v, w = (BitmapVector(300, p, numbers.integers(0, 9, 300), int(p.sum())) for p in present)
+    op = binary.minus["INT64"]
+    x = cuda().combine(to_device(v), to_device(w), op, how)
+    y = getattr(cpu(), how)(cpu().to_sparse(v), cpu().to_sparse(w), op)
     assert_same(x, y)
 
 

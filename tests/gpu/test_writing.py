@@ -119,6 +119,26 @@ def test_a_bitmap_written_under_flags_gives_the_same_result_as_on_the_cpu(
     assert_same(written, expected)
 
 
+@pytest.mark.parametrize("complement", [False, True])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_a_bitmap_written_under_a_list_of_indices_gives_the_same_result_as_on_the_cpu(
+    is_sparse, complement
+):
+    rng, size = np.random.default_rng(5), 300
+    flags = rng.random((3, size)) < 0.5
+    c, t = (
+        BitmapVector(size, present, rng.integers(1, 9, size), int(present.sum()))
+        for present in flags[:2]
+    )
+    if is_sparse:
+        t = cpu.to_sparse(t)
+    mask = VectorMask(size, None, flags[2].nonzero()[0].astype(np.int32), complement)
+    expected = cpu.write_vector(c, t, mask, None, True, c.values.dtype)
+    there_t, there_mask = shared(t, mask)
+    written = cuda.write_vector(moved(c), there_t, there_mask, None, True, c.values.dtype)
+    assert_same(written, expected)
+
+
 @pytest.mark.parametrize("is_dense", [False, True])
 def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting(is_dense):
     n = 1000

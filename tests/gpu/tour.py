@@ -407,6 +407,19 @@ def steps() -> None:
         distance(gl.binary.min) << gl.semiring.min_plus(distance @ A)
 
 
+def preparing_for_loops() -> None:
+    """Prepare matrices with long and short rows for the products of compiled loops."""
+    if not gl.config.device.startswith("cuda"):
+        return
+    from graphla.backends.cuda.program_products import pull_form, push_form
+
+    for A in (pattern(), gl.generators.kronecker(6, symmetric=True, seed=1)):
+        store = A._store
+        with settings("program_products", push_chunk=8, pull_chunk=8):
+            push_form(store.csr)
+            pull_form(store.csc, columns=store.csr)
+
+
 def algorithms() -> None:
     """Run algorithms through their public functions."""
     from graphla import algorithms
@@ -567,7 +580,8 @@ STAGES: tuple[Callable[[], None], ...] = (
         closures,
         other_closures,
     ),
-    *(searches, searches_with_plans, searches_in_clusters, steps, algorithms, many_searches),
+    *(searches, searches_with_plans, searches_in_clusters, steps, preparing_for_loops),
+    *(algorithms, many_searches),
     *(centrality, centrality_by_lengths, ranks, groups, parts, rungs, sorts),
 )
 

@@ -579,7 +579,7 @@ def test_a_loop_keeps_its_parts_if_the_whole_kernel_cannot_be_compiled():
         assert any(loop._whole is None for loop in loops)
 
 
-def read_far(v: gl.Vector, k: int) -> int:
+def read_far(v: gl.Vector, k: int) -> float:
     total = 0
     for j in range(2):
         total += v.get(k - j, 0)
@@ -608,3 +608,119 @@ def test_an_index_out_of_range_is_named_as_in_plain_notation(function: Any, inde
             each(v, index)
         messages.append(str(caught.value))
     assert messages[0] == messages[1]
+
+
+def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
+    """Multiply the indices of a vector's entries. The quotient faults in round 3."""
+    seen = gl.Vector(int, A.nrows)
+    for k in range(rounds):
+        x << gl.indexunary.rowindex(x)
+        seen(x.S) << 6 // (3 - k)
+        x(~seen.S, gl.replace) << gl.semiring.min_first(x @ A)
+    return x
+
+
+def sums_of_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
+    """Multiply the indices of a vector's entries, and read the indices after that."""
+    total = gl.Vector(int, A.nrows)
+    for _ in range(rounds):
+        x << gl.indexunary.rowindex(x)
+        total << gl.semiring.min_plus(x @ A)
+        total(binary.plus) << x
+        x << total.select("valuelt", 90)
+    return total
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+@pytest.mark.parametrize(("program", "rounds"), [(least_parents, 3), (sums_of_parents, 4)])
+def test_products_of_indices_are_those_of_the_plain_function(program, rounds, direction: Any):
+    A, x = random_matrix(40, 90, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
+    with gl.config.set(device="cpu"):
+        expected = program(A.to("cpu"), x.to("cpu"), rounds)
+    with gl.direction(direction), using(WITHOUT_CLUSTERS):
+        jitted: Any = gl.jit(program)
+        assert "are its indices" in jitted.explain(A.to("cuda"), x.to("cuda"), rounds)
+        assert jitted(A.to("cuda"), x.to("cuda"), rounds).to_dict() == expected.to_dict()
+
+
+def test_values_that_only_a_fault_shows_are_written():
+    A, x = random_matrix(40, 200, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
+    with gl.config.set(device="cpu"):
+        expected = x.to("cpu")
+        with pytest.raises(ZeroDivisionError):
+            least_parents(A.to("cpu"), expected, 9)
+    found, jitted = x.to("cuda"), gl.jit(least_parents)
+    with pytest.raises(ZeroDivisionError):
+        jitted(A.to("cuda"), found, 9)
+    assert found.to_dict() == expected.to_dict()
+
+
+def indices_without_fault(A: gl.Matrix, x: gl.Vector) -> gl.Vector:
+    seen = gl.Vector(int, A.nrows)
+    while x.nvals:
+        x << gl.indexunary.rowindex(x)
+        x(~seen.S, gl.replace) << gl.semiring.min_first(x @ A)
+        seen(x.S) << x
+    return seen
+
+
+def test_values_that_no_step_reads_are_not_written():
+    A, x = random_matrix(40, 200, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
+    with gl.config.set(device="cpu"):
+        expected = indices_without_fault(A.to("cpu"), x.to("cpu"))
+    jitted: Any = gl.jit(indices_without_fault)
+    text = jitted.explain(A.to("cuda"), x.to("cuda"))
+    assert text.count("barrier:") == 1
+    assert "line 4: left out, because nothing reads the values that it computes" in text
+    assert jitted(A.to("cuda"), x.to("cuda")).to_dict() == expected.to_dict()
+
+
+def sizes_of_items(A: gl.Matrix, u: gl.Vector, rounds: int) -> tuple[int, int, int, gl.Vector]:
+    """Add up the sizes of vectors on a stack. Nothing else of these vectors is used."""
+    stack, last, middle = [u.dup()], 0, 0
+    while stack[-1].nvals and len(stack) < rounds:
+        u << gl.semiring.plus_first(u @ A)
+        u << u.select("valuelt", 40)
+        stack.append(u.dup())
+        last += stack[-1].nvals
+        middle += stack[len(stack) // 2].nvals - stack[0].nvals
+    first = 0
+    while len(stack) > 1:
+        first = 2 * first + stack.pop().nvals
+    return last, middle, first, stack[0]
+
+
+def test_items_of_which_only_the_size_is_used_are_not_copied():
+    A, u = random_matrix(40, 90, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
+    with gl.config.set(device="cpu"):
+        *expected, rest = sizes_of_items(A.to("cpu"), u.to("cpu"), 9)
+    jitted: Any = gl.jit(sizes_of_items)
+    text = jitted.explain(A.to("cuda"), u.to("cuda"), 9)
+    assert text.count("find the number of entries of an item of stack") == 5
+    assert "copy an item" not in text
+    *found, left = jitted(A.to("cuda"), u.to("cuda"), 9)
+    assert (found, left.to_dict()) == (expected, rest.to_dict())
+
+
+def sums_of_kept(A: gl.Matrix, u: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
+    """Delete entries of a vector, and add the others to another vector."""
+    total = gl.Vector(int, A.nrows)
+    for _ in range(rounds):
+        u << gl.semiring.plus_first(u @ A)
+        u << binary.times(u & few)
+        total(u.S, binary.plus) << u
+    return total
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+def test_a_sweep_visits_the_entries_that_an_earlier_statement_keeps(direction: Any):
+    A, u = random_matrix(40, 90, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
+    few = gl.Vector.from_dict(dict.fromkeys(range(0, 40, 3), 2), size=40)
+    with gl.config.set(device="cpu"):
+        expected = sums_of_kept(A.to("cpu"), u.to("cpu"), few.to("cpu"), 6)
+    with gl.direction(direction):
+        jitted: Any = gl.jit(sums_of_kept)
+        given = [each.to("cuda") for each in (A, u, few)]
+        steps = r"sweep over the entries of u: line 6 writes u; line 7 writes total"
+        assert re.search(steps, jitted.explain(*given, 6))
+        assert jitted(*given, 6).to_dict() == expected.to_dict()

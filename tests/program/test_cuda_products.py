@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -97,6 +97,8 @@ SEMIRINGS = (
     "any_secondi INT64",
     "any_pair BOOL",
     "min_firstj INT64",
+    "min_second INT64",
+    "min_first INT32",
     "circle_plus INT16",
 )
 
@@ -107,9 +109,14 @@ def typed(name: str) -> Any:
 
 
 @cache
-def kernel_for(name: str, semiring: Any, side: Any, *types: Any) -> Kernel:
-    struct = cuda_ops.matrix_vector(semiring, side)
-    text = f'#include "atomics.cuh"\nnamespace graphla {{\n{struct}\n}}\n{KERNEL}'
+def kernel_for(
+    name: str, semiring: Any, side: Any, *types: Any, is_first: bool = False, is_index: bool = False
+) -> Kernel:
+    struct = cuda_ops.matrix_vector(semiring, side).replace("struct Op {", "struct Plain {", 1)
+    op = "OfIndex<Plain, Plain::U>" if is_index else "Plain"
+    op = f"FirstTerm<{op}>" if is_first else op
+    text = '#include "program_products.cuh"\nnamespace graphla {\n'
+    text += f"{struct}\ntypedef {op} Op;\n}}\n{KERNEL}"
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     expression = nvrtc.instance(name, types)
     code, symbol, _ = nvrtc.compile_program(text, expression, architecture, name)
@@ -127,7 +134,11 @@ def padded(flags: np.ndarray) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """The operands of a product. `a` has a row for each output."""
+    """The operands of a product. `a` has a row for each output.
+
+    If `is_first` is true, the first term of each output is its result. If `is_index` is true, the
+    values of u are its indices, and the product does not read them.
+    """
 
     semiring: Any
     side: str
@@ -135,10 +146,13 @@ class Case:
     u: np.ndarray
     present: np.ndarray
     allowed: np.ndarray | None
+    is_first: bool = False
+    is_index: bool = False
 
     def __repr__(self) -> str:
         a = self.a
-        return f"{self.semiring} {self.side}, {a.nrows} x {a.ncols}, {a.nvals}, {self.u.dtype}"
+        of = f"{self.is_first}, {self.is_index}, {self.u.dtype}"
+        return f"{self.semiring} {self.side}, {a.nrows} x {a.ncols}, {a.nvals}, {of}"
 
 
 def csr(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: Any, offset: Any) -> Csr:
@@ -205,10 +219,11 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
     rows = np.repeat(np.arange(a.nrows), np.diff(a.indptr))
     by_columns = csr(a.indices, rows, a.values, (a.ncols, a.nrows), a.indptr.dtype)
     reads = (op.reads_x, op.reads_y) if case.side == "mxv" else (op.reads_y, op.reads_x)
+    reads = reads[0], reads[1] and not case.is_index
     along, a_read = on_device(a, reads[0])
     across, b_read = on_device(by_columns, reads[0])
     hubs = None
-    if layout.held == WITH_HUBS:
+    if layout.held == WITH_HUBS and not (case.is_first or case.is_index):
         hubs = program_products.hubs_for(along, case.u.dtype)
     queue = np.flatnonzero(case.present).astype(np.int32)
     np.random.default_rng(0).shuffle(queue)
@@ -227,6 +242,8 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
         *(case.semiring, case.side, a.indptr.dtype, a_read[1], a_read[2]),
         *(case.u.dtype, EACH if reads[1] else UNREAD),
         IN_FULL if hubs is None else WITH_HUBS,
+        is_first=case.is_first,
+        is_index=case.is_index,
     )
     shared = 0 if hubs is None else hubs.shared
     (status,) = persistent.run(
@@ -276,7 +293,13 @@ def cases(draw: st.DrawFn) -> Case:
     u = rng.integers(0, 4, ncols).astype(types[1].np_type)
     present = rng.random(ncols) < draw(st.sampled_from((0.02, 0.3, 1.0)))
     allowed = rng.random(nrows) < 0.5 if draw(st.booleans()) else None
-    return Case(semiring, side, a, u, present, allowed)
+    is_index = ncols < 128 and draw(st.booleans())
+    if is_index:
+        u = np.arange(ncols).astype(u.dtype)
+    case = Case(semiring, side, a, u, present, allowed, is_index=is_index)
+    firsts = all(folded(semiring, each) == each[0] for each in terms_of(case).values())
+    is_first = firsts and semiring.monoid.name in ("min", "max") and draw(st.booleans())
+    return replace(case, is_first=is_first)
 
 
 def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any]]) -> None:
@@ -316,6 +339,23 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
         if case.present.all():
             check(case, 4, layout, terms)
             check(case, 4414, layout, terms)
+
+
+@pytest.mark.parametrize("chunk", [5, 40, 1024])
+@pytest.mark.parametrize("is_index", [False, True])
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.6])
+def test_a_pull_that_stops_at_the_first_term_finds_the_least_term(chunk, is_index, share):
+    rng = np.random.default_rng(round(100 * share))
+    there = rng.random((90, 500)) < rng.random((90, 1)) ** 3
+    rows, columns = there.nonzero()
+    a = csr(rows, columns, np.ones(rows.size, np.int64), there.shape, np.int32)
+    u = np.arange(500) if is_index else np.sort(rng.integers(0, 900, 500))
+    present, allowed = rng.random(500) < share, rng.random(90) < 0.9
+    case = Case(typed("min_second INT64"), "mxv", a, u, present, allowed, True, is_index)
+    terms = terms_of(case)
+    with using(ProgramProductsTuning(push_chunk=chunk, pull_chunk=chunk)):
+        for directions in (1, 2, 3, 33, 312):
+            check(case, directions, Layout(3, True, IN_FULL), terms)
 
 
 @pytest.mark.parametrize("name", ["any_secondi INT64", "plus_times FP64"])

@@ -54,10 +54,6 @@ def test_whole_test_files_pass_under_the_address_sanitizer(test):
     run("asan", 4, f"tests/{test}")
 
 
-def test_bfs_passes_under_the_address_sanitizer():
-    run("asan", 4, f"tests/{BFS}", "-k", FEW)
-
-
 @pytest.mark.full
 def test_bfs_passes_under_the_thread_sanitizer():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)

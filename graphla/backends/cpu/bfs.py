@@ -20,8 +20,8 @@ import numpy as np
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops import bfs as loops
 from graphla.backends.cpu.loops.bfs import Graph, Rule, Work
+from graphla.backends.cpu.loops.team import TEAM
 from graphla.backends.cpu.masks import flag_allowed
-from graphla.backends.cpu.operands import between
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import first_of_rows, pull
 from graphla.backends.requests import FOREVER, BfsResult, Level, Search, Towards
@@ -45,9 +45,6 @@ FEW = 64
 
 For more vertices, an array of flags is packed into bits.
 """
-PULLS = 32
-"""Number of parts into which a pull is divided if several threads run it."""
-
 _word = np.dtype(np.uint64)
 _int32 = np.dtype(np.int32)
 _directions = {"auto": 0, "push": loops.PUSH, "pull": loops.PULL}
@@ -61,6 +58,9 @@ class BfsTuning:
     apart: int = 1 << 20
     wide: int = 1 << 17  # if more vertices than this are unreached, a pull uses several threads
     shared: int = 1 << 17  # a push with at least this many edges uses several threads
+    # The same limits once several threads work together, and need not be started.
+    wide_together: int = 1 << 13
+    shared_together: int = 1 << 13
     # Costs in NumPy; the unit is the cost of one entry that a pull reads. The estimated number of
     # these entries is multiplied by `stopping`, because a pull often stops reading a row early.
     stopping: float = 0.6
@@ -217,7 +217,7 @@ class _Search:
             firsts = request.plan.first
         elif into is not None:
             firsts = first_of_rows(into, threads)
-        state = np.zeros(13, np.int64)
+        state = np.zeros(12, np.int64)
         left = n - (_count_bits(self.barred) - (-n & 63)) - starts.size
         unseen = out.nvals if mask is None else _entries_into(pulled, ~unpack(done, n))
         state[:11] = 0, 0, starts.size, starts.size, left, unseen, 0, starts.size, 0, 0, -1
@@ -249,34 +249,38 @@ class _Search:
             before = state.copy() if traced else state
             status = self.loop(*arguments)
             while status in (loops.TO_PULL, loops.TO_SHARE):
-                state[loops.FOUND] = self.pull() if status == loops.TO_PULL else self.push()
-                status = self.loop(*arguments)
+                if self.is_large():
+                    status = self.search_together()
+                else:
+                    state[loops.FOUND] = self.pull()
+                    status = self.loop(*arguments)
             if traced and status != loops.STOPPED:
                 self.record(before, state, perf_counter() - begin)
 
+    def is_large(self) -> bool:
+        """Return whether several threads should run the next level."""
+        state = self.work.state
+        is_wide = not state[loops.PULLED] or state[loops.LEFT] > current(TUNING).wide
+        return self.threads > 1 and is_wide
+
     def pull(self) -> int:
-        """Run one level as a pull, and return the number of vertices that it finds.
-
-        If many vertices are not reached yet, the work is divided among several threads.
-        """
-        operands, state = (self.graph, self.work, self.rule), self.work.state
+        """Run one level as a pull, and return the number of vertices that it finds."""
+        operands = self.graph, self.work, self.rule
         loop = load("bfs.pull_words", self.spec, operands, self.types)
-        arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
-        words, threads = self.work.next.size, self.threads
-        if threads == 1 or state[loops.LEFT] <= current(TUNING).wide:
-            return loop(*arguments, 0, words)
-        parts = between([words * part // PULLS for part in range(PULLS + 1)])
-        return sum(run(lambda *part: loop(*arguments, *part), parts, threads, self.work.stop))
+        depth, words = int(self.work.state[loops.DEPTH]), self.work.next.size
+        return loop(*self.graph, *self.work, *self.rule, depth, 0, words)
 
-    def push(self) -> int:
-        """Run one level as a push on all threads, and return the number of new vertices."""
-        operands, state = (self.graph, self.work, self.rule), self.work.state
-        loop = load("bfs.share_push", (*self.spec, True), operands, self.types)
-        arguments = *self.graph, *self.work, *self.rule, int(state[loops.DEPTH])
-        state[loops.CURSOR], state[loops.END] = state[loops.HEAD], state[loops.TAIL]
-        parts = [(thread,) for thread in range(self.threads)]
-        run(lambda thread: loop(*arguments, thread), parts, self.threads, self.work.stop)
-        return int(state[loops.END] - state[loops.TAIL])
+    def search_together(self) -> int:
+        """Run levels on all threads, until one of them is small; return why the loop ended."""
+        work, threads, tuning = self.work, self.threads, current(TUNING)
+        team = np.zeros(TEAM, np.int64)
+        operands = self.graph, work, self.rule, team
+        loop = load("bfs.search_together", (*self.spec, True), operands, (*self.types, team.dtype))
+        steps = 1 if self.request.traced else FOREVER
+        limits = tuning.shared_together, tuning.wide_together
+        arguments = *self.graph, *work, *self.rule, team, *limits, steps
+        call = lambda thread: loop(*arguments, thread)  # noqa: E731
+        return run(call, [(thread,) for thread in range(threads)], threads, work.stop)[0]
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
         """Append one level to the trace, unless no level has run."""
@@ -340,6 +344,8 @@ def unpack(words: Array, n: int) -> Array:
 
 
 def _count_bits(words: Array) -> int:
+    if words.size > FEW and hasattr(np, "bitwise_count"):  # NumPy 2
+        return int(np.bitwise_count(words).sum())
     return int.from_bytes(words.tobytes(), "little").bit_count()
 
 

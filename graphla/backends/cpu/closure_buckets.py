@@ -14,6 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.loops import closure_buckets as loops
+from graphla.backends.cpu.loops.team import TEAM
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.operands import values_of
 from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
@@ -106,7 +107,7 @@ class _Buckets:
         dtype: np.dtype[Any],
         threads: int,
     ) -> None:
-        threads = 1 if request.parents else threads  # `share` writes no parents
+        threads = 1 if request.parents else threads  # parents would need a lock
         self.request, self.threads, self.weights = request, threads, weights
         out, n = request.out, request.out.nrows
         largest = _largest(dtype)
@@ -132,7 +133,7 @@ class _Buckets:
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)
         heads[loops.FAR], ends[loops.FAR] = blocks - 1, starts.size
-        state = np.zeros(9, np.int64)
+        state = np.zeros(7, np.int64)
         state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
         enough = request.enough or EarlyStop()
         most = largest if enough.most is None else min(enough.most, largest)
@@ -141,15 +142,16 @@ class _Buckets:
         width = _width(request, weights, dtype)
         ceiling = largest - weights.most - (dtype.kind == "i")
         limits = np.array([0, width, ceiling, most], dtype)
-        lists = np.empty(n, np.int32), pool, links, heads, ends
+        finishes = np.empty(threads, np.int64)
+        lists = np.empty(n, np.int32), pool, links, heads, ends, finishes
         self.stop = np.zeros(1, np.int64)
         self.edges = loops.Edges(out.indptr, out.indices, weights.values)
         self.work = loops.Work(x, parents, done, *lists, limits, state, self.stop)
-        self.loop = self._load("closure_buckets.run", False)
+        self.loop = self._load("run", (self.edges, self.work), False)
 
-    def _load(self, name: str, is_shared: bool) -> Loop:
+    def _load(self, name: str, arguments: tuple, is_shared: bool) -> Loop:
         spec = numba_ops.buckets, self.work.values.dtype.name, is_shared, self.request.parents
-        return load(name, spec, (self.edges, self.work))
+        return load(f"closure_buckets.{name}", spec, arguments)
 
     def run(self) -> ClosureResult | None:
         """Run the loops until the closure ends. Return None if a sum might not fit in the dtype."""
@@ -171,21 +173,21 @@ class _Buckets:
 
         If the request is traced, the loop returns before each bucket.
         """
-        arguments = (*self.edges, *self.work)
         steps = 0 if self.request.traced else FOREVER
         state, threads, least = self.work.state, self.threads, current(TUNING).shared
-        options = self.weights.step, threads, self.weights.longest, least
-        begin = perf_counter()
+        options = self.weights.step, threads, self.weights.longest, least, *self.enough, steps
+        status, begin = loops.TO_RUN_ALONE, perf_counter()
         while True:
-            status = self.loop(*arguments, *options, *self.enough, steps)
             if status == loops.TO_SHARE:
+                team = np.zeros(TEAM, np.int64)
+                loop = self._load("run_together", (self.edges, self.work, team), True)
+                arguments = (*self.edges, *self.work, team, *options)
+                call = lambda thread: loop(*arguments, thread)  # noqa: E731, B023
                 parts = [(thread,) for thread in range(threads)]
-                share = self._load("closure_buckets.share", True)
-                call = lambda thread: share(*arguments, self.weights.step, thread)  # noqa: E731, B023
-                counts = run(call, parts, threads, self.stop)
-                if min(counts) < 0:
-                    return loops.TOO_LARGE
-                state[loops.EDGES] += sum(counts)
+                status = run(call, parts, threads, self.stop)[0]
+            else:
+                status = self.loop(*self.edges, *self.work, *options)
+            if status in (loops.TO_SHARE, loops.TO_RUN_ALONE):
                 continue
             if self.request.traced and state[loops.MULTIPLIED]:
                 seen = int(state[loops.MULTIPLIED]), int(state[loops.EDGES])

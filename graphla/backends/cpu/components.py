@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
-from graphla.backends.cpu.loops.components import (
-    FIND_LARGEST,
-    FLATTEN,
-    HOOK,
-    JOIN_REST,
-    JOIN_SECOND,
-    LABEL,
-    NONE,
-    Rows,
-)
-from graphla.backends.cpu.operands import Parts, even_parts, row_parts, threads_worth
+from graphla.backends.cpu.loops.components import Rows
+from graphla.backends.cpu.loops.team import TEAM
+from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
 from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
+
+CHUNKS = 16
+"""Number of chunks of vertices per thread in each step."""
 
 
 @try_loops
@@ -36,31 +31,17 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     if not n:
         return np.empty(0, np.int64)
     parent, tally = np.empty(n, np.int32), np.zeros(n, np.int32)
-    labels = np.empty(n, np.int64)
+    labels, stop = np.empty(n, np.int64), np.zeros(1, np.int64)
     other = out if into is None else into
     pair = out.indptr, out.indices, other.indptr, other.indices
     rows = Rows(*pair, int(other is not out))
-    stop, skips = np.zeros(1, np.int64), into is not None
-    arrays = parent, tally, labels, stop
-    loop = load("components.label", (numba_ops.sharing, threads > 1), (rows, *arrays))
-    even, by_entries = even_parts(n, n + out.nvals, threads), row_parts(out.indptr, threads)
-
-    def run_step(step: int, parts: Parts, whole: int = NONE) -> list[int]:
-        call = lambda *part: loop(*rows, *arrays, step, whole, *part)  # noqa: E731
-        return run(call, parts, threads, stop)
-
-    def run_all() -> Array:
-        run_step(HOOK, even)
-        run_step(JOIN_SECOND, even)
-        whole = NONE
-        if skips:
-            run_step(FLATTEN, even)
-            (whole,) = run_step(FIND_LARGEST, [(0, n)])
-        run_step(JOIN_REST, by_entries, whole)
-        run_step(LABEL, even)
-        return labels
-
-    return apart(run_all, stop, threads, n + out.nvals)
+    arrays = parent, tally, labels, stop, np.zeros(TEAM, np.int64)
+    loop = load("components.find_components", (numba_ops.sharing, threads > 1), (rows, *arrays))
+    chunk = n if threads == 1 else max(n // (threads * CHUNKS), 1)
+    call = lambda thread: loop(*rows, *arrays, int(into is not None), chunk, thread)  # noqa: E731
+    parts = [(thread,) for thread in range(threads)]
+    apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
+    return labels
 
 
 def label_by_search(a: Csr, connection: str) -> Array:

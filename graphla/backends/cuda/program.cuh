@@ -814,8 +814,13 @@ template <class T> struct Stack {
   i64 last;    // where the last item begins; it is loaded in advance
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  DEVICE i64 begin_of(i64 item) const { return item > 0 ? load_relaxed(&ends[item - 1]) : 0; }
-  DEVICE i64 end_of(i64 item) const { return load_relaxed(&ends[item]); }
+  // All threads read these words, so they use the cache of the multiprocessor, as `entries_of` does.
+  DEVICE i64 begin_of(i64 item) const { return item > 0 ? ends[item - 1] : 0; }
+  DEVICE i64 end_of(i64 item) const { return ends[item]; }
+
+  DEVICE i64 entries_of_item(i64 item) const {
+    return item == length - 1 ? top - last : end_of(item) - begin_of(item);
+  }
 
   /// Appends a vector whose queue lists its entries.
   DEVICE void append(const Vector<T> &v) {

@@ -156,9 +156,28 @@ template <class Offset> struct WithQueue {
 /// `push_product` is called with IS_PRESET.
 template <class Op> constexpr bool NEEDS_IDENTITY = Op::RACE != RACE_ANY;
 
+/// The semiring Op if each entry of the vector has its index as its value, of type U.
+template <class Op, class U> struct OfIndex : Op {
+  typedef typename Op::Z Z;
+  static constexpr bool READS_U = false;
+  static DEVICE typename Op::U value(i64 k) { return convert<typename Op::U>(U(k)); }
+  static DEVICE Z term(typename Op::A a, typename Op::U, i64 o, i64 k) {
+    return Op::term(a, value(k), o, k);
+  }
+  static DEVICE Z fold(Z sum, typename Op::A a, typename Op::U, i64 o, i64 k) {
+    return Op::fold(sum, a, value(k), o, k);
+  }
+};
+/// The semiring Op if the first term of each row, in the order of the columns, is the result of the
+/// row. For example, the monoid selects the smallest term, and the terms rise with the column.
+template <class Op> struct FirstTerm : Op {};
+template <class Op> constexpr bool IS_FIRST = false;
+template <class Op> constexpr bool IS_FIRST<FirstTerm<Op>> = true;
+
 /// Whether a pull looks for one term that settles the row. Otherwise it adds up the terms, and
 /// writes every flag of `out`, so that these need not be false before.
-template <class Op> constexpr bool IS_SEARCH = Op::RACE == RACE_ANY || Op::RACE == RACE_FLAG;
+template <class Op>
+constexpr bool IS_SEARCH = Op::RACE == RACE_ANY || Op::RACE == RACE_FLAG || IS_FIRST<Op>;
 
 /// Returns the number of this warp in the grid. Warps of one block have distant numbers, so that
 /// even a little work is spread over all blocks.
@@ -524,7 +543,9 @@ template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, cla
           class Queueing>
 struct Pull {
   typedef typename Op::Z Z;
-  static constexpr int ENDS = Op::IS_ANY ? AT_FIRST : AT_LAST;
+  // Whether a single term is the result of a row.
+  static constexpr bool IS_ONE_TERM = Op::IS_ANY || IS_FIRST<Op>;
+  static constexpr int ENDS = IS_ONE_TERM ? AT_FIRST : AT_LAST;
   static constexpr int FEW = 8;    // number of entries that one thread reads
   static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
   static constexpr int STORED = HELD == IN_BITMAP && !IS_SEARCH<Op> ? int(MAYBE_FULL) : HELD;
@@ -532,6 +553,12 @@ struct Pull {
       IS_SEARCH<Op> ? 4 : 8;              // number of entries that a lane loads at once
   static constexpr int SOME = 8 * BATCH;  // maximum length of a row that a group of lanes reads
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS, BATCH> Rows;
+  // Whether a few terms often settle a row. The terminal value of an integer minimum or maximum is
+  // rare, so short rows are then folded by groups of lanes, which read whole rows.
+  static constexpr bool SETTLES_EARLY =
+      Rows::MAY_SETTLE && (IS_ONE_TERM || (Op::RACE != RACE_MIN && Op::RACE != RACE_MAX));
+  // Whether a chunk of a row may settle the row, whatever its other chunks contain.
+  static constexpr bool CHUNKS_SETTLE = Rows::MAY_SETTLE && !IS_ONE_TERM;
 
   const ProductForm<Offset, A> &a;
   const Vector<Z> out;
@@ -612,7 +639,7 @@ struct Pull {
     const i32 number = a.chunk_numbers[chunk];
     begin = a.indptr[row] + Offset(number) * Offset(a.longest);
     end = begin + least(a.indptr[row + 1] - begin, Offset(a.longest));
-    if constexpr (Rows::MAY_SETTLE && !Op::IS_ANY) {
+    if constexpr (CHUNKS_SETTLE) {
       if (load_relaxed(&work.arrays.arrived[chunk - u32(number)]) & SETTLED) end = begin;
     }
   }
@@ -631,7 +658,7 @@ struct Pull {
       store_relaxed(&sums[chunk], fold.sum);
       store_relaxed(&has[chunk], fold.has);
       __threadfence();
-      if (rows.is_settled(fold)) atomicOr(arrivals, SETTLED);
+      if (CHUNKS_SETTLE && rows.is_settled(fold)) atomicOr(arrivals, SETTLED);
       arrived = (atomicAdd(arrivals, 1u) & ~SETTLED) + 1;
       __threadfence();
     }
@@ -653,11 +680,11 @@ struct Pull {
   /// bits of the lanes whose rows the warp must still fold. Every lane must call this.
   DEVICE u32 fold_short(Fold<Op> &fold, Offset &begin, Offset end, i32 row) const {
     int few = int(least(end - begin, Offset(FEW)));
-    if (!Rows::MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
+    if (!SETTLES_EARLY && end - begin > Offset(FEW)) few = 0;
     rows.fold_few(fold, begin, few, row);
     begin += Offset(few);
     const u32 left = __ballot_sync(ALL_LANES, begin < end && !rows.is_settled(fold));
-    if constexpr (Rows::MAY_SETTLE) return left;
+    if constexpr (SETTLES_EARLY) return left;
     const u32 shorter = left & __ballot_sync(ALL_LANES, end - begin <= Offset(SOME));
     rows.fold_by_groups(fold, shorter, begin, int(end - begin), row);
     return left & ~shorter;
@@ -696,13 +723,13 @@ struct Pull {
     if constexpr (HELD == IN_BITMAP) {
       if (!rows.u_present[k]) return ABSENT;
     }
-    if constexpr (Op::IS_ANY) return SETTLES;
+    if constexpr (IS_ONE_TERM) return SETTLES;
     else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
   }
 
-  /// For the monoid ANY: stores the term of the entry at `place`, in column k, as the result of row
-  /// o. If the row is long, another warp may have done this. Returns whether this thread is the
-  /// first.
+  /// If a single term is the result of a row: stores the term of the entry at `place`, in column k,
+  /// as the result of row o. If the row is long, another warp may have done this. Returns whether
+  /// this thread is the first.
   DEVICE bool settle(i32 o, Offset place, i32 k, bool is_long) const {
     const Z value = rows.term(place, k, o);
     if (is_long && !claim_output(out.present, o)) return false;
@@ -833,11 +860,12 @@ struct Pull {
           has = has || found[j] != ABSENT;
         }
         goes_on = hit < 0 && begin + NEAR < end && !is_long;
-        if constexpr (Op::IS_ANY) {
+        if constexpr (IS_ONE_TERM) {
           i32 by = k[0];
 #pragma unroll
           for (int j = 1; j < NEAR; ++j) by = hit == j ? k[j] : by;
-          is_new = hit >= 0 && settle(row, begin + hit, by, is_long);
+          const bool may_settle = hit >= 0 && (Op::IS_ANY || !is_long);
+          is_new = may_settle && settle(row, begin + hit, by, is_long);
         } else is_new = !is_long && note(row, hit >= 0, has, done > 0);
       }
       outputs.add(is_new, row);
@@ -858,7 +886,8 @@ struct Pull {
     const i32 row = lane() < count ? list[lane()] : 0;
     Offset begin = lane() < count ? a.indptr[row] + done : 0;
     const Offset end = lane() < count ? a.indptr[row + 1] : 0;
-    u32 *const hits = (u32 *)list;  // for ANY, 1 + the number of an entry; otherwise `Look` bits
+    // If a single term is the result, the complement of the number of an entry; else `Look` bits.
+    u32 *const hits = (u32 *)list;
     while (true) {
       const u32 length = u32(end - begin), through = warp_inclusive_sum(length),
                 ahead = through - length, total = shuffle(through, WARP - 1);
@@ -887,17 +916,18 @@ struct Pull {
         const i32 its_row = shuffle(row, of[i]);
         const int found = k[i] < 0 ? ABSENT : look(from + Offset(number[i]), k[i], its_row);
         if (found == ABSENT) continue;
-        if constexpr (Op::IS_ANY) atomicExch(&hits[of[i]], number[i] + 1);
+        if constexpr (IS_FIRST<Op>) atomicMax(&hits[of[i]], ~number[i]);
+        else if constexpr (Op::IS_ANY) atomicExch(&hits[of[i]], ~number[i]);
         else atomicOr(&hits[of[i]], u32(found));
       }
       __syncwarp();
       const u32 hit = load_relaxed(&hits[lane()]);
       bool is_new = false, is_settled = false;
       if (length) {
-        if constexpr (Op::IS_ANY) {
+        if constexpr (IS_ONE_TERM) {
           is_settled = hit;
           if (hit) {
-            const Offset place = begin + Offset(hit) - 1;
+            const Offset place = begin + Offset(~hit);
             is_new = settle(row, place, indices[place], false);
           }
         } else {
@@ -976,7 +1006,7 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
                         i64 left, const Counts &known) {
-  constexpr float PUSH_EDGE = IS_SEARCH<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
+  constexpr float PUSH_EDGE = IS_SEARCH<Op> && !IS_FIRST<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
                   STOPPING = 0.75f;
   const u64 entries = known.entries;
   const bool is_listed = u.queue && known.queued == entries;

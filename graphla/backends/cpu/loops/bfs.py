@@ -20,6 +20,17 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     local_array,
     prefetch_element,
 )
+from graphla.backends.cpu.loops.team import (
+    KIND,
+    OVER,
+    SUM,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
+    take_chunk,
+)
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -31,13 +42,16 @@ CHOSEN = ROOM + ROOM  # where the numbers of the chosen edges begin in a thread'
 CHUNK = 64  # number of vertices that a thread takes at a time
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
+PULLED_WORDS = 64  # number of words that a thread takes at a time
+SAMPLES = 256  # number of vertices of a frontier whose edges are counted for an estimate
+MANY = 4096  # minimum number of vertices of a frontier for an estimate
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
 CHECK = 1023  # `push_few` reads the stop flag every CHECK + 1 levels
 FEW_EDGES = 256  # maximum number of the out-edges of these vertices
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
-CURSOR, END = 11, 12
+END = 11
 FINISHED, PAUSED, STOPPED, TOO_DEEP, TO_PULL, TO_SHARE = range(6)
 PUSH, PULL = 1, 2
 
@@ -186,22 +200,6 @@ def push_level(graph: Graph, work: Work, rule: Rule, base, head, tail, end, dept
             return np.int64(end)
         end = take(work, rule, base, edges, end, level)
         edges = ZERO
-
-
-def share_push(graph: Graph, kept_work: Work, rule: Rule, depth, thread):
-    """Push from some vertices of the frontier, while other threads push from the others.
-
-    The queue ends at state[END]. Each thread takes CHUNK vertices at a time, from position
-    state[CURSOR] of the queue.
-    """
-    state, base = kept_work.state, np.uint64(thread) * (CHOSEN + ROOM)
-    while not kept_work.stop[0]:
-        head = fetch_add(state, CURSOR, CHUNK)
-        tail = min(head + CHUNK, state[TAIL])
-        if head >= tail:
-            break
-        push_level(graph, kept_work, rule, base, head, tail, 0, depth)
-    return 0
 
 
 def edges_of(indptr, queue, head, tail):
@@ -400,67 +398,181 @@ def accept(work: Work, to_queue, tail):
     return np.int64(end)
 
 
+def estimate_edges(indptr, queue, head, tail):
+    """Estimate the number of entries of the rows in `queue[head:tail]` from a sample of them."""
+    size = tail - head
+    edges = 0
+    for k in range(SAMPLES):
+        v = np.uint64(queue[np.uint64(head + size * k // SAMPLES)])
+        edges += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+    return edges * size // SAMPLES
+
+
+def is_pull_cheaper(work: Work, edges):
+    """Return whether a pull is cheaper than a push with this many edges."""
+    state = work.state
+    left = state[LEFT]
+    looks = min(left / max(edges, 1), 1.0) * state[UNSEEN]
+    return PUSHED * edges > work.next.size // WAIT + left + SECOND * looks
+
+
+def choose_direction(graph: Graph, work: Work, rule: Rule):
+    """Store in state[PULLED] whether the next level is a pull.
+
+    The number of the frontier's edges is stored in state[EDGES]; it is exact if the next level is a
+    push. If a pull is cheaper even with an eighth of the estimated number, edges are not counted.
+    """
+    state, queue = work.state, work.queue
+    head, tail, in_bits = state[HEAD], state[TAIL], state[IN_BITS]
+    edges, pulls = 0, in_bits or rule.direction == PULL
+    if not in_bits:
+        if not rule.direction and tail - head >= MANY:
+            edges = estimate_edges(graph.indptr, queue, head, tail)
+            pulls = is_pull_cheaper(work, edges // 8)
+        if not pulls or rule.direction == PULL:
+            edges = edges_of(graph.indptr, queue, head, tail)
+            if not rule.direction:
+                pulls = is_pull_cheaper(work, edges)
+    state[EDGES], state[PULLED] = edges, pulls
+
+
+def end_level(graph: Graph, work: Work, rule: Rule, count):
+    """Update the state after a level that has found `count` vertices."""
+    state = work.state
+    tail, left = state[TAIL], state[LEFT]
+    state[FOUND] = -1
+    if state[PULLED]:
+        state[UNSEEN] -= np.int64(np.float64(state[UNSEEN]) * count / left)
+        to_queue = rule.direction != PULL and count * 8 < left + work.next.size
+        state[TAIL] = accept(work, to_queue, tail)
+        state[IN_BITS] = np.int64(not to_queue)
+    else:
+        state[TAIL] = tail + count
+        if rule.is_symmetric:
+            state[UNSEEN] -= state[EDGES]
+        else:
+            state[UNSEEN] -= edges_of(graph.into_indptr, work.queue, tail, tail + count)
+    state[HEAD], state[FRONTIER] = tail, count
+    state[REACHED] += count
+    state[LEFT] -= count
+    state[DEPTH] += np.int64(count > 0)
+
+
+def has_next_level(work: Work, rule: Rule):
+    """Return whether the search goes on."""
+    state = work.state
+    return state[FRONTIER] > 0 and state[DEPTH] < rule.limit and state[LEFT] > 0
+
+
 def search(graph: Graph, kept_work: Work, rule: Rule, shared, steps):
     """Run up to `steps` levels of a search, and return why the loop ended.
 
     The array `state` contains the state of the search, both before and after the call. If the next
     level is a pull, the loop ends with TO_PULL. The caller then runs `pull_words`, stores the
     number of vertices found in state[FOUND], and calls this function again. If the next level is a
-    push with at least `shared` edges, the loop ends with TO_SHARE, and the caller runs `share_push`
-    instead. In all other calls state[FOUND] is -1. If the direction is 0, each level uses the
-    cheaper direction. state[UNSEEN] is the number of edges into unreached vertices. It is exact
-    until the first pull; after that it is estimated from the number of unreached vertices.
+    push with at least `shared` edges, the loop ends with TO_SHARE, and the caller runs
+    `search_together` instead. In all other calls state[FOUND] is -1. If the direction is 0, each
+    level uses the cheaper direction. state[UNSEEN] is the number of edges into unreached vertices.
+    It is exact until the first pull; after that it is estimated from the number of unreached
+    vertices.
     """
-    indptr, into_indptr, queue = graph.indptr, graph.into_indptr, kept_work.queue
-    state, stopped, words = kept_work.state, kept_work.stop, kept_work.next.size
-    while state[FRONTIER] > 0 and state[DEPTH] < rule.limit and state[LEFT] > 0:
+    state, stopped = kept_work.state, kept_work.stop
+    while has_next_level(kept_work, rule):
         if stopped[0]:
             return STOPPED
         if steps == 0:
             return PAUSED
-        depth, head, tail, left = state[DEPTH], state[HEAD], state[TAIL], state[LEFT]
-        in_bits, count = state[IN_BITS], state[FOUND]
+        tail, count = state[TAIL], state[FOUND]
         if count < 0:
-            may_push = not in_bits and rule.direction != PULL
+            may_push = not state[IN_BITS] and rule.direction != PULL
             if not LEAST and may_push and state[FRONTIER] <= FEW and steps > 1:
                 push_few(graph, kept_work, rule)
                 if state[TAIL] != tail:
                     continue
-            edges, pulls = 0, not may_push
-            if not in_bits:
-                edges = edges_of(indptr, queue, head, tail)
-                if not rule.direction:
-                    looks = min(left / max(edges, 1), 1.0) * state[UNSEEN]
-                    pulls = PUSHED * edges > words // WAIT + left + SECOND * looks
-            state[EDGES], state[PULLED] = edges, pulls
-            if pulls:
+            choose_direction(graph, kept_work, rule)
+            if state[PULLED]:
                 return TO_PULL
-        if state[PULLED]:
-            state[FOUND] = -1
-            state[UNSEEN] -= np.int64(np.float64(state[UNSEEN]) * count / left)
-            to_queue = rule.direction != PULL and count * 8 < left + words
-            end = accept(kept_work, to_queue, tail)
-            state[IN_BITS] = np.int64(not to_queue)
-        else:
-            if count >= 0:  # the threads have run this level
-                state[FOUND] = -1
-                end = tail + count
-            elif LEAST:
+            head, depth = state[HEAD], state[DEPTH]
+            if LEAST:
                 end = push_least(graph, kept_work, rule, head, tail, depth)
             elif state[EDGES] >= shared:
                 return TO_SHARE
             else:
                 end = push_level(graph, kept_work, rule, ZERO, head, tail, tail, depth)
             count = np.int64(end) - tail
-            if rule.is_symmetric:
-                state[UNSEEN] -= state[EDGES]
-            else:
-                state[UNSEEN] -= edges_of(into_indptr, queue, tail, end)
-        state[HEAD], state[TAIL], state[FRONTIER] = tail, np.int64(end), count
-        state[REACHED] += count
-        state[LEFT] -= count
-        state[DEPTH] += np.int64(count > 0)
+        end_level(graph, kept_work, rule, count)
         steps -= 1
         if state[DEPTH] > rule.deepest:
             return TOO_DEEP
     return FINISHED
+
+
+def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
+    """Push from some vertices of the frontier, or pull some vertices, while other threads take the
+    others. Return the number of vertices that a pull has found."""
+    state, stopped = work.state, work.stop
+    depth, total = state[DEPTH], 0
+    if team[KIND] == PUSH:
+        base = np.uint64(thread) * (CHOSEN + ROOM)
+        last = state[TAIL]
+        while not stopped[0]:
+            head = state[HEAD] + take_chunk(team, CHUNK)
+            if head >= last:
+                break
+            push_level(graph, work, rule, base, head, min(head + CHUNK, last), 0, depth)
+        return 0
+    words = work.next.size
+    while not stopped[0]:
+        begin = take_chunk(team, PULLED_WORDS)
+        if begin >= words:
+            break
+        total += pull_words(graph, work, rule, depth, begin, min(begin + PULLED_WORDS, words))
+    return total
+
+
+def search_together(
+    graph: Graph, kept_work: Work, rule: Rule, kept_team, shared, wide, steps, thread
+):
+    """Run levels on several threads, until a level is small or a push must return least parents.
+
+    Thread 0 leads. All other threads help it with pushes that have at least `shared` edges, and
+    with pulls for more than `wide` unreached vertices. `search` has chosen the direction of the
+    first level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
+    """
+    state, stopped = kept_work.state, kept_work.stop
+    step, status = np.int64(0), FINISHED
+    while True:
+        if thread > 0:
+            step = enter(kept_team, stopped, step)
+            if step == OVER:
+                return STOPPED if stopped[0] else FINISHED
+        else:
+            state[END] = state[TAIL]
+            open_step(kept_team, PULL if state[PULLED] else PUSH)
+        found = work_on_level(graph, kept_work, rule, kept_team, thread)
+        if found:
+            fetch_add(kept_team, SUM, found)
+        if thread > 0:
+            leave(kept_team)
+            continue
+        close_step(kept_team)
+        if stopped[0]:
+            status = STOPPED
+            break
+        found = kept_team[SUM] if state[PULLED] else state[END] - state[TAIL]
+        end_level(graph, kept_work, rule, found)
+        steps -= 1
+        if state[DEPTH] > rule.deepest:
+            status = TOO_DEEP
+            break
+        if not has_next_level(kept_work, rule):
+            break
+        if steps == 0 or (not state[IN_BITS] and state[FRONTIER] <= FEW):
+            status = PAUSED
+            break
+        choose_direction(graph, kept_work, rule)
+        if state[LEFT] <= wide if state[PULLED] else (LEAST or state[EDGES] < shared):
+            status = PAUSED
+            break
+    dismiss(kept_team)
+    return status

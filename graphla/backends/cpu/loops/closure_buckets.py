@@ -32,6 +32,18 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     local_array,
     prefetch_element,
 )
+from graphla.backends.cpu.loops.team import (
+    GIVEN,
+    KIND,
+    OVER,
+    SUM,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
+    take_chunk,
+)
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -43,13 +55,21 @@ SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in advance
 FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
-CHUNK = 64  # number of vertices that a thread takes at a time
-CHECK = 1023  # the stop flag is read every CHECK + 1 vertices
-# Positions in `state`: the number of the current bucket, the number of vertices of a shared round,
-# the number of blocks in use, whether a vertex was not listed, the next vertex of a shared round,
-# whether threads share a round, and the numbers of buckets, multiplied vertices and edges so far.
-CURRENT, SIZE, BLOCKS, IS_FULL, CURSOR, IS_SHARING, DEPTH, MULTIPLIED, EDGES = range(9)
-FINISHED, PAUSED, STOPPED, TO_SHARE, TOO_LARGE = range(5)
+CHUNK = 64  # number of vertices that a thread takes at a time in a short round
+LOAD = 8192  # a thread takes fewer vertices if they have more edges than this on average
+SAMPLES = 64  # number of vertices of a round whose edges are counted for an estimate
+COPIED = 64  # minimum number of blocks that several threads copy
+ALONE = 256  # after this number of rounds with few edges, the helpers are dismissed
+CHUNKS = 8  # maximum number of chunks per thread and round that are longer than CHUNK
+CHECK = 1023  # the stop flag is read every CHECK vertices
+# Positions in `state`: the number of the current bucket, the number of vertices of this round, the
+# number of blocks in use, whether a vertex was not listed, and the numbers of buckets, multiplied
+# vertices and edges so far.
+CURRENT, SIZE, BLOCKS, IS_FULL, DEPTH, MULTIPLIED, EDGES = range(7)
+FINISHED, PAUSED, STOPPED, TO_SHARE, TO_RUN_ALONE, TOO_LARGE = range(6)
+FAILED = np.int64(-(1 << 60))  # added to the number of edges if a value is too large
+# What the threads of a team do: multiply the vertices of a round, or copy chains to `round`.
+MULTIPLY, COPY = range(2)
 
 
 class Edges(NamedTuple):
@@ -73,6 +93,7 @@ class Work(NamedTuple):
     links: Any  # for each block, the previous block of its chain, or -1
     heads: Any  # for each thread and bucket, the last block of the chain, or -1
     ends: Any  # for each thread and bucket, the end of the last block in `pool`
+    finishes: Any  # for each thread, where its vertices end in `round`
     limits: Any  # base, width, the largest value that may be multiplied, the largest value wanted
     state: Any
     stop: Any
@@ -213,6 +234,51 @@ def collect(work: Work, b, threads):
     return np.int64(count)
 
 
+def count_listed(work: Work, b, threads):
+    """Return the number of vertices that all threads have listed in bucket b.
+
+    Store for each thread where its vertices end in `round`.
+    """
+    total = 0
+    for thread in range(threads):
+        chain = np.uint64(thread * ROW + b)
+        block = work.heads[chain]
+        if block >= 0:
+            total += work.ends[chain] - block * BLOCK
+            block = np.int64(work.links[np.uint64(block)])
+            while block >= 0:
+                total += BLOCK
+                block = np.int64(work.links[np.uint64(block)])
+        work.finishes[np.uint64(thread)] = total
+    return total
+
+
+def copy_chain(work: Work, b, thread):
+    """Move the vertices of bucket b of a thread to `round`."""
+    chain = np.uint64(thread * ROW + b)
+    block, end = work.heads[chain], work.ends[chain]
+    to = np.uint64(work.finishes[np.uint64(thread)])
+    while block >= 0:
+        begin = block * BLOCK
+        to -= np.uint64(end - begin)
+        for t in range(np.uint64(end - begin)):
+            work.round[to + t] = work.pool[np.uint64(begin) + t]
+        block = np.int64(work.links[np.uint64(block)])
+        end = block * BLOCK + BLOCK
+    work.heads[chain] = -1
+    work.ends[chain] = 0
+
+
+def estimate_edges(indptr, work: Work, size):
+    """Estimate the number of edges of the pending vertices in round[:size] from a sample."""
+    edges = 0
+    for t in range(SAMPLES):
+        k = np.uint64(work.round[np.uint64(size * t // SAMPLES)])
+        if not work.done[k]:
+            edges += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
+    return edges * size // SAMPLES
+
+
 def list_again(work: Work, count):
     """Append the pending vertices among round[:count] to their buckets."""
     base, width = work.limits[0], work.limits[1]
@@ -236,30 +302,69 @@ def empty(work: Work, threads):
     return np.int64(count)
 
 
-def share(edges: Edges, kept_work: Work, step, thread):
-    """Multiply some vertices of the current round, while other threads multiply the others.
+def find_bucket(work: Work, threads, target, most):
+    """Return the next bucket that is not empty, or -1 if the loop may end."""
+    b, values, limits = work.state[CURRENT], work.values, work.limits
+    is_empty = True
+    while is_empty and b < FAR:
+        b += 1
+        for thread in range(threads):
+            if work.heads[np.uint64(thread * ROW + b)] >= 0:
+                is_empty = False
+    if is_empty:
+        return -1
+    if target >= 0 and bucket(values[np.uint64(target)], limits[0], limits[1]) < b:
+        return -1
+    if most and work.state[DEPTH] and bucket(limits[3], limits[0], limits[1]) < b:
+        return -1
+    return b
 
-    Return the number of edges, or -1 if a value is too large to be multiplied.
+
+def raise_base(work: Work, size):
+    """Let the smallest value of the pending vertices in round[:size] be the base.
+
+    Return whether there is a pending vertex.
     """
-    state, total = kept_work.state, 0
-    while not kept_work.stop[0]:
-        begin = fetch_add(state, CURSOR, CHUNK)
-        end = min(begin + CHUNK, state[SIZE])
-        if begin >= end:
+    smallest = INFINITE
+    for t in range(np.uint64(size)):
+        v = np.uint64(work.round[t])
+        if not work.done[v]:
+            smallest = min(smallest, work.values[v])
+    if smallest == INFINITE:
+        return False
+    work.limits[0], work.state[CURRENT] = smallest, 0
+    return True
+
+
+def copy_chains(work: Work, team, threads):
+    """Move the vertices of the current bucket to `round`, while other threads move others."""
+    while True:
+        thread = take_chunk(team, 1)
+        if thread >= threads:
             break
-        count = multiply(edges, kept_work, np.uint64(step), thread * ROW, begin, end)
-        if count < 0:
-            return -1
-        total += count
-    return total
+        copy_chain(work, work.state[CURRENT], thread)
+
+
+def gather_round(work: Work, team, threads):
+    """Move the vertices of the current bucket of all threads to `round`; return their number."""
+    b = work.state[CURRENT]
+    size = count_listed(work, b, threads)
+    if size > COPIED * BLOCK:
+        open_step(team, COPY)
+        copy_chains(work, team, threads)
+        close_step(team)
+    elif size:
+        for thread in range(threads):
+            copy_chain(work, b, thread)
+    return size
 
 
 def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, most, steps):
-    """Process up to `steps` buckets, and return why the loop ended.
+    """Process up to `steps` buckets in one thread, and return why the loop ended.
 
-    `longest` is the number of entries of the longest row. If a round has at least `least` edges,
-    the loop returns TO_SHARE. The caller lets several threads run `share`, and calls this function
-    again. Unless `target` is -1, the loop ends once the value of the vertex `target` is final. If
+    `longest` is the number of entries of the longest row. If a round has at least `least` edges and
+    there are several threads, the loop returns TO_SHARE. The vertices of this round are then in
+    `round`. Unless `target` is -1, the loop ends once the value of the vertex `target` is final. If
     `most` is true, the loop ends once all pending values are greater than limits[3].
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
@@ -268,9 +373,6 @@ def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, mo
     step, is_new, count = np.uint64(step), False, 0
     while not stop[0]:
         b = state[CURRENT]
-        if state[IS_SHARING]:  # the threads have multiplied the vertices of this round
-            state[IS_SHARING] = 0
-            state[MULTIPLIED] += state[SIZE]
         if state[IS_FULL]:
             count = empty(kept_work, threads)
         if count:
@@ -316,7 +418,7 @@ def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, mo
                 if not done[k]:
                     total += np.int64(indptr[k + ONE]) - np.int64(indptr[k])
             if total >= least:
-                state[SIZE], state[IS_SHARING], state[CURSOR] = size, 1, 0
+                state[SIZE] = size
                 return TO_SHARE
         for begin in range(0, size, CHECK):
             if stop[0]:
@@ -327,3 +429,108 @@ def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, mo
             state[EDGES] += total
         state[MULTIPLIED] += size
     return STOPPED
+
+
+def run_together(
+    edges: Edges,
+    kept_work: Work,
+    kept_team,
+    step,
+    threads,
+    longest,
+    least,
+    target,
+    most,
+    steps,
+    thread,
+):
+    """Process up to `steps` buckets in several threads, and return why the loop ended.
+
+    `run` has returned TO_SHARE. Thread 0 leads the other threads. It returns TO_RUN_ALONE after
+    ALONE rounds with fewer than `least` edges. Other parameters are as in `run`.
+    """
+    indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
+    step, is_new, again = np.uint64(step), False, 0
+    number, alone, status = np.int64(0), 0, STOPPED
+    is_large = True
+    while not stop[0]:
+        if thread > 0:
+            number = enter(kept_team, stop, number)
+            if number == OVER:
+                return STOPPED if stop[0] else FINISHED
+            if kept_team[KIND] == COPY:
+                copy_chains(kept_work, kept_team, threads)
+                leave(kept_team)
+                continue
+        elif not is_large:
+            if state[IS_FULL]:
+                again = empty(kept_work, threads)
+            if again:
+                list_again(kept_work, again)
+                again = 0
+                continue
+            if is_new:
+                is_new = False
+                state[DEPTH] += 1
+                if steps == 0:
+                    status = PAUSED
+                    break
+                steps -= 1
+            size = gather_round(kept_work, kept_team, threads)
+            if size == 0:
+                b = find_bucket(kept_work, threads, target, most)
+                if b < 0:
+                    status = FINISHED
+                    break
+                state[CURRENT], is_new = b, b < FAR
+                continue
+            if state[CURRENT] == FAR:
+                if not raise_base(kept_work, size):
+                    status = FINISHED
+                    break
+                is_new, again = True, size
+                continue
+            state[SIZE] = size
+            if size > CHUNK and size * longest >= least:
+                is_large = estimate_edges(indptr, kept_work, size) >= least
+        is_open = thread > 0 or is_large  # whether several threads run this round
+        chunk = CHECK
+        if is_open:
+            if thread == 0:
+                size = state[SIZE]
+                chunk = max(size // (threads * CHUNKS), CHUNK)
+                ahead = max(estimate_edges(indptr, kept_work, size), 1)
+                kept_team[GIVEN] = max(min(chunk, CHECK, size * LOAD // ahead), 1)
+                open_step(kept_team, MULTIPLY)
+            chunk = kept_team[GIVEN]
+        begin, total = np.int64(0), np.int64(0)
+        while not stop[0]:
+            if is_open:
+                begin = take_chunk(kept_team, chunk)
+            if begin >= state[SIZE]:
+                break
+            end = min(begin + chunk, state[SIZE])
+            count = multiply(edges, kept_work, step, thread * ROW, begin, end)
+            total += FAILED if count < 0 else count
+            begin = end
+        if is_open:
+            fetch_add(kept_team, SUM, total)
+            if thread > 0:
+                leave(kept_team)
+                continue
+            close_step(kept_team)
+            total = kept_team[SUM]
+        if total < 0:
+            status = TOO_LARGE
+            break
+        state[EDGES] += total
+        state[MULTIPLIED] += state[SIZE]
+        state[SIZE] = 0
+        alone = 0 if is_large else alone + 1
+        is_large = False
+        if alone == ALONE:
+            status = TO_RUN_ALONE
+            break
+    if thread == 0:
+        dismiss(kept_team)
+    return status

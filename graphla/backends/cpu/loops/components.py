@@ -18,13 +18,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
+from graphla.backends.cpu.loops.team import (
+    GIVEN,
+    KIND,
+    OVER,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
+    take_chunk,
+)
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 SAMPLES = 1024  # number of vertices that are sampled to find the largest tree
 BATCH = np.uint64(1023)
-STOPPED = -2
 NONE = -1
-HOOK, JOIN_SECOND, FLATTEN, FIND_LARGEST, JOIN_REST, LABEL = range(6)
+FINISHED, STOPPED = range(2)
+HOOK, JOIN_SECOND, FLATTEN, JOIN_REST, LABEL = range(5)
 """The steps, in this order. All threads must have finished a step before the next one begins."""
 
 
@@ -72,17 +83,13 @@ def find_largest(parent, kept_tally):
     return whole
 
 
-def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whole, start, stop):
+def run_step(rows: Rows, kept_parent, out_labels, kept_stop, step, whole, start, stop):
     """Run a step for the vertices start..stop - 1.
 
     The last step labels each vertex with the smallest vertex of its component. JOIN_REST skips the
     vertices in the tree with root `whole`.
     """
     indptr, indices, other_indptr, other_indices, both = rows
-    if kept_stop[0]:
-        return STOPPED
-    if step == FIND_LARGEST:
-        return find_largest(kept_parent, kept_tally)
     first, last = np.uint64(start), np.uint64(stop)
     if step == HOOK:
         for v in range(first, last):
@@ -95,14 +102,14 @@ def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whol
     elif step == JOIN_SECOND:
         for v in range(first, last):
             if (v - first) & BATCH == 0 and kept_stop[0]:
-                return STOPPED
+                return
             p = np.uint64(indptr[v]) + ONE
             if p < np.uint64(indptr[v + ONE]):
                 join(kept_parent, np.int32(v), indices[p])
     elif step == JOIN_REST:
         for v in range(first, last):
             if (v - first) & BATCH == 0 and kept_stop[0]:
-                return STOPPED
+                return
             if kept_parent[v] == whole:
                 continue
             p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
@@ -124,4 +131,41 @@ def label(rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, step, whol
             kept_parent[v] = root
             if step == LABEL:
                 out_labels[v] = root
-    return NONE
+
+
+def find_components(
+    rows: Rows, kept_parent, kept_tally, out_labels, kept_stop, kept_team, skips, chunk, thread
+):
+    """Run all steps. Several threads may call this function together; thread 0 leads.
+
+    They take `chunk` vertices at a time. If `skips` is false, no tree is skipped in JOIN_REST.
+    """
+    n = kept_parent.size
+    number, step, whole = np.int64(0), HOOK, NONE
+    while True:
+        if thread > 0:
+            number = enter(kept_team, kept_stop, number)
+            if number == OVER:
+                break
+        else:
+            kept_team[GIVEN] = whole
+            open_step(kept_team, step)
+        while not kept_stop[0]:
+            begin = take_chunk(kept_team, chunk)
+            if begin >= n:
+                break
+            kind, root = kept_team[KIND], kept_team[GIVEN]
+            end = min(begin + chunk, n)
+            run_step(rows, kept_parent, out_labels, kept_stop, kind, root, begin, end)
+        if thread > 0:
+            leave(kept_team)
+            continue
+        close_step(kept_team)
+        if step == LABEL or kept_stop[0]:
+            break
+        if step == FLATTEN:
+            whole = find_largest(kept_parent, kept_tally)
+        step += 1 if skips or step != JOIN_SECOND else 2
+    if thread == 0:
+        dismiss(kept_team)
+    return STOPPED if kept_stop[0] else FINISHED

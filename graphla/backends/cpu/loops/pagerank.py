@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from graphla.backends.cpu.loops.placeholder_ops import RANGES
+
 ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
-RANGES = np.uint64(3)  # number of ranges into which `gather` divides its vertices
 
 
 class Walk(NamedTuple):
@@ -42,12 +43,35 @@ class Walk(NamedTuple):
     odds: Any
 
 
+def begin(share, first_rank, out_rank, out_carried, out_sums, part, first, last):
+    """Copy the first ranks of vertices first..last - 1, and compute `carried`.
+
+    out_sums[part] receives the sums of the ranks of dangling vertices and of all ranks.
+    """
+    dangling, every = 0.0, 0.0
+    for v in range(np.uint64(first), np.uint64(last)):
+        rank = first_rank[v]
+        out_rank[v] = rank
+        out_carried[v] = rank * share[v]
+        dangling += 0.0 if share[v] else rank
+        every += rank
+    out_sums[part, 1] = dangling
+    out_sums[part, 2] = every
+
+
+def end(total, out_rank, first, last):
+    """Divide the ranks of vertices first..last - 1 by their sum, which is total[0]."""
+    for v in range(np.uint64(first), np.uint64(last)):
+        out_rank[v] /= total[0]
+
+
 def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, last):
     """Compute the ranks of vertices first..last - 1.
 
-    The vertices are divided into ranges of equal length, and the loop takes one vertex of each
-    range in turn. In a mesh, most vertices are neighbors of the vertex before them. Without ranges,
-    a round in place would therefore wait for each new rank before it computes the next one.
+    The vertices are divided into RANGES ranges of equal length, and the loop takes one vertex of
+    each range in turn. In a mesh, most vertices are neighbors of the vertex before them. With one
+    range, a round in place would therefore wait for each new rank before it computes the next one.
+    If rows are long, one range is faster.
     out_sums[part] receives three sums over these vertices: of the changes of the ranks, of the
     ranks of dangling vertices, and of all ranks.
     """
@@ -56,10 +80,10 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
     is_uneven = walk.jump_step or walk.fall_step
     jumps = jumped * walk.jump[0] + fallen * walk.fall[0]
     change, dangling, every = 0.0, 0.0, 0.0
-    first, last = np.uint64(first), np.uint64(last)
-    length = (last - first + RANGES - ONE) // RANGES
+    first, last, ranges = np.uint64(first), np.uint64(last), np.uint64(RANGES)
+    length = (last - first + ranges - ONE) // ranges
     for k in range(length):
-        for r in range(RANGES):
+        for r in range(ranges):
             v = first + r * length + k
             if v >= last:
                 break
@@ -88,9 +112,10 @@ def arrivals(walk, carried, v):
             p += ONE
         return total
     while p + FOUR <= end:
-        total += carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
+        # Add pairs first: a chain of four additions would take longer than the four reads.
+        pair = carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
         p += TWO
-        total += carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
+        total += pair + (carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE))
         p += TWO
     if p < end and p + TWO < np.uint64(walk.indices.size):
         # One to three entries are left. Read three entries without branches, because the processor

@@ -29,6 +29,8 @@ HAS_SUPPORT = False
 """Whether the loop counts the triangles of each edge, and not only all triangles."""
 HAS_PARENTS = False
 """Whether the loop writes parents."""
+RANGES = 1
+"""Number of ranges of vertices that the loop processes at the same time."""
 INFINITE = np.inf
 """The largest value of the dtype, which stands for a missing value."""
 

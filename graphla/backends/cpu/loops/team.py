@@ -1,0 +1,63 @@
+"""Let other threads help one thread with the large steps of a loop, without a return to Python.
+
+One thread, the *leader*, runs the loop. For a large step it stores what the helpers need to know,
+calls `open_step`, works on the step itself, and calls `close_step`, which waits for the helpers.
+All threads take chunks of the step by `take_chunk` until none is left. A helper calls `enter` to
+wait for the next step, and `leave` once it has finished its last chunk. The leader never waits for
+a helper that has not entered the step, so a helper may start late or not at all.
+"""
+
+import numpy as np
+
+from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add, watch
+
+# Positions in the array `team`. They are far apart, so that each of them has a cache line.
+STEP_NUMBER = np.uint64(0)  # the number of the last step, which is odd while the step is open
+INSIDE = np.uint64(16)  # the number of helpers that have entered the step
+NEXT_CHUNK = np.uint64(32)  # the begin of the next chunk
+KIND = np.uint64(48)  # what the step does
+SUM = np.uint64(49)  # a sum of results
+GIVEN = np.uint64(50)  # a number for the helpers
+TEAM = 64  # the length of the array
+OVER = -1  # the value of team[STEP_NUMBER] after the last step
+
+
+def open_step(team, kind):
+    """Let the helpers take part in a step."""
+    team[KIND], team[SUM], team[NEXT_CHUNK] = kind, 0, 0
+    exchange(team, STEP_NUMBER, team[STEP_NUMBER] + 1)
+
+
+def close_step(team):
+    """Wait until all helpers have left the step."""
+    exchange(team, STEP_NUMBER, team[STEP_NUMBER] + 1)
+    while watch(team, INSIDE) > 0:
+        pass
+
+
+def dismiss(team):
+    """Let the helpers return."""
+    exchange(team, STEP_NUMBER, OVER)
+
+
+def enter(team, stop, last):
+    """Wait for an open step other than `last`, and enter it. Return its number, or OVER."""
+    while True:
+        step = watch(team, STEP_NUMBER)
+        if step == OVER or stop[0]:
+            return OVER
+        if step != last and step & 1:
+            fetch_add(team, INSIDE, 1)
+            if watch(team, STEP_NUMBER) == step:
+                return step
+            leave(team)
+
+
+def leave(team):
+    """Leave a step."""
+    fetch_add(team, INSIDE, -1)
+
+
+def take_chunk(team, size):
+    """Return the begin of the next chunk of `size` elements."""
+    return fetch_add(team, NEXT_CHUNK, size)

@@ -1,0 +1,266 @@
+"""Find out what is known about the values of vectors, and which values no instruction reads.
+
+The terms of an output are in the order of the index of the vector that is multiplied. If they never
+fall in this order, the smallest term is the first one. A pull then stops at the first term. If the
+values of the vector are its indices, the product need not read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from graphla.compilers.cuda_ops import order_of
+from graphla.program import ir
+from graphla.program.faults import may_fault
+from graphla.program.patterns import has_pattern_of, is_replaced, nodes, reads_values
+from graphla.program.plan_steps import Terms, targets
+from semirings.dtypes import BOOL, INT32, DataType
+from semirings.primitives import Node
+
+
+class Course(IntEnum):
+    """What is known about the values of an expression, in the order of an index."""
+
+    UNKNOWN = 0
+    RISING = 1  # no value is smaller than an earlier one
+    INDEX = 2  # each value is the index
+    CONSTANT = 3  # all values are equal
+    ZERO = 4  # all values are 0
+    EMPTY = 5  # there are no values
+
+
+INDICES = {"i", "j", "ix", "jx", "iy", "jy"}
+"""The arguments of operators that are indices. They fit into INT32."""
+
+Known = dict[ir.Slot, Course]
+"""What is known about the values of some slots, in the order of their positions."""
+
+
+def find_terms(program: ir.Program) -> dict[int, Terms]:
+    """Return what is known about the product in each Write, by the `id` of the Write.
+
+    If an instruction occurs at several places, the result holds at all of them.
+    """
+    before: list[Known | None] = [None] * len(program.blocks)
+    # All slots except the inputs are empty at the start.
+    others = set(program.slots) - set(program.inputs)
+    before[0] = dict.fromkeys(others, Course.EMPTY)
+    changed = [0]
+    while changed:
+        number = changed.pop()
+        known = before[number]
+        assert known is not None
+        for each in program.blocks[number].instructions:
+            known = _known_after(each, known)
+        for target in targets(program.blocks[number].end):
+            there = before[target]
+            joined = known if there is None else _join(known, there)
+            if joined != there:
+                before[target] = joined
+                changed.append(target)
+    found: dict[int, Terms] = {}
+    for block, start in zip(program.blocks, before, strict=True):
+        known = start or {}
+        for each in block.instructions:
+            if isinstance(each, ir.Write) and isinstance(each.source, ir.Product):
+                terms = _terms_of(each.source, known)
+                other = found.get(id(each), terms)
+                found[id(each)] = Terms(
+                    terms.is_first and other.is_first, terms.reads_index and other.reads_index
+                )
+            known = _known_after(each, known)
+    return found
+
+
+def _join(one: Known, other: Known) -> Known:
+    """Return what is known about slots of which either `one` or `other` tells the values."""
+    return {slot: _either(one[slot], other[slot]) for slot in one.keys() & other.keys()}
+
+
+def _either(one: Course, other: Course) -> Course:
+    """Return what is known about values that have one of two courses."""
+    if one is other:
+        return one
+    both = {one, other}
+    if Course.EMPTY in both:
+        return min(both)
+    if both == {Course.CONSTANT, Course.ZERO}:
+        return Course.CONSTANT
+    return Course.UNKNOWN if Course.UNKNOWN in both else Course.RISING
+
+
+def _terms_of(x: ir.Product, known: Known) -> Terms:
+    ring: Any = x.semiring
+    adds, op = ring.monoid, ring.binaryop
+    value = known.get(x.u, Course.UNKNOWN)
+    reads_index = value is Course.INDEX
+    if adds.is_any or adds.type is BOOL or order_of(adds) == 0:
+        return Terms(False, reads_index)
+    # The index of a term is the column of a row for "mxv", and the row of a column for "vxm".
+    given = {"jx": Course.INDEX, "iy": Course.INDEX}
+    if x.side == "mxv":
+        given |= {"y": _cast(value, x.u.dtype, op.type2), "ix": Course.CONSTANT, "jy": Course.ZERO}
+    else:
+        given |= {"x": _cast(value, x.u.dtype, op.type), "ix": Course.ZERO, "jy": Course.CONSTANT}
+    course = _cast(_course_of(op.expression, given), op.return_type, adds.type)
+    is_first = course >= (Course.RISING if order_of(adds) == 1 else Course.CONSTANT)
+    return Terms(is_first, reads_index)
+
+
+def _known_after(x: ir.Instruction, known: Known) -> Known:
+    """Return what is known about the values of slots after an instruction."""
+    if isinstance(x, ir.Write):
+        found = Course.UNKNOWN
+        if is_replaced(x):
+            found = _course(x.source, known, x.target.dtype)
+        return {**known, x.target: found}
+    if isinstance(x, ir.Clear):
+        return {**known, x.slot: Course.EMPTY}
+    if isinstance(x, ir.Move):
+        pairs = zip(x.targets, x.sources, strict=True)
+        return known | {target: known.get(source, Course.UNKNOWN) for target, source in pairs}
+    if isinstance(x, (ir.Scatter, ir.SetElement)):
+        return {**known, x.target: Course.UNKNOWN}
+    if isinstance(x, (ir.Pop, ir.Peek)):
+        return {**known, x.slot: Course.UNKNOWN}
+    return known
+
+
+def _course(x: ir.VectorExpression, known: Known, dtype: DataType) -> Course:
+    """Return the course of the entries of an expression that is converted to a dtype."""
+    found = Course.UNKNOWN
+    if isinstance(x, ir.Full):
+        found = Course.CONSTANT
+    elif isinstance(x, ir.Empty):
+        found = Course.EMPTY
+    elif isinstance(x, ir.Entry):
+        return _cast(known.get(x.slot, Course.UNKNOWN), x.slot.dtype, dtype)
+    elif isinstance(x, (ir.Restrict, ir.Select, ir.Cast)):
+        found = _course(x.x, known, x.dtype)
+    elif isinstance(x, (ir.Apply, ir.ApplyIndex)):
+        given = {"i": Course.INDEX, "j": Course.ZERO, "x": _course(x.x, known, x.op.type)}
+        thunk = getattr(x, "thunk", None)
+        if isinstance(thunk, ir.Constant):
+            given["thunk"] = Course.CONSTANT if thunk.value else Course.ZERO
+        found = _cast(_course_of(x.op.expression, given), x.op.return_type, x.dtype)
+    return _cast(found, getattr(x, "dtype", dtype), dtype)
+
+
+def _course_of(x: Node, known: Mapping[str, Course]) -> Course:
+    """Return the course of the expression of an operator, given those of its arguments."""
+    name = getattr(x.operation, "name", x.operation)
+    if name == "argument":
+        return known.get(x.value, Course.UNKNOWN)
+    if name == "constant":
+        return Course.CONSTANT if x.value else Course.ZERO
+    given = [_course_of(each, known) for each in x.arguments]
+    if all(each >= Course.CONSTANT for each in given):
+        return Course.CONSTANT
+    if name == "cast":
+        return _cast(given[0], x.arguments[0].dtype, x.dtype)
+    if name == "add" and Course.ZERO in given and x.dtype is not BOOL:
+        return max(each for each in given if each is not Course.ZERO)
+    return Course.UNKNOWN
+
+
+def _cast(course: Course, before: DataType, after: DataType) -> Course:
+    """Return the course of values that are converted to another dtype."""
+    if course is Course.INDEX:
+        before = INT32  # all indices fit into INT32
+    if course in (Course.RISING, Course.INDEX):
+        is_exact = np.can_cast(before.np_type, after.np_type, "safe")
+        return course if is_exact else Course.UNKNOWN
+    return course
+
+
+# --- values that no instruction reads -------------------------------------------------------------
+
+Live = frozenset[ir.Slot]
+"""The slots whose values an instruction may still read."""
+
+
+def without_unread(program: ir.Program, terms: Mapping[int, Terms]) -> ir.Program:
+    """Return the program without writes that only change values that no instruction reads.
+
+    `terms` is the result of `find_terms`.
+    """
+    every = frozenset(program.slots)
+    before: list[Live] = [frozenset()] * len(program.blocks)
+
+    def live_after(block: ir.Block) -> Live:
+        if isinstance(block.end, ir.Exit) or may_fault(block.end):  # pyright: ignore[reportArgumentType]
+            return every
+        return frozenset().union(*(before[target] for target in targets(block.end)))
+
+    changed = True
+    while changed:
+        changed = False
+        for number, block in enumerate(program.blocks):
+            live = live_after(block)
+            for each in reversed(block.instructions):
+                live = _live_before(each, live, every, terms)
+            if live != before[number]:
+                before[number], changed = live, True
+    blocks = []
+    for block in program.blocks:
+        live, kept = live_after(block), []
+        for each in reversed(block.instructions):
+            if not _is_unread(each, live):
+                kept.append(each)
+                live = _live_before(each, live, every, terms)
+        blocks.append(ir.Block(kept[::-1], block.end))
+    return replace(program, blocks=blocks)
+
+
+def _is_unread(x: ir.Instruction, live: Live) -> bool:
+    """Return whether a write changes no presence, only values that no instruction reads."""
+    if not isinstance(x, ir.Write) or x.mask is not None or x.accum is not None:
+        return False
+    return x.target not in live and has_pattern_of(x.source, x.target) and not may_fault(x)
+
+
+def _live_before(x: ir.Instruction, live: Live, every: Live, terms: Mapping[int, Terms]) -> Live:
+    """Return the slots whose values are read by an instruction, or after it.
+
+    A program that ends with a fault returns all vectors.
+    """
+    if may_fault(x) or isinstance(x, ir.Append):
+        return every
+    if isinstance(x, ir.Count):
+        return live
+    if isinstance(x, ir.Clear):
+        return live - {x.slot}
+    if isinstance(x, ir.Move):
+        names = dict(zip(x.targets, x.sources, strict=True))
+        return frozenset(names.get(slot, slot) for slot in live)
+    read = _values_read(x)
+    if isinstance(x, ir.Write):
+        if is_replaced(x):
+            live -= {x.target}
+        else:
+            read.add(x.target)
+        if isinstance(x.source, ir.Product) and (
+            terms[id(x)].reads_index or not reads_values(x.source)[1]
+        ):
+            read = (read - {x.source.u}) | _values_read(x.mask)
+    return live | read
+
+
+def _values_read(x: Any) -> set[ir.Slot]:
+    """Return the slots whose values may matter for an instruction, an expression or a mask."""
+    found: set[ir.Slot] = set()
+    for each in nodes(x):
+        if isinstance(each, (ir.Entry, ir.Product)):
+            found.add(each.slot if isinstance(each, ir.Entry) else each.u)
+        elif isinstance(each, ir.MaskOf) and each.by_value:
+            found.add(each.slot)
+        elif isinstance(each, ir.Gather):
+            found |= {each.slot, each.indices}
+        elif isinstance(each, ir.IsEqual):
+            found |= {each.left, each.right}
+    return found
