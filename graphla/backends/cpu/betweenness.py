@@ -31,7 +31,7 @@ class BetweennessTuning:
 
     parts: int = 8  # parts per thread into which the list of sources is divided
     # Threads share a source only if the sources' searches read more vertices and entries than this.
-    # At this size, a second thread saves less than 10 ms, and the loop for several threads takes
+    # At this size, a second thread saves a few milliseconds, and the loop for several threads takes
     # about 2 s to compile.
     alone: int = 1 << 20
     shared: int = 1 << 12  # a level with more edges than this uses all threads

@@ -20,8 +20,8 @@ from graphla.formats import Array, Csr
 class CoresTuning:
     """Parameters of core numbers."""
 
-    # Maximum number of vertices and entries for one thread. At this size, a second thread saves
-    # less than 5 ms, and the loop for several threads takes about 1 s more to compile.
+    # Maximum number of vertices and entries for one thread. At this size, a second thread saves a
+    # few milliseconds, and the loop for several threads takes about 1 s more to compile.
     alone: int = 1 << 20
     shared: int = 1 << 12  # a step with at least this many vertices or edges uses all threads
 
