@@ -29,9 +29,9 @@ from semirings import structures
 pytestmark = pytest.mark.cpu
 
 
-def members(room: Any, prefix: str) -> dict[str, Any]:
+def members(owner: Any, prefix: str) -> dict[str, Any]:
     """Return the functions and classes that a module lists in `__all__`."""
-    listed = {f"{prefix}.{name}": getattr(room, name) for name in room.__all__}
+    listed = {f"{prefix}.{name}": getattr(owner, name) for name in owner.__all__}
     return {name: thing for name, thing in listed.items() if callable(thing)}
 
 
@@ -60,12 +60,12 @@ def vars_of(cls: type) -> dict[str, Any]:
     return {name: thing for base in reversed(cls.__mro__) for name, thing in vars(base).items()}
 
 
-def functions(room: Any, prefix: str) -> dict[str, Any]:
+def functions(owner: Any, prefix: str) -> dict[str, Any]:
     """Return the public functions that a module defines."""
     return {
         f"{prefix}.{name}": thing
-        for name, thing in vars(room).items()
-        if inspect.isfunction(thing) and thing.__module__ == room.__name__ and name[0] != "_"
+        for name, thing in vars(owner).items()
+        if inspect.isfunction(thing) and thing.__module__ == owner.__name__ and name[0] != "_"
     }
 
 
@@ -95,8 +95,8 @@ PUBLIC: dict[str, Any] = {
     **functions(gl.agg, "agg"),
     **functions(gl.dtypes, "dtypes"),
     **{
-        f"{room.__name__}.{name}": getattr(room, name)
-        for room in (gl.unary, gl.binary, gl.monoid, gl.semiring, gl.indexunary, gl.select)
+        f"{owner.__name__}.{name}": getattr(owner, name)
+        for owner in (gl.unary, gl.binary, gl.monoid, gl.semiring, gl.indexunary, gl.select)
         for name in ("from_string", "register_anonymous", "register_new")
     },
     "draw": gl.draw,
@@ -184,16 +184,16 @@ def is_function(thing: Any) -> bool:
 def public(choose: Callable[[Any], bool]) -> Callable[[Callable[[str], None]], Any]:
     """Return a decorator that runs a test on the chosen objects of each module or class.
 
-    If it fails, the name of the object is a note of the error.
+    If the test fails, a note of the error has the name of the object.
     """
-    rooms: dict[str, list[str]] = {}
+    owners: dict[str, list[str]] = {}
     for name, thing in PUBLIC.items():
         if choose(thing):
-            rooms.setdefault(name.partition(".")[0], []).append(name)
+            owners.setdefault(name.partition(".")[0], []).append(name)
 
     def decorate(test: Callable[[str], None]) -> Any:
-        def run(room: str) -> None:
-            for name in rooms[room]:
+        def run(owner: str) -> None:
+            for name in owners[owner]:
                 try:
                     test(name)
                 except Exception as error:
@@ -201,7 +201,7 @@ def public(choose: Callable[[Any], bool]) -> Callable[[Callable[[str], None]], A
                     raise
 
         run.__name__ = test.__name__
-        return pytest.mark.parametrize("room", rooms)(run)
+        return pytest.mark.parametrize("owner", owners)(run)
 
     return decorate
 
@@ -259,8 +259,8 @@ def _resolve(node: ast.expr, function: Any) -> Any:
     if isinstance(node, ast.Name):
         return function.__globals__.get(node.id, getattr(builtins, node.id, None))
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        room = function.__globals__.get(node.value.id)
-        return getattr(room, node.attr, None) if inspect.ismodule(room) else None
+        owner = function.__globals__.get(node.value.id)
+        return getattr(owner, node.attr, None) if inspect.ismodule(owner) else None
     return None
 
 
@@ -274,9 +274,9 @@ def _is_helper(called: Any, function: Any) -> bool:
 
 
 def error_class(name: str) -> Any:
-    for room in (gl.exceptions, algorithms, gl.io, builtins):
-        if hasattr(room, name):
-            return getattr(room, name)
+    for owner in (gl.exceptions, algorithms, gl.io, builtins):
+        if hasattr(owner, name):
+            return getattr(owner, name)
     return None
 
 

@@ -168,9 +168,9 @@ def biconnected_components(A: Matrix) -> Matrix:
 
 @contextmanager
 def explain_asymmetry(A: Matrix) -> Iterator[None]:
-    """In a `with` block, replace an IndexError if A was declared symmetric but is not.
+    """In a `with` block, replace an IndexError by InvalidValue if A is wrongly declared symmetric.
 
-    Raise InvalidValue, which names an edge without its opposite.
+    The message names an edge whose opposite is missing.
     """
     try:
         yield

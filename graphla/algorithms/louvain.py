@@ -51,7 +51,7 @@ by at most SHARE times the total gain on the level.
 """
 
 LARGE = 1 << 16
-"""On the CPU, sums over the entries of a smaller matrix are computed from arrays."""
+"""On the CPU, NumPy adds up the entries of a matrix with fewer entries than this."""
 
 
 @graph_algorithm(gives=("",))

@@ -20,7 +20,7 @@ from semirings.exceptions import InvalidValue
 from semirings.semiring import plus_first
 
 LARGE = 1 << 16
-"""On the CPU, matrix products compute the modularity from this number of entries on."""
+"""On the CPU, NumPy computes the modularity of a matrix with fewer entries than this."""
 
 
 @graph_algorithm(vertices=("communities",), keyed=("communities",))
@@ -105,7 +105,7 @@ def modularity(
 
 
 def _of_arrays(W: Matrix, labels: Vector, total: float, resolution: float) -> float:
-    """Compute the modularity from arrays, which is faster than matrix products if W is small."""
+    """Compute the modularity with NumPy, which is faster than matrix products if W is small."""
     of_vertex = labels.to_dense(copy=False)
     rows, columns, values = W.to_coo(copy=False)
     of_row, of_column = of_vertex[rows], of_vertex[columns]

@@ -25,7 +25,7 @@ from graphla.sparse import Vector
 NAMES: dict[Any, str] = {
     function: name for name, function in reversed(greedy_coloring.STRATEGIES.items())
 }
-"""Maps NetworkX's functions of strategies to their names."""
+"""Maps the functions that NetworkX accepts as strategies to the names of the strategies."""
 
 
 def greedy_color(
@@ -57,7 +57,7 @@ def _color_in_order(G: Graph, order: np.ndarray) -> np.ndarray:
 
 
 def _color_with_interchange(G: Graph, order: np.ndarray) -> np.ndarray:
-    """Return the colors if two colors are exchanged wherever that avoids a new color."""
+    """Return the colors if two colors are exchanged whenever that avoids a new color."""
     refuse_loops(G, "interchange of colors")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     colors, marks = np.full(n, -1, np.int64), np.zeros(n + 1, np.int64)
@@ -90,7 +90,7 @@ def _by_degree(G: Graph) -> np.ndarray:
 
 
 def _smallest_last(G: Graph) -> np.ndarray:
-    """Return the nodes such that each has the least degree among itself and the nodes before it."""
+    """Return the nodes. Each has the least degree in the subgraph of itself and earlier nodes."""
     refuse_loops(G, "strategy smallest_last")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, heap = np.empty(n, np.int64), np.empty(n + columns.size, np.int64)
@@ -100,7 +100,7 @@ def _smallest_last(G: Graph) -> np.ndarray:
 
 
 def _by_independent_sets(G: Graph) -> np.ndarray:
-    """Return the nodes of a maximal independent set, then those of one of the other nodes, etc."""
+    """Return the nodes of maximal independent sets, each of the graph without the earlier sets."""
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, states, seen = (np.zeros(n, np.int64) for _ in range(3))
     heap = np.empty(n + columns.size, np.int64)
@@ -110,13 +110,13 @@ def _by_independent_sets(G: Graph) -> np.ndarray:
 
 
 def _breadth_first(G: Graph) -> np.ndarray:
-    """Return the nodes in the order of a search from the first node of each component."""
+    """Return the nodes in breadth-first order from the first node of each component."""
     labels = algorithms.connected_components(without_weights(G).matrix).to_dense()
     return neighbors_of(G).search(np.unique(labels).tolist()).order
 
 
 def _depth_first(G: Graph) -> np.ndarray:
-    """Return the nodes in the order of a search from the first node of each component."""
+    """Return the nodes in depth-first order from the first node of each component."""
     return depth_first(G, range(len(G)))[0]
 
 

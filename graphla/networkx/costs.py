@@ -83,7 +83,7 @@ def estimate_edges(graph: Any, least: int) -> int:
         least: a threshold; the estimate need not be accurate above it.
 
     Returns:
-        The estimate; for a view of chosen nodes, the edges of as many nodes of the whole graph.
+        The estimate. A view of some nodes is assumed to have the average degree of the graph.
     """
     adjacency, n = graph._adj, None
     if type(adjacency) is not dict:  # counting the nodes of a view takes O(n) time

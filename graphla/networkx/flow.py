@@ -118,7 +118,7 @@ class _Residual(NamedTuple):
 
 
 class _Network(NamedTuple):
-    """Capacities between two ends.
+    """A flow network, and where NetworkX expects the flow.
 
     Attributes:
         capacities: a Matrix on the CPU.
@@ -157,12 +157,12 @@ class _Network(NamedTuple):
             value, side = _call_if_bounded(algorithms.minimum_cut, *self[:3])
             return int(value) if _are_whole(self.capacities) else value, side.to_dense(False)
         value, flow = self.maximum_flow()
-        # L = A - F + Fᵀ is the capacity that is left. The vertices from which the target can be
-        # reached where it is above 0 are on the target's side.
+        # L = A - F + Fᵀ is the capacity that is left. A vertex is on the target's side if a path of
+        # edges with L > 0 leads from it to the target.
         left = self.capacities.ewise_union(flow, binary.minus, 0, 0).new()
         left = left.ewise_union(flow.T, binary.plus, 0, 0).new().select(">", 0).new()
-        behind = algorithms.reachable(left.T.new(), self.target)
-        return value, ~behind.to_dense(False)
+        far = algorithms.reachable(left.T.new(), self.target)
+        return value, ~far.to_dense(False)
 
 
 def _network(

@@ -407,7 +407,7 @@ def steps() -> None:
         distance(gl.binary.min) << gl.semiring.min_plus(distance @ A)
 
 
-def preparing_for_loops() -> None:
+def loop_preparation() -> None:
     """Prepare matrices with long and short rows for the products of compiled loops."""
     if not gl.config.device.startswith("cuda"):
         return
@@ -580,7 +580,7 @@ STAGES: tuple[Callable[[], None], ...] = (
         closures,
         other_closures,
     ),
-    *(searches, searches_with_plans, searches_in_clusters, steps, preparing_for_loops),
+    *(searches, searches_with_plans, searches_in_clusters, steps, loop_preparation),
     *(algorithms, many_searches),
     *(centrality, centrality_by_lengths, ranks, groups, parts, rungs, sorts),
 )

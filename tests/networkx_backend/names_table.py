@@ -3,9 +3,9 @@
     python tests/networkx_backend/names_table.py
 
 The table comes from `_graphla_networkx.FUNCTIONS`, from `answers.json`, which
-`run_networkx_tests.py --write` records, from `ten_cases.py`, whose random calls
-`test_ten_cases.py` answers, and from `other_backends.json`, the functions that two other backends
-list (nx-cugraph without its generators of graphs).
+`run_networkx_tests.py --write` records, from `random_calls.py`, whose calls `test_random_calls.py`
+compares, and from `other_backends.json`, the functions that two other backends list
+(nx-cugraph without its generators of graphs).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 
 from _graphla_networkx import FUNCTIONS
-from networkx_backend import ten_cases
+from networkx_backend import random_calls
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "reference" / "networkx.md"
@@ -31,8 +31,8 @@ def read(name: str) -> dict[str, dict[str, dict[str, int]]]:
 def share(name: str, counts: dict[str, int] | None) -> str:
     """Return how many of the calls of NetworkX's tests, and of random calls, graphla answers."""
     parts = [f"{counts['answered']} of {counts['calls']}"] if counts else []
-    if ten_cases.is_rarely_called(name):
-        parts.append(f"{ten_cases.CASES} of {ten_cases.CASES} random")
+    if random_calls.is_rarely_called(name):
+        parts.append(f"{random_calls.CASES} of {random_calls.CASES} random")
     return ", ".join(parts)
 
 

@@ -39,7 +39,7 @@ def color_one_by_one(G: Any, order: list[Any]) -> dict[Any, int]:
 
 
 def smallest_last(G: Any) -> list[Any]:
-    """Return the nodes of which each has the least degree in the subgraph of those before it."""
+    """Return the nodes. Each has the least degree in the subgraph of itself and earlier nodes."""
     left, order = list(G), []
     while left:
         order.append(min(left, key=G.subgraph(left).degree))
@@ -48,7 +48,7 @@ def smallest_last(G: Any) -> list[Any]:
 
 
 def independent_sets(G: Any) -> list[Any]:
-    """Return the nodes of independent sets, which are chosen by their degrees in what is left."""
+    """Return the nodes of independent sets. Each chosen node has the least remaining degree."""
     left, order = list(G), []
     while left:
         near = list(left)

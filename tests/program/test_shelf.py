@@ -257,7 +257,7 @@ CHANGES = {
         "def f(A, v):\n    for k in range(3):\n        v << v + g(k)\n    return v\n",
     ),
 }
-"""Two texts of a module. In all cases, the function gives another result after the change."""
+"""Maps each change to the text of a module before and after it. Each change alters the result."""
 
 
 @pytest.mark.parametrize("what", CHANGES)

@@ -11,7 +11,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from graphla.algorithms._shared.validation import (
-    PLAIN,
+    PLAIN_TYPES,
     adjacency,
     as_list,
     is_loose,
@@ -131,7 +131,7 @@ def _run_on_matrix(
     has_lists = spec.vertices or spec.pairs
     values = (*others, *options.values())
     # Most arguments have a plain type, and this test is faster than a call per argument.
-    if has_lists and not PLAIN.issuperset(map(type, values)) and any(map(is_loose, values)):
+    if has_lists and not PLAIN_TYPES.issuperset(map(type, values)) and any(map(is_loose, values)):
         bound = _bind(algorithm, signature, A, others, options)
         for name, value in bound.arguments.items():
             if name in spec.vertices or name in spec.pairs:

@@ -40,13 +40,13 @@ def adjacency(A: Any) -> Matrix:
     return A
 
 
-PLAIN = frozenset({type(None), bool, int, float, str})
-"""Types of arguments that are neither collections nor arrays."""
+PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
+"""The most common types of arguments that are neither collections nor arrays."""
 
 
 def is_loose(given: Any) -> bool:
     """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
-    if type(given) in PLAIN:
+    if type(given) in PLAIN_TYPES:
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
     return has_no_places or is_on_card(given)

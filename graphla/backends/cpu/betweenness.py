@@ -35,8 +35,8 @@ class BetweennessTuning:
     # about 2 s to compile.
     alone: int = 1 << 20
     shared: int = 1 << 12  # a level with more edges than this uses all threads
-    # Threads process one source after another together if a level of the first source has at least
-    # this number of vertices on average.
+    # If the levels of the first source have fewer vertices than this on average, each of the other
+    # sources is processed by one thread.
     level: int = 1 << 12
 
 
@@ -80,7 +80,7 @@ class _Job:
         self.sizes = n, out.nvals if request.of_edges else 1, n if request.reach else 1
         self.counts, self.stop = np.zeros(count, np.int64), np.zeros(1, np.int64)
         self.work = count * (n + out.nvals)
-        # Other threads have other settings.
+        # Read the settings now, because another thread may run the loop.
         self.threads = threads_worth(self.work, config.threads)
         self.is_fixed = config.deterministic
         self.sums: list[tuple[Array, Array, Array]] = []
@@ -174,7 +174,7 @@ class _Job:
 
 
 def _add_up(arrays: tuple[Array, ...]) -> Array:
-    """Return the sum of the arrays, in the first of them."""
+    """Add the other arrays to the first one, and return it."""
     total, *others = arrays
     if others:
         size, threads = total.size, threads_worth(total.size * len(arrays), config.threads)

@@ -20,7 +20,7 @@ import numpy as np
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops import bfs as loops
 from graphla.backends.cpu.loops.bfs import Graph, Rule, Work
-from graphla.backends.cpu.loops.team import TEAM
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.spmspv import push
 from graphla.backends.cpu.spmv import first_of_rows, pull
@@ -58,7 +58,7 @@ class BfsTuning:
     apart: int = 1 << 20
     wide: int = 1 << 17  # if more vertices than this are unreached, a pull uses several threads
     shared: int = 1 << 17  # a push with at least this many edges uses several threads
-    # The same limits once several threads work together, and need not be started.
+    # `wide` and `shared` for the later levels of a search whose threads are already running.
     wide_together: int = 1 << 13
     shared_together: int = 1 << 13
     # Costs in NumPy; the unit is the cost of one entry that a pull reads. The estimated number of
@@ -271,9 +271,9 @@ class _Search:
         return loop(*self.graph, *self.work, *self.rule, depth, 0, words)
 
     def search_together(self) -> int:
-        """Run levels on all threads, until one of them is small; return why the loop ended."""
+        """Run levels on all threads, until one of them is small. Return why the loop ended."""
         work, threads, tuning = self.work, self.threads, current(TUNING)
-        team = np.zeros(TEAM, np.int64)
+        team = np.zeros(TEAM_WORDS, np.int64)
         operands = self.graph, work, self.rule, team
         loop = load("bfs.search_together", (*self.spec, True), operands, (*self.types, team.dtype))
         steps = 1 if self.request.traced else FOREVER

@@ -14,7 +14,7 @@ import numpy as np
 
 from graphla.backends.cpu.convert import to_bitmap
 from graphla.backends.cpu.loops import closure_buckets as loops
-from graphla.backends.cpu.loops.team import TEAM
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.masks import flag_allowed
 from graphla.backends.cpu.operands import values_of
 from graphla.backends.requests import FOREVER, Closure, ClosureResult, EarlyStop, Level
@@ -142,8 +142,8 @@ class _Buckets:
         width = _width(request, weights, dtype)
         ceiling = largest - weights.most - (dtype.kind == "i")
         limits = np.array([0, width, ceiling, most], dtype)
-        finishes = np.empty(threads, np.int64)
-        lists = np.empty(n, np.int32), pool, links, heads, ends, finishes
+        round_ends = np.empty(threads, np.int64)
+        lists = np.empty(n, np.int32), pool, links, heads, ends, round_ends
         self.stop = np.zeros(1, np.int64)
         self.edges = loops.Edges(out.indptr, out.indices, weights.values)
         self.work = loops.Work(x, parents, done, *lists, limits, state, self.stop)
@@ -179,7 +179,7 @@ class _Buckets:
         status, begin = loops.TO_RUN_ALONE, perf_counter()
         while True:
             if status == loops.TO_SHARE:
-                team = np.zeros(TEAM, np.int64)
+                team = np.zeros(TEAM_WORDS, np.int64)
                 loop = self._load("run_together", (self.edges, self.work, team), True)
                 arguments = (*self.edges, *self.work, team, *options)
                 call = lambda thread: loop(*arguments, thread)  # noqa: E731, B023

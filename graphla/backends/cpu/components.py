@@ -6,7 +6,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.components import Rows
-from graphla.backends.cpu.loops.team import TEAM
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import threads_worth
 from graphla.compilers import numba_ops
 from graphla.compilers.numba import load
@@ -35,7 +35,7 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
     other = out if into is None else into
     pair = out.indptr, out.indices, other.indptr, other.indices
     rows = Rows(*pair, int(other is not out))
-    arrays = parent, tally, labels, stop, np.zeros(TEAM, np.int64)
+    arrays = parent, tally, labels, stop, np.zeros(TEAM_WORDS, np.int64)
     loop = load("components.find_components", (numba_ops.sharing, threads > 1), (rows, *arrays))
     chunk = n if threads == 1 else max(n // (threads * CHUNKS), 1)
     call = lambda thread: loop(*rows, *arrays, int(into is not None), chunk, thread)  # noqa: E731

@@ -14,11 +14,11 @@ from graphla.compilers.threads import run
 from graphla.settings import config
 
 SHORT = 8
-"""If rows have fewer entries on average, `gather` processes three ranges at the same time."""
+"""If rows have fewer entries than this on average, `gather` processes three ranges at a time."""
 ROUGH = 1e-5
-"""If ranks may change by this much in the last round, `carried` is rounded to 32 bits.
+"""If the tolerance is at least this large, `carried` has 32 bits, so more of it fits in the caches.
 
-Then more of it fits in the caches. The rounding changes the ranks by less than 1e-6 in total. If
+The rounding changes the ranks by less than 1e-6 in total. If
 rows are short, `carried` keeps its 64 bits, because the conversions would take longer.
 """
 
@@ -56,8 +56,8 @@ def pagerank(request: PageRank) -> Ranks | None:
     )
     loop = load("pagerank.gather", (numba_ops.ranging, ranges), (walk, carried, rank, ahead, sums))
     arrays = share, first, rank, carried, sums
-    begin = load("pagerank.begin", (numba_ops.ranging, ranges), arrays)
-    run(lambda *part: begin(*arrays, *part), parts, threads)
+    initialize = load("pagerank.initialize", (numba_ops.ranging, ranges), arrays)
+    run(lambda *part: initialize(*arrays, *part), parts, threads)
     change, dangling, total = sums.sum(axis=0).tolist()
     change, done = np.inf, 0
     while done < request.rounds and not change < request.least:
@@ -69,6 +69,6 @@ def pagerank(request: PageRank) -> Ranks | None:
         change /= total
         carried, ahead = ahead, carried
     divisor = np.array([total])
-    end = load("pagerank.end", (numba_ops.ranging, ranges), (divisor, rank))
-    run(lambda _, *part: end(divisor, rank, *part), parts, threads)
+    normalize = load("pagerank.normalize", (numba_ops.ranging, ranges), (divisor, rank))
+    run(lambda _, *part: normalize(divisor, rank, *part), parts, threads)
     return Ranks(rank, done, change)

@@ -10,9 +10,9 @@ Several threads may process one source together (`share_sources`). Thread 0 runs
 those of the search and then the same levels in reverse. It announces each large level as a step
 (`loops/steps`), and all threads take chunks of its vertices. The search adds path counts by atomic
 operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
-on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. Each
-share is computed by one thread, which adds the terms in the order of the row. So the sums have the
-same bits for any number of threads.
+on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. One
+thread computes share(v), and adds its terms in the order of the row. So the sums have the same bits
+for any number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -79,8 +79,8 @@ class Paths(NamedTuple):
     sigma: Any  # for each vertex, the number of shortest paths to it
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    # With weights: a binary heap of the vertices that are reached but not yet in `queue`. If
-    # threads share the levels: where each level begins in `queue`, and where the last one ends.
+    # With weights: a binary heap of the vertices that are reached but not yet in `queue`. In
+    # `share_sources`: level k is queue[heap[k]:heap[k + 1]].
     heap: Any
     distance: Any  # only with weights: for each vertex, the smallest distance found so far
     stop: Any
@@ -271,8 +271,11 @@ def put(state, out_queue, own, count):
 
 
 def push_vertices(graph, kept_paths, kept_state, begin, end):
-    """Add the path counts of queue[begin:end] to their neighbors in the next level, and append the
-    neighbors that are reached for the first time to the queue. Other threads may do so too."""
+    """Search from the vertices queue[begin:end]; other threads may search from other vertices.
+
+    Add the path count of each vertex to the counts of its neighbors in the next level. Append
+    neighbors that are reached for the first time to the queue.
+    """
     place, sigma, queue = kept_paths.place, kept_paths.sigma, kept_paths.queue
     own, count = local_array(ROOM, np.int32), ZERO
     for t in range(np.uint64(begin), np.uint64(end)):
@@ -301,8 +304,7 @@ def push_vertices(graph, kept_paths, kept_state, begin, end):
 
 
 def sum_vertices(graph, out_sums, kept_paths, of_edges, reach, begin, end):
-    """Compute the shares of queue[begin:end] from those of their successors, and add their
-    dependencies to the sums."""
+    """Compute `share` for the vertices queue[begin:end], and add their dependencies to the sums."""
     place, sigma, share, queue = (
         kept_paths.place,
         kept_paths.sigma,
@@ -343,7 +345,7 @@ def begin_source(kept_paths, kept_state, source):
 
 
 def next_level(graph, out_sums, kept_paths, kept_state, level, s, source):
-    """Choose the level that is processed after `level`, and what is done with it.
+    """Choose the level that is processed after `level`, and the action for it.
 
     Return the number of that level, or -1 after the last action for this source.
     """
@@ -379,10 +381,11 @@ def share_sources(
     last,
     thread,
 ):
-    """Like `dependencies` without weights. Several threads call this function together.
+    """Add the dependencies for sources[first:last]. Several threads call this function together.
 
-    Thread 0 processes small levels alone. A level with more than `large` edges and vertices becomes
-    a step. In `heap`, the numbers level and level + 1 are where a level begins and ends.
+    There are no weights. Thread 0 processes a level alone until it has read more than `large` edges
+    and vertices; the other vertices of the level become a step. Other parameters are as in
+    `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
     s, level, step = first - 1, np.int64(-1), np.int64(0)

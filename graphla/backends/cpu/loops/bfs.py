@@ -42,7 +42,7 @@ CHOSEN = ROOM + ROOM  # where the numbers of the chosen edges begin in a thread'
 CHUNK = 64  # number of vertices that a thread takes at a time
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
-PULLED_WORDS = 64  # number of words that a thread takes at a time
+PULLED_WORDS = 64  # number of words that a thread takes at a time in a pull
 SAMPLES = 256  # number of vertices of a frontier whose edges are counted for an estimate
 MANY = 4096  # minimum number of vertices of a frontier for an estimate
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
@@ -508,8 +508,11 @@ def search(graph: Graph, kept_work: Work, rule: Rule, shared, steps):
 
 
 def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
-    """Push from some vertices of the frontier, or pull some vertices, while other threads take the
-    others. Return the number of vertices that a pull has found."""
+    """Process chunks of a level: vertices of the frontier in a push, all vertices in a pull.
+
+    Other threads take the other chunks. Return the number of vertices that this thread has found in
+    a pull, or 0 in a push.
+    """
     state, stopped = work.state, work.stop
     depth, total = state[DEPTH], 0
     if team[KIND] == PUSH:
@@ -533,10 +536,11 @@ def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
 def search_together(
     graph: Graph, kept_work: Work, rule: Rule, kept_team, shared, wide, steps, thread
 ):
-    """Run levels on several threads, until a level is small or a push must return least parents.
+    """Run levels on several threads. Stop before a level that one thread must or should run.
 
     Thread 0 leads. All other threads help it with pushes that have at least `shared` edges, and
-    with pulls for more than `wide` unreached vertices. `search` has chosen the direction of the
+    with pulls for more than `wide` unreached vertices. Other levels are small, except pushes for
+    least parents, which always run in one thread. `search` has chosen the direction of the
     first level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
     """
     state, stopped = kept_work.state, kept_work.stop

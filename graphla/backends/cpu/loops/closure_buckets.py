@@ -33,7 +33,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     prefetch_element,
 )
 from graphla.backends.cpu.loops.team import (
-    GIVEN,
+    ARGUMENT,
     KIND,
     OVER,
     SUM,
@@ -56,11 +56,11 @@ AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in 
 FAR = 64  # number of the last bucket
 ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
 CHUNK = 64  # number of vertices that a thread takes at a time in a short round
-LOAD = 8192  # a thread takes fewer vertices if they have more edges than this on average
+LOAD = 8192  # a chunk of a round has at most about this number of edges
 SAMPLES = 64  # number of vertices of a round whose edges are counted for an estimate
-COPIED = 64  # minimum number of blocks that several threads copy
-ALONE = 256  # after this number of rounds with few edges, the helpers are dismissed
-CHUNKS = 8  # maximum number of chunks per thread and round that are longer than CHUNK
+COPIED = 64  # if a round has more blocks than this, several threads copy them
+ALONE = 256  # after this number of consecutive rounds with few edges, one thread goes on alone
+CHUNKS = 8  # a round with many vertices has at least this many chunks per thread
 CHECK = 1023  # the stop flag is read every CHECK vertices
 # Positions in `state`: the number of the current bucket, the number of vertices of this round, the
 # number of blocks in use, whether a vertex was not listed, and the numbers of buckets, multiplied
@@ -93,7 +93,7 @@ class Work(NamedTuple):
     links: Any  # for each block, the previous block of its chain, or -1
     heads: Any  # for each thread and bucket, the last block of the chain, or -1
     ends: Any  # for each thread and bucket, the end of the last block in `pool`
-    finishes: Any  # for each thread, where its vertices end in `round`
+    round_ends: Any  # for each thread, where its vertices end in `round`
     limits: Any  # base, width, the largest value that may be multiplied, the largest value wanted
     state: Any
     stop: Any
@@ -249,7 +249,7 @@ def count_listed(work: Work, b, threads):
             while block >= 0:
                 total += BLOCK
                 block = np.int64(work.links[np.uint64(block)])
-        work.finishes[np.uint64(thread)] = total
+        work.round_ends[np.uint64(thread)] = total
     return total
 
 
@@ -257,7 +257,7 @@ def copy_chain(work: Work, b, thread):
     """Move the vertices of bucket b of a thread to `round`."""
     chain = np.uint64(thread * ROW + b)
     block, end = work.heads[chain], work.ends[chain]
-    to = np.uint64(work.finishes[np.uint64(thread)])
+    to = np.uint64(work.round_ends[np.uint64(thread)])
     while block >= 0:
         begin = block * BLOCK
         to -= np.uint64(end - begin)
@@ -321,7 +321,7 @@ def find_bucket(work: Work, threads, target, most):
 
 
 def raise_base(work: Work, size):
-    """Let the smallest value of the pending vertices in round[:size] be the base.
+    """Set the base to the smallest value of the pending vertices in round[:size].
 
     Return whether there is a pending vertex.
     """
@@ -337,7 +337,7 @@ def raise_base(work: Work, size):
 
 
 def copy_chains(work: Work, team, threads):
-    """Move the vertices of the current bucket to `round`, while other threads move others."""
+    """Move chains of the current bucket to `round`; other threads may move other chains."""
     while True:
         thread = take_chunk(team, 1)
         if thread >= threads:
@@ -447,7 +447,7 @@ def run_together(
     """Process up to `steps` buckets in several threads, and return why the loop ended.
 
     `run` has returned TO_SHARE. Thread 0 leads the other threads. It returns TO_RUN_ALONE after
-    ALONE rounds with fewer than `least` edges. Other parameters are as in `run`.
+    ALONE consecutive rounds with fewer than `least` edges. Other parameters are as in `run`.
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     step, is_new, again = np.uint64(step), False, 0
@@ -493,19 +493,19 @@ def run_together(
             state[SIZE] = size
             if size > CHUNK and size * longest >= least:
                 is_large = estimate_edges(indptr, kept_work, size) >= least
-        is_open = thread > 0 or is_large  # whether several threads run this round
+        is_shared = thread > 0 or is_large  # whether several threads run this round
         chunk = CHECK
-        if is_open:
+        if is_shared:
             if thread == 0:
                 size = state[SIZE]
                 chunk = max(size // (threads * CHUNKS), CHUNK)
                 ahead = max(estimate_edges(indptr, kept_work, size), 1)
-                kept_team[GIVEN] = max(min(chunk, CHECK, size * LOAD // ahead), 1)
+                kept_team[ARGUMENT] = max(min(chunk, CHECK, size * LOAD // ahead), 1)
                 open_step(kept_team, MULTIPLY)
-            chunk = kept_team[GIVEN]
+            chunk = kept_team[ARGUMENT]
         begin, total = np.int64(0), np.int64(0)
         while not stop[0]:
-            if is_open:
+            if is_shared:
                 begin = take_chunk(kept_team, chunk)
             if begin >= state[SIZE]:
                 break
@@ -513,7 +513,7 @@ def run_together(
             count = multiply(edges, kept_work, step, thread * ROW, begin, end)
             total += FAILED if count < 0 else count
             begin = end
-        if is_open:
+        if is_shared:
             fetch_add(kept_team, SUM, total)
             if thread > 0:
                 leave(kept_team)

@@ -19,7 +19,7 @@ import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import IS_SHARED, compare_and_swap
 from graphla.backends.cpu.loops.team import (
-    GIVEN,
+    ARGUMENT,
     KIND,
     OVER,
     close_step,
@@ -138,7 +138,8 @@ def find_components(
 ):
     """Run all steps. Several threads may call this function together; thread 0 leads.
 
-    They take `chunk` vertices at a time. If `skips` is false, no tree is skipped in JOIN_REST.
+    Each thread takes `chunk` vertices at a time. If `skips` is true, JOIN_REST skips the vertices
+    of the largest tree.
     """
     n = kept_parent.size
     number, step, whole = np.int64(0), HOOK, NONE
@@ -148,13 +149,13 @@ def find_components(
             if number == OVER:
                 break
         else:
-            kept_team[GIVEN] = whole
+            kept_team[ARGUMENT] = whole
             open_step(kept_team, step)
         while not kept_stop[0]:
             begin = take_chunk(kept_team, chunk)
             if begin >= n:
                 break
-            kind, root = kept_team[KIND], kept_team[GIVEN]
+            kind, root = kept_team[KIND], kept_team[ARGUMENT]
             end = min(begin + chunk, n)
             run_step(rows, kept_parent, out_labels, kept_stop, kind, root, begin, end)
         if thread > 0:

@@ -43,7 +43,7 @@ class Walk(NamedTuple):
     odds: Any
 
 
-def begin(share, first_rank, out_rank, out_carried, out_sums, part, first, last):
+def initialize(share, first_rank, out_rank, out_carried, out_sums, part, first, last):
     """Copy the first ranks of vertices first..last - 1, and compute `carried`.
 
     out_sums[part] receives the sums of the ranks of dangling vertices and of all ranks.
@@ -59,7 +59,7 @@ def begin(share, first_rank, out_rank, out_carried, out_sums, part, first, last)
     out_sums[part, 2] = every
 
 
-def end(total, out_rank, first, last):
+def normalize(total, out_rank, first, last):
     """Divide the ranks of vertices first..last - 1 by their sum, which is total[0]."""
     for v in range(np.uint64(first), np.uint64(last)):
         out_rank[v] /= total[0]

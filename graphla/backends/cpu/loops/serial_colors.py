@@ -1,4 +1,4 @@
-"""Orders in which a greedy coloring visits the vertices, and colorings that are not mere orders.
+"""Find orders for a greedy coloring, and colorings that need more than an order of the vertices.
 
 The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. An
 element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
@@ -71,12 +71,13 @@ def smallest_last(a_indptr, a_indices, out_order, kept_degrees, kept_heap, kept_
 def independent_sets(
     a_indptr, a_indices, out_order, kept_states, kept_degrees, kept_heap, kept_stop
 ):
-    """List maximal independent sets, each of the graph without the sets before it.
+    """List the vertices of maximal independent sets.
 
-    A set is built by choosing a vertex of least degree and removing its neighbors from the graph,
-    until the graph is empty. Of several such vertices, the first one is chosen. `kept_states` is 0
-    at first. It becomes 1 for a vertex that is removed while the current set is built, and 2 for a
-    vertex of a set. `out_order` receives the vertices of the sets.
+    Each set is maximal in the graph without the earlier sets. A set is built by choosing a vertex
+    of least degree and removing its neighbors from the graph, until the graph is empty. Of several
+    such vertices, the first one is chosen. `kept_states` is 0 at first. It becomes 1 for a vertex
+    that is removed while the current set is built, and 2 for a vertex of a set. `out_order`
+    receives the vertices of the sets.
     """
     n = len(out_order)
     count = 0
@@ -124,7 +125,7 @@ def saturation(
     a_indptr,
     a_indices,
     a_ranks,
-    a_ranked,
+    a_by_rank,
     out_colors,
     kept_seen,
     kept_counts,
@@ -135,7 +136,7 @@ def saturation(
     """Repeatedly color a vertex whose neighbors have the most different colors (D. Brelaz, 1979).
 
     Of several such vertices, the one of least rank is colored. Each vertex gets the smallest color
-    that no neighbor has. `a_ranks` has the ranks of the vertices, and `a_ranked` the vertices by
+    that no neighbor has. `a_ranks` has the ranks of the vertices, and `a_by_rank` the vertices by
     rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of different colors of the
     neighbors of v; these colors are at the beginning of the row of v in `kept_seen`.
     `kept_marks[c]` is n - i if the i-th vertex to be colored has a neighbor of color c. Counts and
@@ -151,7 +152,7 @@ def saturation(
         remove_first(kept_heap, size)
         if size & BATCH == 0 and kept_stop[0]:
             return STOPPED
-        v = a_ranked[kept_heap[size] % n]
+        v = a_by_rank[kept_heap[size] % n]
         if out_colors[v] >= 0:
             continue
         for k in range(a_indptr[v], a_indptr[v] + kept_counts[v]):

@@ -1,12 +1,12 @@
-"""Steps that thread 0 announces, and that several threads then run together, in chunks.
+"""Let several threads run the large steps of a loop together.
 
-A step processes the numbers 0..count - 1. Thread 0 announces the step and takes chunks of it, as do
-all other threads that are free. The step ends when all its chunks are done, so it never depends on
-a thread that has not started yet. A thread that has processed the chunk begin..end - 1 adds end -
-begin to state[DONE].
+A step processes the numbers 0..count - 1. Thread 0 announces the step. Then it takes chunks of the
+step, as do all other threads that are free. The step ends when all its chunks are done, so it never
+depends on a thread that has not started yet. A thread that has processed the chunk begin..end - 1
+adds end - begin to state[DONE].
 
-A position in a step is PLACE times the number of the step, plus a number below `count`. The numbers
-of steps begin with 1.
+Steps are numbered from 1. For step s, state[CURSOR] is s * PLACE plus the first number that is not
+taken, and state[END] is s * PLACE + count. So a thread never confuses chunks of two steps.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ import numpy as np
 from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add
 
 PLACE = np.int64(1 << 40)
-# Positions in `state`. Threads change some of them often, so each has a cache line of its own. The
-# loop itself uses the positions from 32 on.
+# Positions in `state`. Threads change the first three often, so each has a cache line of its own.
+# The loop itself uses the positions from 32 on.
 CURSOR = 0
 END = 8
-DONE = 16
-IS_OVER = 24
-LENGTH = 25
+DONE = 16  # the number of elements of the step that are done
+IS_OVER = 24  # whether the loop has ended
+LENGTH = 25  # the number of elements of a chunk
 
 
 def announce(state, step, count, chunk):

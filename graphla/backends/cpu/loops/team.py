@@ -11,14 +11,14 @@ import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add, watch
 
-# Positions in the array `team`. They are far apart, so that each of them has a cache line.
+# Positions in the array `team`. All threads often access the first three, so each has a cache line.
 STEP_NUMBER = np.uint64(0)  # the number of the last step, which is odd while the step is open
 INSIDE = np.uint64(16)  # the number of helpers that have entered the step
-NEXT_CHUNK = np.uint64(32)  # the begin of the next chunk
-KIND = np.uint64(48)  # what the step does
-SUM = np.uint64(49)  # a sum of results
-GIVEN = np.uint64(50)  # a number for the helpers
-TEAM = 64  # the length of the array
+NEXT_CHUNK = np.uint64(32)  # the first element of the next chunk
+KIND = np.uint64(48)  # the kind of the step, a constant of the loop
+SUM = np.uint64(49)  # the sum of the threads' results
+ARGUMENT = np.uint64(50)  # a number that the leader passes to the helpers
+TEAM_WORDS = 64  # the length of the array `team`
 OVER = -1  # the value of team[STEP_NUMBER] after the last step
 
 
@@ -36,7 +36,7 @@ def close_step(team):
 
 
 def dismiss(team):
-    """Let the helpers return."""
+    """Let the helpers return from the loop."""
     exchange(team, STEP_NUMBER, OVER)
 
 
@@ -54,10 +54,10 @@ def enter(team, stop, last):
 
 
 def leave(team):
-    """Leave a step."""
+    """Leave the step that this helper has entered."""
     fetch_add(team, INSIDE, -1)
 
 
 def take_chunk(team, size):
-    """Return the begin of the next chunk of `size` elements."""
+    """Return the first element of the next chunk, which has `size` elements."""
     return fetch_add(team, NEXT_CHUNK, size)

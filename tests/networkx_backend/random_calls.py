@@ -1,7 +1,7 @@
 """Random calls of the functions that NetworkX's own tests call fewer than five times.
 
-`test_ten_cases.py` compares graphla's answers with those of NetworkX, and `names_table.py` mentions
-them in the documentation.
+`test_random_calls.py` compares graphla's answers with those of NetworkX, and `names_table.py`
+writes their numbers into the documentation.
 """
 
 from __future__ import annotations

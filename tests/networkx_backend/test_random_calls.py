@@ -9,7 +9,7 @@ import pytest
 from graphla.networkx.selections import VERSION
 from networkx_backend.agreement import backends, call, difference
 from networkx_backend.contracts import CONTRACTS
-from networkx_backend.ten_cases import CASES, NAMES, arguments
+from networkx_backend.random_calls import CASES, NAMES, arguments
 
 
 @pytest.mark.cpu
