@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
+from opcode import opmap
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -42,6 +43,7 @@ def content_of(value: Any) -> Any:
     if kind is DataType:
         return "dtype", value.name
     if kind is CodeType:
+        _check_names(value)
         return content_of_code(value)
     if kind is range:
         return "range", value.start, value.stop, value.step
@@ -77,7 +79,7 @@ def _content_of_operator(op: Operator) -> Any:
         return "operator", op.kind, op.name
     if op.is_anonymous or (op.kind, op.name) in registered:
         recipe = op._recipe()
-        return op.kind, tuple(recipe), content_of(Description().of_parts(recipe.values()))
+        return op.kind, tuple(recipe), content_of(Description().of_read(recipe.values()))
     raise Unknown
 
 
@@ -91,8 +93,31 @@ def is_of_library(op: Operator) -> bool:
         return False
 
 
-_LIBRARIES = frozenset(("graphla", "semirings", "numpy", "builtins")) | sys.stdlib_module_names
-"""Packages whose versions are in the name of each entry of the cache."""
+_LIBRARIES = frozenset(
+    (
+        *("graphla", "semirings", "numpy", "builtins", "math", "_operator", "operator"),
+        *("itertools", "functools", "_functools", "numbers", "typing", "types"),
+    )
+)
+"""Packages whose versions are in the name of each entry of the cache, and whose functions and
+attributes are the same in each process. So `os`, `sys` and `random` are not among them."""
+
+
+_OPEN = frozenset(
+    (
+        *("globals", "locals", "vars", "dir", "eval", "exec", "open", "input", "id", "hash"),
+        *("__import__", "__dict__", "__globals__", "__builtins__"),
+    )
+)
+"""Names with which a function may read values that its description does not contain."""
+
+_IMPORT = opmap["IMPORT_NAME"]
+
+
+def _check_names(code: CodeType) -> None:
+    """Raise Unknown if a function may read values that its description does not contain."""
+    if not _OPEN.isdisjoint(code.co_names) or _IMPORT in code.co_code[::2]:
+        raise Unknown
 
 
 _HEAP_TYPE = 1 << 9

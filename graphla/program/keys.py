@@ -4,8 +4,9 @@ A description is hashable. It contains the dtypes, which sizes are equal, which 
 object, which matrices are iso or known to be symmetric, and the widths of indices. It contains
 neither sizes nor numbers. An anonymous operator is described by its function. A function is
 described by its code and by the values of its global and closure variables, including numbers. For
-an inlined function the code is enough, because the loop itself reads these values. Any other object
-is described by its identity.
+an inlined function the code is enough, because the loop itself reads these values. A vector, a
+matrix or an array that a function or an operator reads is described by its identity, because the
+operator may contain its numbers. So is any other object.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Description:
         objects: the number of each vector, matrix and list, by its id.
         sizes: the number of each different size.
         depth: the number of functions, operators and tuples around the value.
+        is_read: whether a function or an operator is around the value.
     """
 
     __slots__ = (
@@ -71,6 +73,7 @@ class Description:
         "has_graphla",
         "inlined",
         "is_mixed",
+        "is_read",
         "objects",
         "sizes",
     )
@@ -84,6 +87,7 @@ class Description:
         self.objects: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self.depth = 0
+        self.is_read = False
 
     def of_all(self, values: Sequence[Any]) -> tuple[Any, ...]:
         """Return the descriptions of several values.
@@ -175,25 +179,37 @@ class Description:
         finally:
             self.depth -= 1
 
+    def of_read(self, values: Any) -> Any:
+        """Return the descriptions of the values that a function or an operator reads."""
+        before, self.is_read = self.is_read, True
+        try:
+            return self.of_parts(values)
+        finally:
+            self.is_read = before
+
 
 def _operand(at: Description, value: Any) -> Any:
     store = value._read()
     if isinstance(store, VectorStore):
-        return type(value), at.vector(value, store)
-    if isinstance(store, MatrixStore):
+        found = type(value), at.vector(value, store)
+    elif isinstance(store, MatrixStore):
         origin = getattr(value, "_origin", None) if isinstance(value, Expression) else None
-        return type(value), at.matrix(value, store), origin is not None
-    assert isinstance(store, ScalarStore)
-    at.has_graphla = True
-    return type(value), store.dtype.number, store.value is None
+        found = type(value), at.matrix(value, store), origin is not None
+    else:
+        assert isinstance(store, ScalarStore)
+        at.has_graphla = True
+        found = type(value), store.dtype.number, store.value is None
+    return Same(value) if at.is_read else found
 
 
 def _vector(at: Description, value: Any) -> Any:
-    return at.vector(value, value._store)
+    found = at.vector(value, value._store)
+    return Same(value) if at.is_read else found
 
 
 def _matrix(at: Description, value: Any) -> Any:
-    return at.matrix(value, value._store)
+    found = at.matrix(value, value._store)
+    return Same(value) if at.is_read else found
 
 
 def _mask(at: Description, value: Any) -> Any:
@@ -263,6 +279,8 @@ def _same_list(at: Description, value: Any) -> int | None:
 
 
 def _array(at: Description, value: Any) -> Any:
+    if at.is_read:
+        return Same(value)
     sizes = at.sizes
     shape = tuple(sizes.setdefault(size, len(sizes)) for size in value.shape)
     return type(value), value.dtype, shape
@@ -274,11 +292,16 @@ def _function(at: Description, value: FunctionType) -> Any:
     code = value.__code__
     if code in at.inlined:
         return code
+    names = value.__globals__
+    present = tuple([name for name in names_in(code) if name in names])  # others are builtins
+    defaults, attributes = value.__kwdefaults__ or {}, value.__dict__
     return (
-        code,
-        at.of_parts(_read_outside(value)),
-        at.of_parts(value.__defaults__ or ()),
-        at.of_parts((value.__kwdefaults__ or {}).values()),
+        *(code, present, tuple(defaults), tuple(attributes)),
+        at.of_read(_in_cells(value)),
+        at.of_read([names[name] for name in present]),
+        at.of_read(value.__defaults__ or ()),
+        at.of_read(defaults.values()),
+        at.of_read(attributes.values()),
     )
 
 
@@ -296,24 +319,20 @@ def _operator(at: Description, value: Operator) -> Any:
     if not value.is_anonymous:
         return value  # operators are compared by identity
     recipe = value._recipe()
-    return type(value), tuple(recipe), at.of_parts(recipe.values())
+    return type(value), tuple(recipe), at.of_read(recipe.values())
 
 
 def _typed(at: Description, value: Typed) -> Any:
     return type(value), at.of(value.op), value._dtypes
 
 
-def _read_outside(function: FunctionType) -> Iterator[Any]:
-    """Yield the values that a function reads and that are not its local variables."""
+def _in_cells(function: FunctionType) -> Iterator[Any]:
+    """Yield the values of a function's closure variables."""
     for cell in function.__closure__ or ():
         try:
             yield cell.cell_contents
         except ValueError:  # the variable has no value yet
             yield None
-    names = function.__globals__
-    for name in names_in(function.__code__):
-        if name in names:
-            yield names[name]
 
 
 def names_in(code: CodeType) -> Iterator[str]:

@@ -16,6 +16,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -194,6 +195,14 @@ CHANGES = {
         "def g(x, y, *, k=3):\n    return x * k + y\nop = binary.register_anonymous(g)\n"
         + LOOP.format(statement="op(v & v)"),
     ),
+    "the builtin that a global replaces": (
+        "def h(x, y=1):\n    return x * 5 + y\nabs = h\n"
+        "op = binary.register_anonymous(lambda x, y: abs(x) + pow(y, 2))\n"
+        + LOOP.format(statement="op(v & v)"),
+        "def h(x, y=1):\n    return x * 5 + y\npow = h\n"
+        "op = binary.register_anonymous(lambda x, y: abs(x) + pow(y, 2))\n"
+        + LOOP.format(statement="op(v & v)"),
+    ),
     "the monoid of a semiring": (
         "op = semiring.register_anonymous(monoid.plus, binary.times)\n"
         + LOOP.format(statement="op(v @ A)"),
@@ -279,6 +288,54 @@ def test_a_change_is_seen_by_the_next_process(what: str, tmp_path: Path):
         module.write(before)
         with without_tracing():
             assert outcome(gl.jit(module.load().f), A, v) == expected
+
+
+READ_BY_OPERATORS = {
+    "an item of an array": ("T = np.array([{}])", "T[0]"),
+    "the length of an array": ("T = np.ones({})", "len(T)"),
+    "a Scalar": ("S = gl.Scalar.from_value({})", "S.value"),
+    "an item of a vector": ("u = Vector.from_coo([0], [{}], size=3)", "u[0].value"),
+    "an attribute of a function": ("def h(x):\n    return x\nh.k = {}", "h.k"),
+    "an attribute of a class": ("class C:\n    k = {}", "C.k"),
+    "a global by its name": ("K = {}", "globals()['K']"),
+    "a variable of the environment": ("os.environ['SHELF'] = '{}'", "int(os.environ['SHELF'])"),
+}
+"""A statement that sets a number, and an expression that reads it."""
+
+
+@pytest.mark.parametrize("what", READ_BY_OPERATORS)
+def test_a_number_that_an_operator_finds_in_an_object_is_read_in_each_process(
+    what: str, tmp_path: Path
+):
+    before, expression = READ_BY_OPERATORS[what]
+    text = (
+        f"import os\nimport numpy as np\n{before}\n"
+        f"op = binary.register_anonymous(lambda x, y: x * {expression} + y)\n"
+        + LOOP.format(statement="op(v & v)")
+    )
+    module, A, v = Module(tmp_path, ""), small_graph(int), start()
+    with running.use(Engine()):
+        for k in (2, 3):
+            module.write(text.replace("{}", str(k)))
+            for _ in range(2):
+                found = gl.jit(module.load().f)(A, v.dup())
+                assert found.to_dict() == {0: 2 * (k + 1) ** 3, 2: 3 * (k + 1) ** 3}
+
+
+def test_an_operator_that_imports_a_module_is_traced_in_each_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    text = (
+        "def g(x, y):\n    import shelf_numbers\n    return x * shelf_numbers.k + y\n"
+        "op = binary.register_anonymous(g)\n" + LOOP.format(statement="op(v & v)")
+    )
+    module, A, v = Module(tmp_path, text), small_graph(int), start()
+    with running.use(Engine()):
+        for k in (2, 3):
+            monkeypatch.setitem(sys.modules, "shelf_numbers", SimpleNamespace(k=k))  # pyright: ignore[reportArgumentType]
+            for _ in range(2):
+                found = gl.jit(module.load().f)(A, v.dup())
+                assert found.to_dict() == {0: 2 * (k + 1) ** 3, 2: 3 * (k + 1) ** 3}
 
 
 KINDS: dict[str, Callable[[], tuple[Matrix, Vector]]] = {
