@@ -19,6 +19,7 @@ from graphla.backends.cpu.closure_buckets import BucketTuning
 from graphla.backends.cpu.cores import CoresTuning
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.tuning import using
+from graphla.compilers import numba
 
 pytestmark = pytest.mark.cpu
 
@@ -64,7 +65,7 @@ def test_threads_that_share_arrays_give_the_result_of_the_definition(name, A, th
     pytest.importorskip("numba")
     with gl.config.set(compiled=False):
         expected = CASES[name](A)
-    tuning = using(PartsTuning(parallel=0, parts=2), CoresTuning(shared=16), *EAGER)
+    tuning = using(PartsTuning(parallel=0, parts=2), CoresTuning(alone=0, shared=16), *EAGER)
     with gl.config.set(compiled=True, threads=threads), tuning:
         found = CASES[name](A)
     assert found.isequal(expected, check_dtype=True)
@@ -76,10 +77,29 @@ def test_many_steps_that_threads_share_give_the_result_of_one_thread(name):
     A = gl.generators.kronecker(11, 8, seed=1, weights=(0.5, 1.0))
     with gl.config.set(compiled=True, threads=1):
         expected = CASES[name](A)
-    tuning = using(PartsTuning(parallel=0), CoresTuning(shared=256), *EAGER)
+    tuning = using(PartsTuning(parallel=0), CoresTuning(alone=0, shared=256), *EAGER)
     with gl.config.set(compiled=True, threads=2), tuning:
         for _ in range(5):
             assert CASES[name](A).isequal(expected, check_dtype=True)
+
+
+@pytest.mark.parametrize(("extra", "is_shared"), [(0, False), (-1, True)])
+def test_threads_share_a_loop_only_above_the_documented_size(monkeypatch, extra, is_shared):
+    pytest.importorskip("numba")
+    A = gl.generators.kronecker(9, 8, seed=1)
+    alone = A.nrows + A.nvals + extra
+    with gl.config.set(compiled=True, threads=1):
+        expected = algo.core_numbers(A), _some_dependencies(A, 1)[0]
+    loaded: dict[tuple, Any] = {}
+    monkeypatch.setattr(numba, "_loaded", loaded)
+    tuning = using(PartsTuning(parallel=0), CoresTuning(alone), BetweennessTuning(alone=alone))
+    with gl.config.set(compiled=True, threads=2), tuning:
+        found = algo.core_numbers(A), _some_dependencies(A, 1)[0]
+    names = {name: spec for name, spec, _ in loaded}
+    assert names["cores.peel"][1] == is_shared
+    assert ("betweenness.share_sources" in names) == is_shared
+    assert found[0].isequal(expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
 
 
 def _some_dependencies(A: gl.Matrix, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +115,7 @@ def test_threads_that_share_a_source_compute_the_same_bits_as_one_thread(A, thre
     A = A.select("triu").new() if shared % 2 else A
     with gl.config.set(compiled=True, threads=1):
         expected = _some_dependencies(A, threads - 1)
-    tuning = using(PartsTuning(parallel=0), BetweennessTuning(shared=shared, level=0))
+    tuning = using(PartsTuning(parallel=0), BetweennessTuning(alone=0, shared=shared, level=0))
     with gl.config.set(compiled=True, threads=threads), tuning:
         found = _some_dependencies(A, threads - 1)
     for x, y in zip(found, expected, strict=True):
@@ -119,7 +139,7 @@ def test_path_counts_beyond_2_to_the_53_have_the_same_bits_with_several_threads(
     with gl.config.set(compiled=True, threads=1):
         expected = _some_dependencies(A, count)
     for _ in range(5):
-        tuning = using(PartsTuning(parallel=0), BetweennessTuning(shared=8, level=level))
+        tuning = using(PartsTuning(parallel=0), BetweennessTuning(alone=0, shared=8, level=level))
         with gl.config.set(compiled=True, threads=4), tuning:
             found = _some_dependencies(A, count)
         for x, y in zip(found, expected, strict=True):

@@ -20,9 +20,11 @@ import numpy as np
 import pytest
 
 import graphla as gl
+from graphla.backends.cpu.betweenness import BetweennessTuning
 from graphla.backends.cpu.bfs import BfsTuning
 from graphla.backends.cpu.closure import ClosureTuning
 from graphla.backends.cpu.communities import MovesTuning
+from graphla.backends.cpu.cores import CoresTuning
 from graphla.backends.cpu.loops import betweenness as of_betweenness
 from graphla.backends.cpu.loops import bfs as of_bfs
 from graphla.backends.cpu.loops import closure as of_closure
@@ -192,12 +194,13 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(threads._Job, "_may_start", observer.watch(threads._Job._may_start))
     parts = (PartsTuning(parallel=0, grain=256), SpgemmTuning(room=64), BfsTuning(apart=0))
+    shared = CoresTuning(alone=0), BetweennessTuning(alone=0)
     moves = MovesTuning(smallest=8, fewest=4, most=4, few=100)
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
     # `deterministic`, so that PageRank gives the same ranks in every run
     settings = gl.config.set(compiled=True, threads=THREADS, deterministic=True)
-    with settings, using(*parts, *searches, moves, no_plan):
+    with settings, using(*parts, *shared, *searches, moves, no_plan):
         yield observer
 
 

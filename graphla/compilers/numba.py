@@ -373,6 +373,8 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
                 lines[node.lineno - 1] = _definitions(other, [each.name for each in node.names])
         elif isinstance(node, ast.ClassDef):
             tuples[node.name] = [_name(f.target) for f in node.body if isinstance(f, ast.AnnAssign)]
+        elif isinstance(node, ast.FunctionDef) and node.decorator_list:
+            continue  # its decorator, `called`, compiles it
         elif isinstance(node, ast.FunctionDef) and node.name != function:
             wrapper = "inlined" if _takes_numbers(node) else "merged"
             endings.append(f"{node.name} = {wrapper}({node.name})")
@@ -406,7 +408,7 @@ def _definitions(file: str, names: list[str]) -> str:
     for name, node in nodes.items():
         if name in wanted:
             found.append(ast.unparse(node))
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list:
                 found.append(f"{name} = merged({name})")
     return "\n".join(found)
 

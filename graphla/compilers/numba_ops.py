@@ -34,6 +34,9 @@ def inlined(function):
     return njit(function, nogil=True, error_model="numpy", **options)
 
 
+called = inlined  # in a file of loops, the decorator of a function that takes arrays
+
+
 def merged(function):
     return njit(function, inline="always")  # a call that passes arrays would count references
 

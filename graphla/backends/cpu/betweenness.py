@@ -30,6 +30,10 @@ class BetweennessTuning:
     """Parameters of betweenness."""
 
     parts: int = 8  # parts per thread into which the list of sources is divided
+    # Threads share a source only if the sources' searches read more vertices and entries than this.
+    # At this size, a second thread saves a few milliseconds, and the loop for several threads takes
+    # about 2 s to compile.
+    alone: int = 1 << 20
     shared: int = 1 << 12  # a level with more edges than this uses all threads
     # Threads process one source after another together if a level of the first source has at least
     # this number of vertices on average.
@@ -80,7 +84,8 @@ class _Job:
         self.threads = threads_worth(self.work, config.threads)
         self.is_fixed = config.deterministic
         self.sums: list[tuple[Array, Array, Array]] = []
-        self.is_shared = not self.is_weighted and 0 < count < self.threads
+        is_large = self.work > current(TUNING).alone
+        self.is_shared = is_large and not self.is_weighted and 0 < count < self.threads
         if self.is_shared:
             self.loop = self.load_shared()
         if count > 1 or not self.is_shared:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
-from graphla.backends.cpu.loops.cores import IS_OVER, Rows, Work
+from graphla.backends.cpu.loops.cores import STATE_SIZE, Rows, Work
 from graphla.backends.cpu.operands import threads_worth
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
@@ -20,6 +20,9 @@ from graphla.formats import Array, Csr
 class CoresTuning:
     """Parameters of core numbers."""
 
+    # Maximum number of vertices and entries for one thread. At this size, a second thread saves a
+    # few milliseconds, and the loop for several threads takes about 1 s more to compile.
+    alone: int = 1 << 20
     shared: int = 1 << 12  # a step with at least this many vertices or edges uses all threads
 
 
@@ -33,20 +36,20 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
     threads = compiles(out.nvals, size=n)
     if not threads:
         return None
-    threads = threads_worth(n + out.nvals, threads)
+    tuning = current(TUNING)
+    threads = threads_worth(n + out.nvals, threads) if n + out.nvals > tuning.alone else 1
     degrees = np.diff(out.indptr).astype(np.int32, copy=False)
     if into is not None:
         degrees += np.diff(into.indptr).astype(np.int32, copy=False)
     left = np.empty(2 * n if threads > 1 else n, np.int32)
     left[:n] = np.arange(n, dtype=np.int32)
-    state, stop = np.zeros(IS_OVER + 1, np.int64), np.zeros(1, np.int64)
+    state, stop = np.zeros(STATE_SIZE, np.int64), np.zeros(1, np.int64)
     other = out if into is None else into
     pair = out.indptr, out.indices, other.indptr, other.indices
     rows = Rows(*pair, int(into is not None))
     work = Work(degrees, left, np.empty(n + 1, np.int32), state, stop)
     loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
-    large = current(TUNING).shared
-    call = lambda thread: loop(*rows, *work, large, thread)  # noqa: E731
+    call = lambda thread: loop(*rows, *work, tuning.shared, thread)  # noqa: E731
     parts = [(thread,) for thread in range(threads)]
     apart(lambda: run(call, parts, threads, stop), stop, threads, n + out.nvals)
     return degrees.astype(np.int64)

@@ -12,9 +12,8 @@ long as reading each vertex and each edge once.
 
 Several threads may share this work (H. Kabir and K. Madduri, *Parallel k-core Decomposition on
 Multicore Platforms*, 2017). Thread 0 runs all steps: reads of the remaining vertices, and removals
-of the vertices that are in the queue. It announces each large step in `state`. The other threads
-wait for such a step, and take chunks of it. A step ends when all its chunks are done, so it never
-depends on a thread that has not started yet. All threads use atomic operations.
+of the vertices that are in the queue. It announces each large step (`loops/steps`), and all threads
+take chunks of it.
 """
 
 from typing import Any, NamedTuple
@@ -23,10 +22,17 @@ import numpy as np
 
 from graphla.backends.cpu.loops.placeholder_ops import (
     IS_SHARED,
-    exchange,
+    called,
     fetch_add,
     local_array,
     watch,
+)
+from graphla.backends.cpu.loops.steps import (
+    DONE,
+    IS_OVER,
+    announce,
+    is_announced,
+    take_chunk,
 )
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
@@ -35,12 +41,9 @@ ROOM = 1024  # length of a thread's own lists
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 32  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
-PLACE = np.int64(1 << 40)
-"""A position in a step is PLACE times the number of the step, plus a number of vertices."""
-# Positions in `state`. Threads change some of them often, so each has a cache line of its own.
-CURSOR, END, DONE, SIZE, KEPT, RULE, IS_OVER = range(0, 56, 8)
-CORE, HEAD, HALF, CHUNK, ACTION = range(RULE, RULE + 5)
-SCAN, REMOVE = range(2)
+# Positions in `state`, after those that `loops/steps` uses.
+SIZE, KEPT, SCANS, CORE, BEGIN = 32, 40, 48, 49, 50
+STATE_SIZE = 56
 FINISHED, STOPPED = range(2)
 
 
@@ -66,6 +69,7 @@ class Work(NamedTuple):
     stop: Any
 
 
+@called
 def divide(vertices, degrees, core, out_queue, size, out_left, kept, begin, end):
     """Append the vertices of degree `core` to the queue, and those of higher degree to `out_left`.
 
@@ -81,6 +85,7 @@ def divide(vertices, degrees, core, out_queue, size, out_left, kept, begin, end)
     return size, kept
 
 
+@called
 def decrement(indices, degrees, out_queue, core, size, begin, end):
     """Decrement the degrees of indices[begin:end] that exceed `core`.
 
@@ -96,137 +101,115 @@ def decrement(indices, degrees, out_queue, core, size, begin, end):
     return size
 
 
-def decrement_shared(indices, degrees, out_list, core, size, begin, end):
-    """Like `decrement`, while other threads decrement degrees too."""
-    for p in range(begin, end):
-        u = np.uint64(indices[p])
-        if degrees[u] > core:
-            degree = fetch_add(degrees, u, np.int32(-1))
-            if degree <= core:  # another thread was faster
-                fetch_add(degrees, u, np.int32(1))
-            elif degree == core + 1:
-                out_list[size] = indices[p]
-                size += ONE
-    return size
+@called
+def put(state, end, out_list, own, count):
+    """Append own[:count] to the list whose end is state[end]."""
+    place = np.uint64(fetch_add(state, end, np.int64(count)))
+    for t in range(count):
+        out_list[place + t] = own[t]
 
 
-def put(state, end, out_list, base, own, count):
-    """Append own[:count] to the list whose size is state[end], from position `base` on."""
-    if count:
-        place = np.uint64(base + fetch_add(state, end, np.int64(count)))
-        for t in range(count):
-            out_list[place + t] = own[t]
+@called
+def remove_row(indptr, indices, degrees, out_queue, state, v, own, count):
+    """Remove the edges in a row, while other threads remove edges too.
 
-
-def scan_chunk(work: Work, begin, end):
-    """Divide some of the vertices that may remain."""
-    state, n = work.state, np.int64(work.degrees.size)
-    here, there = state[HALF] * n, n - state[HALF] * n
-    own, rest = local_array(ROOM, np.int32), local_array(ROOM, np.int32)
-    size, kept = divide(
-        work.left, work.degrees, state[CORE], own, ZERO, rest, ZERO, here + begin, here + end
-    )
-    put(state, np.uint64(SIZE), work.queue, 0, own, size)
-    put(state, np.uint64(KEPT), work.left, there, rest, kept)
-
-
-def remove_row(work: Work, indptr, indices, v, own, count):
-    """Remove the edges in a row. Return the number of vertices in the list `own`."""
+    Return the number of vertices in the list `own`.
+    """
+    core = state[CORE]
     p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
-    core = work.state[CORE]
     while p < end:
         if count + PIECE > np.uint64(ROOM):
-            put(work.state, np.uint64(SIZE), work.queue, 0, own, count)
+            put(state, np.uint64(SIZE), out_queue, own, count)
             count = ZERO
         most = min(p + PIECE, end)
-        count = decrement_shared(indices, work.degrees, own, core, count, p, most)
+        for q in range(p, most):
+            u = np.uint64(indices[q])
+            if degrees[u] > core:
+                degree = fetch_add(degrees, u, np.int32(-1))
+                if degree <= core:  # another thread was faster
+                    fetch_add(degrees, u, np.int32(1))
+                elif degree == core + 1:
+                    own[count] = indices[q]
+                    count += ONE
         p = most
     return count
 
 
-def remove_chunk(rows: Rows, work: Work, begin, end):
-    """Remove some vertices of the queue."""
-    own, count = local_array(ROOM, np.int32), ZERO
-    head = work.state[HEAD]
-    for t in range(np.uint64(head + begin), np.uint64(head + end)):
-        v = np.uint64(work.queue[t])
-        count = remove_row(work, rows.indptr, rows.indices, v, own, count)
-        if rows.both:
-            count = remove_row(work, rows.other_indptr, rows.other_indices, v, own, count)
-    put(work.state, np.uint64(SIZE), work.queue, 0, own, count)
-
-
-def take_chunks(rows: Rows, work: Work):
+@called
+def run_chunks(rows: Rows, work: Work):
     """Process chunks of the announced step until none is left."""
-    state = work.state
+    degrees, left, queue, state, stop = work
+    own, rest = local_array(ROOM, np.int32), local_array(ROOM, np.int32)
     while True:
-        chunk = state[CHUNK]
-        begin = fetch_add(state, np.uint64(CURSOR), chunk)
-        end = state[END]
-        # The step cannot end before this chunk is done, so the values read below do not change.
-        if begin >= end or begin // PLACE != end // PLACE or work.stop[0]:
-            return
-        end = min(begin + chunk, end) % PLACE
-        begin %= PLACE
-        if state[ACTION] == SCAN:
-            scan_chunk(work, begin, end)
+        begin, end = take_chunk(state, stop)
+        if begin >= end:
+            break
+        # The step cannot end before this chunk is done, so these values do not change.
+        first, last, count = state[BEGIN] + begin, state[BEGIN] + end, ZERO
+        if state[SCANS]:
+            core = state[CORE]
+            count, kept = divide(left, degrees, core, own, ZERO, rest, ZERO, first, last)
+            put(state, np.uint64(KEPT), left, rest, kept)
         else:
-            remove_chunk(rows, work, begin, end)
+            for t in range(np.uint64(first), np.uint64(last)):
+                v = np.uint64(queue[t])
+                count = remove_row(rows.indptr, rows.indices, degrees, queue, state, v, own, count)
+                if rows.both:
+                    indptr, indices = rows.other_indptr, rows.other_indices
+                    count = remove_row(indptr, indices, degrees, queue, state, v, own, count)
+        put(state, np.uint64(SIZE), queue, own, count)
         fetch_add(state, np.uint64(DONE), end - begin)
 
 
-def share(rows: Rows, work: Work, action, core, half, head, count, step):
-    """Run a step of `count` vertices together with the other threads.
-
-    The step scans the vertices that may remain, or removes queue[head : head + count].
-    """
-    state = work.state
-    state[ACTION], state[CORE], state[HALF], state[HEAD] = action, core, half, head
-    state[CHUNK] = max(min(count // CHUNKS, LARGEST), 1)
-    state[SIZE], state[KEPT], state[DONE] = head + count if action == REMOVE else 0, 0, 0
-    exchange(state, np.uint64(END), step * PLACE + count)
-    exchange(state, np.uint64(CURSOR), step * PLACE)
-    take_chunks(rows, work)
-    while watch(state, np.uint64(DONE)) != count and not work.stop[0]:
-        pass
-
-
 def assist(rows: Rows, work: Work):
-    """Take part in the steps that thread 0 shares, until it has finished."""
+    """Take part in the steps that thread 0 shares, until it has finished or a stop is requested."""
     state = work.state
     while not watch(state, np.uint64(IS_OVER)) and not work.stop[0]:
-        if state[CURSOR] < state[END]:
-            take_chunks(rows, work)
-    return STOPPED if work.stop[0] else FINISHED
+        if is_announced(state):
+            run_chunks(rows, work)
 
 
-def run_steps(rows: Rows, work: Work, large):
-    """Run all steps. Share those with at least `large` vertices or edges."""
-    degrees, queue, left = work.degrees, work.queue, work.left
-    n = degrees.size
-    remaining, core, half, step, turns = np.int64(n), np.int64(0), np.int64(0), np.int64(0), 0
-    while remaining:
-        if IS_SHARED and remaining >= large:
+def peel(rows: Rows, kept_work: Work, large, thread):
+    """Replace the degrees by core numbers. Return FINISHED, or STOPPED if a stop was requested.
+
+    Several threads may call this function together. They share the steps with at least `large`
+    vertices or edges.
+    """
+    degrees, left, queue, state, stop = kept_work
+    if IS_SHARED and thread > 0:
+        assist(rows, kept_work)
+        return STOPPED if stop[0] else FINISHED
+    n = np.int64(degrees.size)
+    remaining, base, core, step, turns = n, np.int64(0), np.int64(-1), np.int64(0), 0
+    head = size = np.int64(0)
+    while remaining or head < size:
+        scans = head == size
+        if (scans or turns & BATCH == 0) and stop[0]:
+            return STOPPED
+        turns += 1
+        count = size - head
+        edges = count * core
+        if scans:
+            core += 1
+            count = edges = remaining
+        if IS_SHARED and count > 1 and edges >= large:
+            begin = base if scans else head
+            state[SCANS], state[CORE], state[BEGIN] = scans, core, begin
+            state[SIZE], state[KEPT] = 0 if scans else size, n - base
             step += 1
-            share(rows, work, SCAN, core, half, np.int64(0), remaining, step)
-            size, remaining, half = work.state[SIZE], work.state[KEPT], 1 - half
+            announce(state, step, count, max(min(count // CHUNKS, LARGEST), 1))
+            run_chunks(rows, kept_work)
+            while watch(state, np.uint64(DONE)) != count and not stop[0]:
+                pass
+            head, size, turns = 0 if scans else size, state[SIZE], 0
+            if scans:
+                base = n - base
+                remaining = state[KEPT] - base
+        elif scans:
+            place, end = np.uint64(base), np.uint64(base + remaining)
+            ends = divide(left, degrees, core, queue, ZERO, left, place, place, end)
+            head, size, remaining = np.int64(0), np.int64(ends[0]), np.int64(ends[1]) - base
         else:
-            base = np.uint64(half * n)
-            end = base + np.uint64(remaining)
-            ends = divide(left, degrees, core, queue, ZERO, left, base, base, end)
-            size, remaining = np.int64(ends[0]), np.int64(ends[1] - base)
-        head = np.int64(0)
-        if core == 0:  # no vertex in the queue has neighbors
-            head = size
-        while head < size:
-            if turns & BATCH == 0 and work.stop[0]:
-                return STOPPED
-            turns += 1
-            if IS_SHARED and size - head > 1 and (size - head) * core >= large:
-                step += 1
-                share(rows, work, REMOVE, core, half, head, size - head, step)
-                head, size, turns = size, work.state[SIZE], 0
-                continue
             v = np.uint64(queue[np.uint64(head)])
             head += 1
             begin, end = np.uint64(rows.indptr[v]), np.uint64(rows.indptr[v + ONE])
@@ -237,19 +220,7 @@ def run_steps(rows: Rows, work: Work, large):
                 end = np.uint64(rows.other_indptr[v + ONE])
                 known = decrement(rows.other_indices, degrees, queue, core, known, begin, end)
             size = np.int64(known)
-        if work.stop[0]:
-            return STOPPED
-        core += 1
+        if core == 0:  # no vertex in the queue has neighbors
+            head = size
+    state[IS_OVER] = 1
     return FINISHED
-
-
-def peel(rows: Rows, kept_work: Work, large, thread):
-    """Replace the degrees by core numbers. Several threads may call this function together.
-
-    They share the steps with at least `large` vertices or edges.
-    """
-    if IS_SHARED and thread > 0:
-        return assist(rows, kept_work)
-    status = run_steps(rows, kept_work, large)
-    kept_work.state[IS_OVER] = 1
-    return status

@@ -123,6 +123,16 @@ def bucket(value, base, width):
     return int((value - base) * width)
 
 
+def called(function):
+    """Let Numba compile a function once, for all its calls. Return the function.
+
+    Without this decorator, Numba inserts the statements of a function that takes arrays at each
+    call, and compiles them each time. A call passes arrays as copies of their descriptions, so the
+    function should process at least a row.
+    """
+    return function
+
+
 def local_array(size, dtype):
     """Return an array of a constant size that only one call of the loop uses."""
     return np.empty(size, dtype)
