@@ -450,6 +450,31 @@ def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
     assert len(begun) <= 1 + 4
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_part_that_fails_sets_the_stop_flag_for_the_parts_in_progress(
+    error: type[BaseException],
+) -> None:
+    """A part may wait for another part, which fails before it starts its loop."""
+    stop, is_waiting = np.zeros(1, np.int64), Event()
+
+    def part(k: int) -> bool:
+        if k == 0:
+            assert is_waiting.wait(PATIENCE)
+            raise error
+        is_waiting.set()
+        for _ in range(int(PATIENCE / 0.001)):
+            if stop[0]:
+                break
+            sleep(0.001)
+        told.append(bool(stop[0]))
+        return True
+
+    told: list[bool] = []
+    with pytest.raises(error):
+        threads.run(part, [(0,), (1,)], 2, stop)
+    assert told == [True]
+
+
 def test_an_abandoned_call_runs_to_its_end() -> None:
     may_end, ended = Event(), Event()
 

@@ -27,7 +27,8 @@ def run(
 
     Each free thread takes the next part. No further part starts once a part has failed, the main
     thread has received an interrupt, or `stop[0]` (the flag of an enclosing `apart`) is set. In
-    these cases `run` waits for the parts in progress, and raises the first exception.
+    these cases `run` sets `stop[0]` for the parts in progress, waits for them, and raises the first
+    exception.
     """
     helpers = min(threads, len(parts)) - 1
     if helpers <= 0:
@@ -119,6 +120,7 @@ class _Job:
                     self._results[part] = self._call(*self._parts[part])
             except BaseException as error:
                 self._error = self._error or error
+                self._request_stop()
             finally:
                 if next(self._done) == self._size:
                     self._is_over = True
@@ -128,6 +130,12 @@ class _Job:
         if self._error is None and self._stop is not None and self._stop[0]:
             self._error = KeyboardInterrupt()
         return self._error is None
+
+    def _request_stop(self) -> None:
+        """Set the stop flag. A part in progress may wait for a part that has failed or that no
+        thread starts any more."""
+        if self._stop is not None:
+            self._stop[0] = 1
 
     def help(self) -> None:
         """Run parts in a helper thread; `cancel` waits until this method ends."""
@@ -151,8 +159,7 @@ class _Job:
         count may be wrong. Helpers receive no interrupts.
         """
         self._error = error
-        if self._stop is not None:
-            self._stop[0] = 1  # a helper may wait for a part that no thread starts any more
+        self._request_stop()
         while self._helpers:
             with suppress(KeyboardInterrupt):
                 sleep(0.001)
