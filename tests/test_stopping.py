@@ -454,7 +454,7 @@ def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
 def test_a_part_that_fails_sets_the_stop_flag_for_the_parts_in_progress(
     error: type[BaseException],
 ) -> None:
-    """A part may wait for another part, which fails before it starts its loop."""
+    """One part waits for another part, and that part fails before it starts its loop."""
     stop, is_waiting = np.zeros(1, np.int64), Event()
 
     def part(k: int) -> bool:

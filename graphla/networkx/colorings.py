@@ -67,9 +67,9 @@ def _color_with_interchange(G: Graph, order: np.ndarray) -> np.ndarray:
 
 
 def _color_by_saturation(G: Graph) -> np.ndarray:
-    """Return the colors if the next node is one whose neighbors have the most colors.
+    """Color repeatedly a node whose neighbors have the most different colors; return the colors.
 
-    Of several such nodes, the first one of greatest degree is colored.
+    Of several such nodes, the first one of greatest degree comes next.
     """
     n, (indptr, columns) = len(G), neighbor_lists(G)
     by_rank, ranks = _by_degree(G), np.empty(n, np.int64)

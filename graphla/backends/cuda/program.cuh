@@ -814,7 +814,8 @@ template <class T> struct Stack {
   i64 last;    // where the last item begins; it is loaded in advance
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  // All threads read these words, so they use the cache of the multiprocessor, as `entries_of` does.
+  // All threads read these words, so they use the cache of the multiprocessor, as `entries_of`
+  // does.
   DEVICE i64 begin_of(i64 item) const { return item > 0 ? ends[item - 1] : 0; }
   DEVICE i64 end_of(i64 item) const { return ends[item]; }
 

@@ -557,7 +557,7 @@ struct Pull {
   // rare, so short rows are then folded by groups of lanes, which read whole rows.
   static constexpr bool SETTLES_EARLY =
       Rows::MAY_SETTLE && (IS_ONE_TERM || (Op::RACE != RACE_MIN && Op::RACE != RACE_MAX));
-  // Whether a chunk of a row may settle the row, whatever its other chunks contain.
+  // Whether a chunk of a row may settle the row without its other chunks.
   static constexpr bool CHUNKS_SETTLE = Rows::MAY_SETTLE && !IS_ONE_TERM;
 
   const ProductForm<Offset, A> &a;
@@ -1006,8 +1006,8 @@ DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
                         i64 left, const Counts &known) {
-  constexpr float PUSH_EDGE = IS_SEARCH<Op> && !IS_FIRST<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f, PULL_ROW = 0.6f,
-                  STOPPING = 0.75f;
+  constexpr float PUSH_EDGE = IS_SEARCH<Op> && !IS_FIRST<Op> ? 2.0f : 2.4f, PUSH_ENTRY = 4.0f,
+                  PULL_ROW = 0.6f, STOPPING = 0.75f;
   const u64 entries = known.entries;
   const bool is_listed = u.queue && known.queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);

@@ -536,7 +536,7 @@ def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
 def search_together(
     graph: Graph, kept_work: Work, rule: Rule, kept_team, shared, wide, steps, thread
 ):
-    """Run levels on several threads. Stop before a level that one thread must or should run.
+    """Run levels on several threads. Stop before a level for one thread.
 
     Thread 0 leads. All other threads help it with pushes that have at least `shared` edges, and
     with pulls for more than `wide` unreached vertices. Other levels are small, except pushes for

@@ -386,18 +386,9 @@ def run(edges: Edges, kept_work: Work, step, threads, longest, least, target, mo
                 return PAUSED
             steps -= 1
         size = collect(kept_work, b, threads)
-        if size == 0:  # find the next bucket that is not empty
-            is_empty = True
-            while is_empty and b < FAR:
-                b += 1
-                for thread in range(threads):
-                    if kept_work.heads[np.uint64(thread * ROW + b)] >= 0:
-                        is_empty = False
-            if is_empty:
-                return FINISHED
-            if target >= 0 and bucket(values[target], limits[0], limits[1]) < b:
-                return FINISHED
-            if most and state[DEPTH] and bucket(limits[3], limits[0], limits[1]) < b:
+        if size == 0:
+            b = find_bucket(kept_work, threads, target, most)
+            if b < 0:
                 return FINISHED
             state[CURRENT], is_new = b, b < FAR
             continue
