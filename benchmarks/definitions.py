@@ -1,17 +1,19 @@
-"""Compare `gl.jit` of an algorithm's definition with its hand-made kernel, and verify each result.
+"""Compare `gl.jit` of an algorithm's definition with its hand-written kernel; verify each result.
 
     python benchmarks/definitions.py                            all rows, on the default device
     python benchmarks/definitions.py --rows pagerank "core numbers"   the rows with these prefixes
     python benchmarks/definitions.py --device cpu --scale 10    small graphs, to try the script
 
-The rows are those of algorithms.py and corners.py whose algorithms have a hand-made kernel, and
-road-NY. The hand-made kernel and the compiled definition get the same prepared arguments, and run
-alternately. A time is the median over several calls: on a GPU the time between two events before
-and after the call, on the CPU wall time. The script compares the results of both. If a definition
-cannot be compiled, raises an error, or returns another result, its row ends with the reason.
+The rows are those of algorithms.py and corners.py whose algorithms have a hand-written kernel, and
+road-NY. The hand-written kernel and the compiled definition get the same prepared arguments, and
+run alternately. A time is the median over several calls: on a GPU the time between two events
+before and after the call, on the CPU wall time. The script compares the results of both. If a
+definition cannot be compiled, raises an error, or returns another result, its row ends with the
+reason.
 
-If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-made kernel
-on every row, the kernel may be deleted. The second table shows this, with the number of lines.
+If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-written
+kernel on every row, the kernel may be deleted. The second table shows this, with the number of
+lines.
 """
 
 from __future__ import annotations
@@ -119,7 +121,7 @@ def source_of(A: Matrix) -> int:
 
 @dataclass(frozen=True)
 class Pair:
-    """The hand-made version of a call, and the function with the definition and its arguments."""
+    """The hand-written version of a call, and the definition with its arguments."""
 
     by_hand: Callable[[], Any]
     definition: Callable[..., Any]
@@ -129,11 +131,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Case:
-    """An algorithm, its files with hand-made CUDA code, and the graphs of its rows.
+    """An algorithm, its files with hand-written CUDA code, and the graphs of its rows.
 
     Attributes:
         name: the name in the table.
-        files: the files that only the hand-made version needs.
+        files: the files that only the hand-written version needs.
         graphs: the graph of each row.
         make: prepares the arguments of both versions for a graph.
         read: returns the vectors of a result that are compared.
@@ -346,7 +348,7 @@ CASES = [
 
 
 def compare(case: Case, A: Matrix, found: Any, wanted: Any) -> str:
-    """Compare the results of the compiled definition and of the hand-made version."""
+    """Compare the results of the compiled definition and of the hand-written version."""
     if case.name == "bfs":
         return compare_searches(A, found, wanted)
     far = 0.0
@@ -368,7 +370,7 @@ def compare(case: Case, A: Matrix, found: Any, wanted: Any) -> str:
 def tolerance_of(case: Case) -> float:
     """Return the largest allowed relative difference of the results of a case.
 
-    On the CPU the hand-made loop of PageRank uses new ranks at once. Both versions stop when a
+    On the CPU the hand-written loop of PageRank uses new ranks at once. Both versions stop when a
     round changes the ranks by at most RANK_TOLERANCE in total; the distance to the exact ranks is
     then at most DAMPING / (1 - DAMPING) times as large.
     """
@@ -418,7 +420,7 @@ class Figures:
 
 
 HEAD = (
-    "| algorithm | graph | hand-made, ms | jitted, ms | jitted / hand-made | first call, ms "
+    "| algorithm | graph | hand-written, ms | jitted, ms | jitted / hand-written | first call, ms "
     "| results |\n|---|---|--:|--:|--:|--:|---|"
 )
 
@@ -442,7 +444,7 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
         pair = case.make(A)
         wanted = pair.by_hand()
         if wanted is None:
-            figures.note = "there is no hand-made version for this device and configuration"
+            figures.note = "there is no hand-written version for this device and configuration"
             return figures
     except Exception as error:
         figures.note = f"NOT RUN: {reason(error)}"
@@ -487,8 +489,8 @@ def lines_of(files: tuple[str, ...]) -> int:
 
 
 def summarize(figures: list[Figures]) -> None:
-    """Print for each algorithm whether its hand-made version may be deleted."""
-    print("\n| hand-made files | rows | largest ratio | may be deleted | lines |")
+    """Print for each algorithm whether its hand-written version may be deleted."""
+    print("\n| hand-written files | rows | largest ratio | may be deleted | lines |")
     print("|---|--:|--:|---|--:|")
     for files in dict.fromkeys(each.case.files for each in figures):
         rows = [each for each in figures if each.case.files == files]
@@ -507,7 +509,7 @@ def summarize(figures: list[Figures]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(
-        description="Compare compiled definitions with hand-made kernels."
+        description="Compare compiled definitions with hand-written kernels."
     )
     parser.add_argument("--device", help="the device; by default the configured one")
     parser.add_argument("--rows", nargs="*", default=[], help="only rows with these prefixes")

@@ -26,7 +26,7 @@ HANDMADE = [
     *("bfs", "betweenness", "closure", "coloring", "communities", "components", "cores"),
     *("forest", "matching", "multi_source_bfs", "pagerank", "strong_components"),
 ]
-"""The modules of each backend that contain a hand-made algorithm."""
+"""The modules of each backend that contain a hand-written algorithm."""
 
 OPERATIONS = ["spmv", "spmspv", "spgemm", "ewise", "apply", "select", "assign", "extract"]
 """The modules of each backend with single operations, which a compiled loop does not call."""
