@@ -116,7 +116,7 @@ def _sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int)
         do = backend(a.device)
         at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
         # Reading reciprocals is faster than dividing by levels. Level -1 reads the last element.
-        deepest = int(at.max(initial=0))
+        deepest = max(0, int(at.max())) if at.size else 0
         reciprocals = do.asarray([0.0, *(1.0 / np.arange(1, deepest + 1)), 0.0])
         near = reciprocals[at]
         return do.to_host(near.sum(axis=0) if axis == 0 else _sum_columns(near.T))
