@@ -43,8 +43,9 @@ def test_betweenness_agrees_for_the_nodes_that_the_seed_samples(
     G: Any, weight: Any, normalized: bool, endpoints: bool, data: st.DataObject
 ) -> None:
     k = data.draw(st.none() | st.integers(1, len(G)) if len(G) else st.none())
-    assert_agree("betweenness_centrality", G, k, normalized, weight, endpoints, seed=3)
-    assert_agree("edge_betweenness_centrality", G, k, normalized, weight, seed=3)
+    # NetworkX 3.4 makes a generator from the seed only in the public functions.
+    assert_agree(nx.betweenness_centrality, G, k, normalized, weight, endpoints, seed=3)
+    assert_agree(nx.edge_betweenness_centrality, G, k, normalized, weight, seed=3)
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.data())

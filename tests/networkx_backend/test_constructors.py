@@ -14,7 +14,7 @@ from scipy import sparse
 
 import graphla as gl
 from graphla.networkx import backend
-from networkx_backend.agreement import assert_agree, call, difference
+from networkx_backend.agreement import assert_agree, backends, call, difference
 from networkx_backend.test_conversion import nx_graphs
 
 KINDS = (None, nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -88,8 +88,10 @@ def test_a_graph_becomes_the_array_of_networkx(G: Any, weight: Any, data: st.Dat
 
 @given(nx_graphs())
 def test_isolates_and_self_loops_are_those_of_networkx(G: Any) -> None:
-    for name in ("isolates", "number_of_isolates", "number_of_selfloops", "is_empty"):
+    for name in ("isolates", "number_of_isolates", "is_empty"):
         assert_agree(name, G)
+    if "number_of_selfloops" in backends._registered_algorithms:  # not in NetworkX 3.4
+        assert_agree("number_of_selfloops", G)
     for node in [*G, "no such node", 99]:
         assert_agree("is_isolate", G, node)
 
