@@ -24,7 +24,7 @@ from graphla.networkx.graphs import (
     to_node_dict,
     with_weights,
 )
-from graphla.networkx.selections import bunch
+from graphla.networkx.selections import VERSION, bunch
 from graphla.sparse import Matrix, Vector
 from semirings import monoid
 
@@ -261,6 +261,11 @@ def betweenness_centrality(
     A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
+    if k is not None and VERSION < (3, 5):
+        raise NotImplementedError(
+            f"k is {k}, and NetworkX 3.4 scales the sums of samples differently"
+        )
+
     def compute(sources: list[int] | None) -> Any:
         return algorithms.betweenness(A, sources=sources, endpoints=endpoints, **options)
 
@@ -277,6 +282,11 @@ def edge_betweenness_centrality(
     """Implement `networkx.edge_betweenness_centrality`."""
     A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
+
+    if k is not None and VERSION < (3, 6):
+        raise NotImplementedError(
+            f"k is {k}, and NetworkX 3.5 scales the sums of samples differently"
+        )
 
     def compute(sources: list[int] | None) -> Any:
         return algorithms.edge_betweenness(A, sources=sources, **options)

@@ -211,7 +211,9 @@ def _each_target(
     G: Graph, source: Any, weight: Any, method: str, neighbors: Neighbors | None
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
     parents = _all_parents(G, source, weight, method, neighbors)
-    for node in parents:
+    # NetworkX 3.4 lists the nodes in the order of the graph.
+    nodes = parents if VERSION >= (3, 5) else [node for node in G.labels if node in parents]
+    for node in nodes:
         yield node, list(all_paths(source, node, parents))
 
 
