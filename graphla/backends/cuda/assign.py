@@ -42,7 +42,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: Constant(np.int32(n)) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""Maps each value of `Remains`, except NOWHERE, to the constant that the kernels use for it."""
+"""For each value of `Remains` except NOWHERE, the constant that stands for it in the kernels."""
 
 ZERO = Constant(np.int64(0))
 
@@ -170,8 +170,8 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, Any]:
     """Return a mask as kernel arguments.
 
-    These are the kind of the mask, an array of flags, a list of indices, and the length of the
-    list. A mask of the kind MASK_LIST has only the list; any other mask has only the flags.
+    The arguments are the kind of the mask, an array of flags, a list of indices, and the length of
+    the list. A mask of the kind MASK_LIST has only the list; any other mask has only the flags.
     """
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
@@ -197,9 +197,10 @@ def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
 def _intersect_flags(
     v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
 ) -> None:
-    """Set `to` where v has an entry and the mask, or its complement, contains the index.
+    """Set to[i] to true if v has an entry at index i and the mask, or its complement, contains i.
 
-    `to` may be v's own flags.
+    All other flags in `to` are set to false, and `count` receives the number of true flags. `to`
+    may be v's own array of flags.
     """
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
@@ -267,7 +268,7 @@ def _scatter_into(
     if t.nvals:
         kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # start the count at the number of entries that remain
+        if total is not None:  # continue counting from the number of remaining entries
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()
@@ -290,11 +291,11 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Clear the presence flags of C at all indices that the mask allows, and return the flags.
+    """Clear the presence flags of c at the indices that the mask allows.
 
-    With `replace`, the flags are cleared at all indices that the mask forbids instead. Also return
-    the number of remaining entries. If the device counts them, the third result is the device array
-    that holds their number; otherwise it is None.
+    If `replace` is set, clear the flags at the indices that the mask forbids instead. Return the
+    flags, the number of remaining entries, and the device array in which a kernel counts these
+    entries, or None if no kernel needs to count them.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None

@@ -60,7 +60,7 @@ template <class T> constexpr bool is_word = !is_float<T>::value && sizeof(T) == 
 template <class T> constexpr bool is_long = !is_float<T>::value && sizeof(T) == 8;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 
-/// Atomically sets *at = add(*at, value). Any number of threads may call at the same time.
+/// Atomically sets *at = add(*at, value). Any number of threads may call this at the same time.
 template <class Op, class Z> DEVICE void atomic_fold(Z *at, Z value) {
   if constexpr (Op::RACE == RACE_ANY) {
     store_relaxed(at, value);

@@ -4,9 +4,9 @@
 // The search from each source makes two passes over the vertices that it reaches:
 //   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
 //             shortest paths from the source to w.
-//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. This
-//             is the amount that each of the paths to v carries. The dependency on v is
-//             sigma(v) share(v) - 1: sigma(v) times the sum without 1 / sigma(v).
+//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. The
+//             dependency on v is sigma(v) times this sum over edges, that is,
+//             sigma(v) share(v) - 1.
 //
 // If edges have lengths, the distances from the source are computed before the launch, and an edge
 // lies on a shortest path if its length is the difference of the distances of its ends. A vertex is
@@ -20,8 +20,8 @@
 //
 // The first block of a team processes small levels alone. These levels need no team barrier, and
 // the block keeps the length of the queue in shared memory. The whole team takes over again at the
-// first level with too many parts or edges. In the backward pass, each level is processed as in the
-// forward pass: if one block processed a level alone, it also sums that level alone.
+// first level with too many parts or edges. In the backward pass, each level is processed by the
+// same blocks as in the forward pass: by the whole team, or by the first block alone.
 //
 // Race: several threads may see that the level of a vertex is unset. Each of them then tries a
 // compare-and-swap, and the one that succeeds queues the vertex.
@@ -107,8 +107,9 @@ struct Limits {
 struct Sums {
   double *totals;    // per vertex: the sum of its dependencies
   double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
-  i64 *reached;  // per vertex: the number of sources that reach it, not counting itself; or null
-  i64 *counts;   // per source: the number of vertices that it reaches
+  /// Per vertex: the number of sources that reach it, not counting the vertex itself; or null.
+  i64 *reached;
+  i64 *counts;  // per source: the number of vertices that it reaches
 };
 
 /// Indices of words in `control`. NEXT_SOURCE is the index of the next source to process.
@@ -124,7 +125,8 @@ struct Team {
       : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
         rank(blockIdx.x % size), due(0) {}
 
-  /// Waits for all threads of the team. Afterwards, each thread sees what the others have stored.
+  /// Waits for all threads of the team. Afterwards, each thread sees what the other threads have
+  /// stored.
   DEVICE void meet() {
     __syncthreads();
     if (blocks == 1) return;
@@ -175,8 +177,8 @@ template <class Offset> struct Taken {
   double distance;
 };
 
-/// Returns whether an edge to w, from a vertex at this distance, is the last edge of a shortest
-/// path.
+/// Returns whether an edge to w is the last edge of a shortest path. `distance` is the distance of
+/// the vertex at which the edge begins.
 template <class Offset>
 DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
   const double there = paths.distances[w];
@@ -373,7 +375,8 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        // `last` is the end of this lane's part, or the end of these WARP edges if it is earlier.
+        // `last` is the earlier of two ends: the end of this lane's part, and the end of the WARP
+        // edges of this iteration.
         const u32 last = least(mine.end, to);
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
@@ -713,7 +716,7 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     course.source = sources.renumbered ? sources.renumbered[given] : given;
     if (course.source >= vertices) {  // the source has no edges
       if (course.leads()) sums.counts[turn] = 1;
-      team.meet();  // no thread may take the next source before all have read this one
+      team.meet();  // no thread may take the next source before all threads have read this one
       continue;
     }
     course.start();

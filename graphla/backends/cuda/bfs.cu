@@ -1,5 +1,5 @@
 // Breadth-first search: the whole traversal in one launch. The kernel computes the level of each
-// vertex, its parent, and which vertices are reached. There may be one start or several.
+// vertex, its parent, and which vertices are reached. There may be one start vertex or several.
 //
 // The grid processes one level after another, with a barrier of all blocks between two levels.
 // After each barrier all blocks read the same counts, so they make the same choice for the next
@@ -7,7 +7,7 @@
 // - alone: block 0, or one cluster of blocks, processes levels without the grid as long as they are
 //   small (`walk_alone`, `walk_in_cluster`);
 // - push: the edges out of the frontier are divided evenly among all warps (`push_level`);
-// - pull: each vertex that is not reached looks for a reached neighbor (`pull_level`).
+// - pull: each unreached vertex looks for a reached neighbor (`pull_level`).
 //
 // A pull leaves its frontier in the bit maps. If the next level is a push, `queue_frontier` first
 // copies the frontier to the queue. At the end the results are written in the user's numbering.
@@ -30,7 +30,7 @@ struct Progress {
   u32 is_queued;  // whether the frontier is in the queue
   u32 way;        // how to process the next level, a value of `Way`
   u32 has_idle;   // whether some start vertices have no edges
-  u32 records;    // number of levels recorded
+  u32 records;    // number of levels recorded in the trace
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
   // Whether block 0 or the cluster left a level unfinished. If so, the rest of the level's frontier
   // is in the queue.
@@ -55,7 +55,7 @@ template <class Slot> struct BlockMemory {
   unsigned char *bytes;  // dynamic shared memory: lists and queues, followed by a bit map
   Progress *progress;
   AloneMemory alone;  // used by block 0 when it works alone, or by each block of a cluster
-  u32 *sent;          // used by each block of a cluster
+  u32 *sent;          // used by each block of a cluster: see `sent` in bfs_cluster.cuh
   u32 *scratch;       // WARP + 1 words for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
@@ -192,10 +192,11 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Makes vertex v a start. `name` is v's number in the user's numbering. The bit of v in the map
-  /// is already set.
+  /// Makes v a start vertex of the search. `name` is v's number in the user's numbering. The
+  /// bit of v in the map is already set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // a pull never copies the bit of a start without edges
+    // A pull does not copy the bits of vertices without edges, so set the bit in both maps.
+    if (v >= graph.active) {
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }
@@ -245,7 +246,7 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   /// Copies the sums of the finished level to `memory.seen`. Each block calls this after a barrier
   /// of the grid. Other blocks may already be adding to the next of the three sets of sums. No
-  /// block reads the set after that one any longer, so block 0 clears it.
+  /// block reads the third set any longer, so block 0 clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -286,7 +287,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     progress().open = seen(SAMPLED), progress().hits = seen(SAMPLED_HITS);
   }
 
-  /// Chooses how the next level runs.
+  /// Chooses how the next level is processed.
   DEVICE void decide() {
     Progress &p = progress();
     const bool is_small = p.count <= u64(limits.alone_room) && p.edges <= u64(limits.alone_edges) &&

@@ -76,8 +76,8 @@ template <class Slot> struct SumsOf {
 /// Returns an estimate of how many neighbors a pull reads: one per unreached vertex, and more for
 /// each unreached vertex whose first neighbor is not reached. `part` is the fraction of all edges
 /// that lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first
-/// neighbor. If hits / open is below `part`, the remaining vertices are connected to each other and
-/// far away, and most rows are read to their ends.
+/// neighbor. If hits / open is below `part`, the unreached vertices are mostly connected to each
+/// other and far from the reached ones, so a pull would read most rows to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -131,7 +131,7 @@ template <class Offset> struct Graph {
   const Offset *in_indptr;  // the in-edges in CSR form; null if the search must not pull
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
-  const u32 *idle;        // bits of the vertices without edges, or null
+  const u32 *idle;        // bit map of the vertices without edges, or null
   const i32 *renumbered;  // maps the user's vertex numbers to the graph's numbers; null if both are
                           // the same
   const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
@@ -164,8 +164,8 @@ template <class Offset, class Level> struct Answer {
 /// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
-  u32 *map, *other_map;  // bits of the reached vertices; two maps because a pull writes a new one
-  u32 *masked;           // bits of the vertices that must never be reached
+  u32 *map, *other_map;  // bit maps of the reached vertices; a pull reads one and writes the other
+  u32 *masked;           // bit map of the vertices that must never be reached
   Slot *queue_begin;     // the queue; `Search` describes its four arrays
   u32 *queue_slot;
   i32 *queue_vertex;
@@ -199,7 +199,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i64 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
-  const u32 *fixed;  // bits of vertices that must never be reached, or null
+  const u32 *fixed;  // bit map of vertices that must never be reached, or null
   bool is_masked;    // whether `fixed` contains vertices that a mask forbids
   bool is_directed;
   i32 unit;
@@ -391,8 +391,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     keep<K>(won, v);
   }
 
-  /// Follows the edges out of the entries first..last - 1 of the queue. These edges are the queue's
-  /// units from `units_first` to `units_last` - 1.
+  /// Follows the edges out of the vertices in the queue's entries first_entry..last_entry - 1.
+  /// These edges occupy the units units_first..units_last - 1 of the queue.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
                    u32 units_last) const {
     constexpr int K = 2;
@@ -409,7 +409,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // Each lane takes an entry. The last lane only provides the end of the previous entry.
+      // Each lane takes an entry of the queue. The last lane takes its entry only because this
+      // entry's first slot is the end of the entry before it.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;

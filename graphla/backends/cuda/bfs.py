@@ -89,7 +89,8 @@ TUNING = BfsTuning()
 
 
 def bfs(request: Search) -> BfsResult:
-    """Return the levels and parents of one breadth-first search from all starts together."""
+    """Return the levels and parents of one breadth-first search from all start vertices
+    together."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
     has_levels = dtype is not None or parents == "least"
     outputs = _Outputs(n, (dtype or INT32) if has_levels else None, parents is not None)
@@ -123,7 +124,8 @@ def bfs(request: Search) -> BfsResult:
 class _Outputs:
     """Memory for the results of one search.
 
-    The search starts sooner if the arrays in this memory are made after the launch.
+    The CuPy arrays in this memory are created only after the launch, so that the search starts
+    sooner.
     """
 
     __slots__ = ("dtype", "levels", "n", "parents", "present")
@@ -233,7 +235,8 @@ _refusing: set[int] = set()
 
 
 def _prepare(request: Search) -> _Prepared:
-    """Return the data shared by searches, cached on the plan or, without a plan, on the matrix."""
+    """Return the data that searches share. It is cached on the plan or, without a plan, on the
+    matrix."""
     out, into, plan = request.out, request.into, request.plan
     tuning = current(TUNING)
     is_refusing = bool(_refusing) and xp.cuda.runtime.getDevice() in _refusing
@@ -263,9 +266,9 @@ class _Preparation:
         self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
-        """Prepare a search by one cluster if the graph is small, otherwise by the whole GPU.
+        """Prepare a search by one cluster if the graph is small, otherwise by the whole grid.
 
-        The whole GPU means as many blocks as it can run at the same time.
+        The grid has as many blocks as the GPU can run at the same time.
         """
         cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
@@ -349,8 +352,8 @@ class _Preparation:
     def cluster(self) -> int:
         """Return the number of blocks that process small levels together.
 
-        They form a cluster if the graph may be deep and each block can hold its part of the map.
-        Otherwise block 0 works alone, and the number is 1.
+        The blocks form a cluster if the graph may have many levels and each block can hold its part
+        of the map. Otherwise block 0 works alone, and the number is 1.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
@@ -391,9 +394,9 @@ class _Preparation:
     def pool(self, cluster: int) -> tuple[int, int]:
         """Return the numbers of words in shared memory for lists and for the map of one block.
 
-        The map is kept there if it is small. It is also kept there if the graph has few edges,
-        because one block then processes most levels. More shared memory would leave less for the L1
-        cache.
+        The map is kept in shared memory if it is small, or if the graph has few edges, because one
+        block or one cluster then processes most levels. Otherwise the map would take too much
+        memory away from the L1 cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4

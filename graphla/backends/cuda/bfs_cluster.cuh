@@ -40,7 +40,8 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges followed from vertices of the processed levels, except the first
+  /// Number of edges followed from vertices of the processed levels, except the first level.
+  u64 into;
   bool fails, stops;
 };
 
@@ -71,8 +72,9 @@ template <class S, int SIZE> struct Together {
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Of each group of SIZE consecutive words of the map, every block owns one. Which one it is
-  /// changes from group to group. Otherwise one block could own all words along a line of a mesh.
+  /// Every block owns one word in each group of SIZE consecutive words of the map. Returns the
+  /// offset by which the blocks are permuted in group `turn`. If the order of the blocks were the
+  /// same in all groups, one block could own all words along a line of a mesh.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
@@ -200,8 +202,8 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Follows the edges in the long rows of a level. Then sends a message with counts (a Letter) to
-  /// every block of the cluster. Returns the letter from block k in lane k. All threads must call
-  /// this.
+  /// every block of the cluster. Returns the letter from block k in lane k. All threads of the
+  /// block must call this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];

@@ -15,7 +15,7 @@
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 4;  // number of words of the bitmap that a warp processes at a time
+constexpr int PULL_WORDS = 4;  // number of words of the bit map that a warp processes at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // number of vertices in PULL_WORDS words
 constexpr int PULL_FAR = 256;  // maximum number of rows that the whole block reads together
 
@@ -28,7 +28,7 @@ template <class S> struct Pull {
   u32 level;
   bool marks;   // whether to write the byte UNREACHED for vertices that are not reached
   bool queues;  // whether to buffer the found vertices for the queue
-  i32 chunk;    // number of words that a warp takes at a time from the bitmap of reached vertices:
+  i32 chunk;    // number of words that a warp takes at a time from the bit map of reached vertices:
                 // 4, or 32 if few vertices are unreached
   u32 several;  // vertices numbered `several` or higher have at most one neighbor
   i32 *list;    // in shared memory: vertices whose rows this warp must read
@@ -53,9 +53,9 @@ template <class S> struct Pull {
   }
 
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
-  /// Returns the first entry of a row to read. In a relabeled graph this is the second entry,
-  /// because the first has been tested. If the array is aligned, the returned entry may be
-  /// up to three entries earlier, so that one load reads four entries.
+  /// Returns the index of the entry at which to start reading a row. In a relabeled graph this is
+  /// the row's second entry, because the first one has been tested. If the array is aligned, the
+  /// index is rounded down to a multiple of four, so that one load reads four entries.
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -289,9 +289,9 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk come from distant parts of the
-    // bitmap.
-    // Vertices with many edges have adjacent numbers, so otherwise one warp would get many of them.
+    // If each warp has at most one chunk, the words of a chunk come from distant parts of the bit
+    // map. Otherwise one warp would get many of the vertices with many edges, because their numbers
+    // are adjacent.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;

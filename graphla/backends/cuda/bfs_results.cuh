@@ -50,9 +50,9 @@ template <class S, class Level> struct Results {
   }
 
   /// Returns the level of vertex `id` as one byte, or UNREACHED if the search has not reached the
-  /// vertex. Vertices with numbers from search.active on have no edges, so the search reaches only
-  /// those of them that are start vertices. An `id` of -1 means that the lane has no vertex; the
-  /// result is then UNREACHED.
+  /// vertex. A vertex with the number search.active or a higher one has no edges, so the search
+  /// reaches such a vertex only if it is a start vertex. An `id` of -1 means that the lane has no
+  /// vertex; the result is then UNREACHED.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];

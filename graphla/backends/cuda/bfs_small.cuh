@@ -29,7 +29,7 @@ namespace graphla {
 
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
-    64;  // in a pull, the block also reads rows with at least this many unread entries
+    64;  // in a pull, the whole block also reads a row's rest if it has at least this many entries
 constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole block to read
 
 /// The sums that each block sends to all blocks at the end of a level.
@@ -82,8 +82,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   Level *levels;
   i32 *parents;
 
-  // dynamic shared memory, in this order
-  // The counts received from all blocks: SIZE elements for even levels, then SIZE for odd levels.
+  // These arrays are in dynamic shared memory, in this order. `sums` holds the counts received from
+  // all blocks: SIZE elements for even levels, then SIZE for odd levels.
   SmallSums *sums;
   u32 *seen, *mine;
   u32 *front, *after;
@@ -169,7 +169,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds a row to the list of waiting rows. Returns whether there was room.
+  /// Adds a row to the list of rows that wait for `read_far`. Returns false if the list is full.
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
     const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
@@ -254,7 +254,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return least(words, begin + room / (hubs ? WARP : EACH));
   }
 
-  /// Follows the edges of the vertex v of each lane that has one.
+  /// For each lane whose `has_one` is true, follows the edges of the lane's vertex v.
   DEVICE void follow(bool has_one, i32 v) const {
     u32 begin = 0, degree = 0;
     if (has_one) begin = u32(out_ptr[v]), degree = u32(out_ptr[v + 1]) - begin;
@@ -348,8 +348,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       __syncwarp();
     }
   }
-  /// Returns the entry at which to start reading a row. It is rounded down to a multiple of four so
-  /// that one load reads four entries.
+  /// Returns the index of the entry at which to start reading a row. If the array is aligned, the
+  /// index is rounded down to a multiple of four, so that one load reads four entries.
   DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
   DEVICE bool is_aligned() const { return !((u64)in & 15); }
 
@@ -412,8 +412,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the new vertices in word `at`, counted among the words that this block owns. A bit is
-  /// set if any block has found the vertex.
+  /// Returns the bits of the new vertices in word number `at` of the words that this block owns. A
+  /// bit is set if any block has found the vertex.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -446,8 +446,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Writes the results of new vertices that this block owns: their level is `level`. Adds their
-  /// counts to `sum`. The array `own` has the words that this block owns, with the bits of the new
-  /// vertices set. All warps must call this.
+  /// counts to `sum`. The array `own` contains the words that this block owns, in which the bits of
+  /// the new vertices are set. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // number of words processed at a time
     u32 begin, end;

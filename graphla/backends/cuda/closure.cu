@@ -1,6 +1,6 @@
-// Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies the entries of
-// x that have improved, until no entry improves any more. With ROUNDS it computes a given number of
-// products instead.
+// Closure: the least x for which x = x (+) x A, in one launch. The kernel repeatedly multiplies by
+// A the entries of x that have improved, until no entry improves any more. With ROUNDS it computes
+// at most a given number of products instead.
 //
 // Entries that have improved wait in lists. Each step multiplies the entries in the near list. Four
 // threads read each short row, which has at most `LIGHT` edges. The edges of the long rows are

@@ -59,16 +59,16 @@ class ClosureTuning:
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # The width of a bucket is (spread + (few_edges / degree)^4) * mean weight / degree. If degrees
-    # are high, most of the time is spent on edges, and narrow buckets avoid reading an edge more
-    # than once. If degrees are low, most of the time is spent on steps, and wide buckets need fewer
-    # steps. As a multiple of mean weight / degree, a good width is 4 to 16 for an R-MAT graph, 256
-    # to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
+    # The width of a bucket (see `_width`) is (spread + (few_edges / degree)^4) * mean weight /
+    # degree. If degrees are high, most of the time is spent on edges, and narrow buckets avoid
+    # reading an edge more than once. If degrees are low, most of the time is spent on steps, and
+    # wide buckets need fewer steps. As a multiple of mean weight / degree, a good width is 4 to 16
+    # for an R-MAT graph, 256 to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
     # If values might improve forever around a cycle, the parents are examined to find such a cycle.
-    # The first time is after turns / first_rounds^2 rounds, but not before first_rounds rounds.
-    # Here `turns` is the maximum number of rounds in the request.
+    # The first examination takes place after max(first_rounds, turns / first_rounds^2) rounds. Here
+    # `turns` is the maximum number of rounds in the request.
     first_rounds: int = 8
     few: int = 64  # maximum number of start vertices whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
@@ -115,7 +115,7 @@ def closure(request: Closure) -> ClosureResult:
     if may_improve and (has_orphans or not closed.settled):
         # Repeat the closure in rounds: the parents of each round show whether a cycle improves
         # values. If a cycle has already improved some values to a limit such as infinity, the
-        # parents of these vertices do not lead to a start.
+        # parents of these vertices do not lead to a start vertex.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
@@ -204,7 +204,7 @@ class _Problem:
 
         If `is_near_far` is set, a step multiplies only those improved entries whose values are near
         the best one. The second result is True if `parents` is set and, for some entry, the chain
-        of parents does not lead to a start.
+        of parents does not lead to a start vertex.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
@@ -226,7 +226,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel. Return None if the list of far entries became full."""
+        """Launch the kernel. Return None if the far list became full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(
@@ -297,8 +297,8 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return the width of a bucket, which is infinite if values cannot be sorted into
-        buckets."""
+        """Return the width of a bucket: how far a turn moves the horizon beyond the best far entry.
+        The width is infinite if values cannot be sorted into buckets."""
         if self.delta is not None:
             return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:

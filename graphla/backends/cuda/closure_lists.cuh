@@ -18,8 +18,8 @@ constexpr int COUNT_SHIFT = 36;
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
 /// Which entries a step multiplies by their rows of A. IMPROVING: the entries that have improved.
-/// NEAR_FAR: those of them that are not beyond the horizon (see closure.cu). ROUNDS: all entries
-/// that have improved, with the values that they had at the start of the round.
+/// NEAR_FAR: the improved entries that are not beyond the horizon (see closure.cu). ROUNDS: all
+/// entries that have improved, with the values that they had at the start of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
 /// What a thread does with an edge from u to v. IMPROVE: it improves the value of v, using the
@@ -120,7 +120,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   }
 
   /// Returns the code that says in which list a vertex with the new key `key` waits: FAR for the
-  /// far list, or the stamp of the current step for the other lists.
+  /// far list, or the stamp of the current step for any other list.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
   // --- functions that whole warps must call -----------------------------------------------------
@@ -129,9 +129,9 @@ template <class Cells, class Offset, int HOW> struct Lists {
   /// key[i] is the key of the new value; the row of o[i] starts at begin[i] and has degree[i]
   /// edges. A vertex beyond the horizon is added to the far list of turn t (see closure.cu for
   /// these terms). Any other vertex is added to a list of the next step. In a fused step, a vertex
-  /// with a short row is added to the block's list for its next round instead. A vertex is added
-  /// only if it is not in its list yet: if bit i of `is_new` is set or, for a long row, if bit i of
-  /// `is_unstamped` is set.
+  /// with a short row is added to the block's list for its next round instead. Vertex o[i] is added
+  /// only if it is not in this list yet. This is the case if bit i of `is_new` is set or, for a
+  /// long row, if bit i of `is_unstamped` is set.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {

@@ -30,7 +30,8 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #endif
 }
 
-/// Waits for all threads of the cluster. Afterwards, each thread sees what the others have stored.
+/// Waits for all threads of the cluster. Afterwards, each thread sees what the other threads have
+/// stored.
 template <int SIZE> DEVICE void cluster_meet() {
 #ifdef GRAPHLA_SIMULATOR
   __cluster_sync(SIZE);

@@ -87,9 +87,9 @@ DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
 }
 
 /// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
-/// neighbor that has no color, and reads the others again only when that neighbor has one. If all
-/// lanes polled, thousands of waiting warps would use up the bandwidth of the L2 cache, which the
-/// few working warps need.
+/// neighbor that has no color, and reads the colors of the other neighbors again only when that
+/// neighbor has a color. If all lanes polled, thousands of waiting warps would use up the bandwidth
+/// of the L2 cache, which the few working warps need.
 DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
                         u32 *set) {
   set[lane()] = 0;

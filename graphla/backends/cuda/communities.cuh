@@ -34,8 +34,8 @@ struct Step {
   i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
   u64 stream;      // the hash stream of this round
-  i64 half;        // a vertex may move if the highest bit of its word in the stream equals this
-                   // number; if this is -1, all vertices may move
+  i64 half;        // a vertex may move if the highest bit of its word in the stream equals `half`;
+                   // if `half` is -1, all vertices may move
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -44,7 +44,7 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // at first the labels before `labels`; overwritten with the new labels
+  i32 *next;  // on entry, the labels of the round before `labels`; overwritten with the new labels
   Gain gain;
 };
 
