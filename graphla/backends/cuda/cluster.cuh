@@ -16,8 +16,8 @@
 
 namespace graphla {
 
-/// Returns the address of the same variable in the shared memory of block `rank` of the cluster.
-/// `p` is its address in this block.
+/// Given the address `p` of a variable in the shared memory of this block, returns the address of
+/// the same variable in block `rank` of the cluster.
 template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #ifdef GRAPHLA_SIMULATOR
   return (T *)__cluster_map(p, rank, SIZE);

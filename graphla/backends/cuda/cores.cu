@@ -10,8 +10,8 @@
 // that it has removed itself, so that a chain of removals does not wait for barriers. The order of
 // removals within a level does not matter.
 //
-// Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
-// subtracted too much undoes the subtraction.
+// Invariant: left[v] >= k for every remaining vertex. left[v] falls below k only for a short time,
+// until the thread that subtracted too much undoes the subtraction.
 #include "edge_queue.cuh"
 
 namespace graphla {

@@ -30,8 +30,8 @@ class CoresTuning:
     alone_edges: int = 1024
     own_edges: int = 4096
     """A vertex that a warp removes may cause further removals in the same round. The warp processes
-    them itself until it has read about this many entries of their rows. It queues the remaining
-    rows for all warps."""
+    the rows of these further vertices itself until it has read about this many entries. It queues
+    the remaining rows for all warps."""
 
 
 TUNING = CoresTuning()

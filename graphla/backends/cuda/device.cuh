@@ -105,7 +105,7 @@ template <class T> DEVICE T load_once(const T *p) {
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
 /// How a mask selects indices. MASK_NONE: it selects all indices. MASK_FLAGS: it has one flag per
-/// index. MASK_LIST: it has a list of indices.
+/// index. MASK_LIST: it has a list of the selected indices.
 enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 
 template <class To, class From, int KEPT> struct Values {
@@ -125,7 +125,7 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i has the entries from
+/// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i consists of the entries
 /// indptr[i] to indptr[i + 1] - 1. Copy a pointer to a local `const T *__restrict__` so that the
 /// compiler uses ld.global.nc for its loads.
 template <class Offset, class Stored = i8> struct Csr {

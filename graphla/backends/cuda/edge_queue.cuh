@@ -70,7 +70,8 @@ struct Share {
 struct RoundCounts {
   u64 queued;  // high half: number of rows in the next round; low half: number of their entries
   u64 alive;   // number of vertices that no round has removed yet
-  u64 lowest;  // ~(smallest remaining value), so that atomicMax finds the minimum
+  /// Bitwise complement of the smallest remaining value, so that atomicMax finds the minimum.
+  u64 lowest;
   u64 at;      // the queue position that block 0 reached when it worked alone
 };
 

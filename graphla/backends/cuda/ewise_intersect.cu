@@ -4,7 +4,7 @@
 // an entry at the same position. In a matrix it searches the same row. In a vector each block
 // searches only between the first and the last index of its own entries. A flag per entry records
 // whether the search was successful. The number of flags set before an entry is the entry's
-// position in the result, so a second kernel can move all entries independently of each other.
+// position in the result, so a second kernel can move each entry independently of all others.
 // Entries are divided evenly among the threads, regardless of the lengths of rows. All indices are
 // sorted and unique.
 #include "flags.cuh"

@@ -11,7 +11,7 @@
 //   p = number of a's items before d; if d is from a, it is entry p of a,
 //   q = d - p; if d is from b, it is entry q of b,
 //   position in the result = d - number of dropped items before d.
-// So the second pass can process the items independently of each other. An entry of a has an equal
+// So the second pass can process each item independently of all others. An entry of a has an equal
 // entry in b if the next item is dropped. The indices of a, and those of b, are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
@@ -28,11 +28,12 @@ constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept 
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
 /// The result of the first pass over a merge: the flags of all items and their counts. A word of
-/// `of_a` has one bit for each of 32 items, set if the item is from a. The same word of `dropped`
-/// has one bit per item, set if the item is dropped. The same word of `within` has two 16-bit
-/// counts for the items of the tile that precede these 32: the number of a's items, and the number
-/// of dropped items. For each tile, `starts` has the number of a's items before the tile, and
-/// `ends` the number of dropped items from the start of the merge to the end of the tile.
+/// `of_a` has one bit for each of 32 items, set if the item is from a. The word of `dropped` with
+/// the same index has one bit per item, set if the item is dropped. The word of `within` with the
+/// same index contains two 16-bit counts for the items of the tile that precede these 32: the
+/// number of a's items, and the number of dropped items. For each tile, `starts` contains the
+/// number of a's items before the tile, and `ends` the number of dropped items from the start of
+/// the merge to the end of the tile.
 struct Notes {
   u32 *of_a;  // the start of three arrays with `words` words each: of_a, dropped, within
   i64 words;

@@ -165,7 +165,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
 
 
 def _renumber(a: Csr, columns: Array) -> Csr:
-    """Extract distinct columns, using a table: for the column `columns[q]` it contains q."""
+    """Extract distinct columns, using a table that maps each column `columns[q]` to q."""
     numbers = xp.full(a.ncols, -1, xp.int32)
     numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
     c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)

@@ -279,8 +279,8 @@ struct Rows {
     return mine;
   }
 
-  /// Looks at the next BATCH * WARP entries of a segment. Returns the first of them whose index has
-  /// an entry in u, or -1 if there is none.
+  /// Looks at BATCH * WARP entries of a segment, from position `from` on. Returns the position of
+  /// the first of these entries in whose column u has an entry, or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

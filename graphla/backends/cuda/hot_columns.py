@@ -83,7 +83,7 @@ def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """Return the 2^bits hubs of a matrix, or None if they have too few of its entries.
+    """Return the 2^bits hubs of a matrix, or None if these columns contain too few of its entries.
 
     The minimum fraction of entries is `HotColumnsTuning.share`.
     """

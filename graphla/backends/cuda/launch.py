@@ -330,7 +330,7 @@ class PendingCount:
 class Room:
     """Memory for the indices and the values of up to `most` entries, in one allocation.
 
-    Call it to make the arrays once the number of entries is known.
+    Call the object to create the arrays once the number of entries is known.
     """
 
     __slots__ = ("_dtype", "_memory", "_start", "indices", "values")
@@ -343,7 +343,7 @@ class Room:
         self.indices: int = self.values + self._start
 
     def __call__(self, entries: int) -> tuple[Array, Array]:
-        """Return the indices and the values of the first entries."""
+        """Return the arrays of the indices and the values of `entries` entries."""
         memory = self._memory
         indices = xp.ndarray(entries, INT32, memory + self._start)
         return indices, xp.ndarray(entries, self._dtype, memory)

@@ -27,7 +27,7 @@ template <class Value> struct Edge {
       *this = other;
     }
   }
-  /// Compares the edges of all lanes of the warp. Afterwards lane 0 has the best of them.
+  /// Compares the edges of all lanes of the warp. Afterwards lane 0 holds the best of these edges.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       Edge other;

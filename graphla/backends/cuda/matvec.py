@@ -1,7 +1,7 @@
-"""Collect the facts about a semiring, a matrix and a mask that a matrix-vector product needs.
+"""Collect the properties of a semiring, a matrix and a mask that a matrix-vector product needs.
 
-Kernels: matvec.cu. The host waits once per matrix, for facts about its rows. In `count_edges` it
-waits for the number of edges.
+Kernels: matvec.cu. The host waits once per matrix, for the length of the longest row and the number
+of nonempty rows. In `count_edges` it waits for the number of edges.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class MatvecTuning:
     Half of these blocks can be resident at the same time.
     """
     huge: int = 1 << 27
-    """If a product has more outputs than this number, but computes only a few listed ones, it uses
-    no temporary arrays with an element for every output."""
+    """If a product has more outputs than this number, but computes only a few listed outputs, it
+    uses no temporary arrays with an element for every output."""
     part: int = 1024
     """Number of rows in a part. One block counts the entries in the rows of a part."""
     parts: int = 1024

@@ -77,7 +77,7 @@ def _width(count: int, each: int) -> int:
     """Return the number of columns that the table needs for the levels of `count` searches.
 
     `each` is the number of levels in 16 bytes. The last launch may run fewer searches than the
-    others. The number of its columns is rounded up to `each` times a power of two.
+    other launches. The number of its columns is rounded up to `each` times a power of two.
     """
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
