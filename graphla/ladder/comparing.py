@@ -117,7 +117,8 @@ class Contest:
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
-        """Return the named strategies, or all for A's device, in the order of the ladder."""
+        """Return the named strategies, or all that run on A's device, in the order of the
+        ladder."""
         device = self._A.device
         if names is None:
             return [name for name, each in STRATEGIES.items() if each.runs_on(device)]

@@ -12,11 +12,11 @@ from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
 """Parameters of the rule that chooses between push and pull. Pulls begin when the frontier grows
-and the edges out of it, times ALPHA, outnumber the edges out of unreached vertices. They end when
-the frontier shrinks and has less than 1 / BETA of all vertices. The authors of the rule chose 14
-and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached vertex, so pulls
-should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to 18,235 entries)
-takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
+and ALPHA times the number of edges out of it exceeds the number of edges out of unreached vertices.
+Pulls end when the frontier shrinks and contains fewer than 1 / BETA of all vertices. The authors of
+the rule chose 14 and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached
+vertex, so pulls should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to
+18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
 """
 
 

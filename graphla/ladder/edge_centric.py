@@ -36,5 +36,8 @@ class EdgeCentric(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each launch reads both ends of every edge, and the level of every vertex."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each launch reads both ends of every edge, and the level of every vertex.
+        """
         return depth * (8 * self.targets.size + 4 * self.n)

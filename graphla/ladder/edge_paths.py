@@ -14,7 +14,7 @@ from graphla.ladder.edges import lay_out
 from graphla.stores import MatrixStore
 
 SIDE = 14
-"""A block of distances has the distances of 2^SIDE vertices."""
+"""A block of distances contains the distances of 2^SIDE vertices."""
 LEAST = 16
 """Minimum mean number of edges per chunk for which edges are sorted by square.
 

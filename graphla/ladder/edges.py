@@ -33,7 +33,8 @@ class Edges:
     by row, and an edge is a 64-bit word with its row and column. The edges are divided into chunks.
     """
 
-    words: Array  # uint32 or uint64 per edge: the upper half is the source, the lower the target
+    # Uint32 or uint64 per edge: the upper half is the source, the lower half the target.
+    words: Array
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: for each chunk, the first column and row of its square
     both: bool  # whether a stored edge stands for both directions of the edge

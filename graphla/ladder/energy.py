@@ -81,7 +81,8 @@ def _watch(joules: Joules, samples: list[tuple[float, float]], done: Event) -> N
 
 
 def counter(device: str) -> Joules | None:
-    """Return a function that reads the energy counter of a device, or None if it has none."""
+    """Return a function that reads a device's energy counter, or None if there is no such
+    counter."""
     library = None if device == "cpu" else _library()
     if library is None:
         return None

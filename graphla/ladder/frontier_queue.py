@@ -61,8 +61,8 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Expand the `count` vertices of the frontier, at level `depth`; list the new ones in
-        `following`.
+        """Expand the `count` vertices of the frontier, whose level is `depth`; list the newly found
+        vertices in `following`.
 
         Return the number of vertices listed, and the number of levels processed.
         """

@@ -47,7 +47,7 @@ class NumPyRung(Rung):
         raise NotImplementedError
 
     def push(self, rows: Csr, frontier: Array) -> bool:
-        """Label the unreached targets of the frontier: f⟨¬p⟩ = f A, by rows."""
+        """Label the unreached out-neighbors of the frontier: f⟨¬p⟩ = f A, by rows."""
         starts = rows.indptr[frontier]
         counts = rows.indptr[frontier + 1] - starts
         targets = rows.indices[ranges(starts, counts, int(counts.sum()))]
@@ -124,8 +124,9 @@ class DirectionOptimised(NumPyRung):
     """The strategy of direction_optimised.cu: push a small frontier, pull a large one."""
 
     ALPHA, BETA = 14, 24
-    """S. Beamer's parameters: pull when the frontier has more than 1/ALPHA of the unexamined edges;
-    push again when it has fewer than 1/BETA of all vertices."""
+    """S. Beamer's parameters: pull when the number of edges out of the frontier exceeds 1/ALPHA of
+    the number of edges out of unreached vertices; push again when the frontier contains fewer than
+    1/BETA of all vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -171,7 +172,10 @@ class EdgeCentric(NumPyRung):
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         return depth * (8 * self.sources.size + 4 * self.n)
 
     def step(self) -> bool:
@@ -211,7 +215,10 @@ class EdgeTuned(NumPyRung):
         super().begin(source, dtype)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         narrow = min(depth, self.LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * (self.sources.nbytes + self.targets.nbytes) + levels

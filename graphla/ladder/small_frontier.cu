@@ -8,9 +8,9 @@
 //          least 4 bytes and two offsets for each reached vertex, and 8 bytes for each edge out of
 //          it.
 // Handover The block stops only after a complete level. It then copies the first ROOM vertices of
-//          this level from shared memory to the queue in device memory. The threads that found the
-//          other vertices wrote them there directly. The host continues with the privatized queue,
-//          and uses this kernel again when a level fits in shared memory.
+//          this level from shared memory to the queue in device memory. The threads that found
+//          further vertices have already written them to that queue. The host continues with the
+//          privatized queue, and uses this kernel again when a level fits in shared memory.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
 // Limits   The queue in device memory has n entries, and no vertex is claimed twice. One launch
@@ -34,9 +34,9 @@ __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__r
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 most,
                                i32 *levels, i32 *next, i64 *told) {
   SHARED(i32, queues, 2 * ROOM);
-  // Three counters of vertices, which the levels use round-robin. One counts the vertices of the
-  // level that is being computed. One is set to 0 for the next level. One still has the number of
-  // vertices of the previous level, which slow threads may not have read yet.
+  // Three counters of vertices, which the levels use round-robin. One counter counts the vertices
+  // of the level that is being computed. Another is set to 0 for the next level. The third still
+  // holds the number of vertices of the previous level, which slow threads may not have read yet.
   SHARED(u32, asked, 3);
   i32 *front = queues, *after = queues + ROOM;
   u32 size = u32(count);

@@ -72,7 +72,7 @@ struct RoundCounts {
   u64 alive;   // number of vertices that no round has removed yet
   /// Bitwise complement of the smallest remaining value, so that atomicMax finds the minimum.
   u64 lowest;
-  u64 at;      // the queue position that block 0 reached when it worked alone
+  u64 at;  // the queue position that block 0 reached when it worked alone
 };
 
 /// Runs the rounds of one launch. `own` points to two words of shared memory, which block 0 uses

@@ -94,7 +94,7 @@ struct Pushers {
   }
 };
 
-/// One warp pushes along the entries begin..end - 1 of a long row.
+/// Pushes along entries begin..end - 1 of a long row, with one warp.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
                       int care) {
@@ -176,8 +176,8 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
 }
 
 /// Loads what a pull needs to know about vertex v: which searches have reached it, and where its
-/// row is. Loads nothing unless the bit of this lane in `open` is set. If it is set, the vertex
-/// must have at least one in-edge.
+/// row is. Loads nothing unless the bit of this lane in `open` is set. If the bit is set, v must
+/// have at least one in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -207,7 +207,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    // The number of entries at the beginning of the row that have been tried already: 0 or 1.
+    // The number of entries at the beginning of the row that the pull has already tested: 0 or 1.
     const u32 tried = !graph.first || graph.leads;
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {

@@ -1,6 +1,6 @@
 // The levels of breadth-first searches from up to 64 start vertices. While the searches run, each
-// level is stored as a code, and each bit of the codes in a separate array, called a plane. At the
-// end the planes are converted to numbers.
+// level is stored as a code, and each bit of the codes is stored in a separate array, called a
+// plane. At the end the planes are converted to numbers.
 //
 // Plane b has one word per vertex. Bit s of the word is bit b of the code of the vertex's level in
 // search s. The code of a level is a Gray code combined with a constant by XOR, such that the code
