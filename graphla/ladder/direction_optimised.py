@@ -21,10 +21,11 @@ vertex, so pulls should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2
 
 
 class DirectionOptimised(CardRung):
-    """f⟨¬p⟩ = f A, where each level is either a push or a pull.
+    """f⟨¬p⟩ = f A, where f is the frontier and p the set of reached vertices.
 
-    A push reads the rows of A, and a pull reads its columns. The frontier f is dense. An undirected
-    graph needs only one matrix, because its rows are also its columns.
+    Each level is either a push, which reads the rows of A, or a pull, which reads its columns. The
+    frontier f is dense. An undirected graph needs only one matrix, because its rows are also its
+    columns.
     """
 
     def __init__(self, a: MatrixStore) -> None:

@@ -12,7 +12,8 @@ from graphla.stores import MatrixStore
 
 
 class EdgeCentric(CardRung):
-    """f⟨¬p⟩ = f A, edge by edge, with a dense frontier."""
+    """f⟨¬p⟩ = f A, edge by edge, where f is the dense frontier and p the set of reached
+    vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

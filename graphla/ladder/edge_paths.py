@@ -24,7 +24,7 @@ If chunks would have fewer edges on average, edges are sorted by row instead.
 
 
 class EdgePaths:
-    """d = d min (d min.+ A), edge by edge, round by round."""
+    """d = d min (d min.+ A), edge by edge, round by round, where d holds the distances."""
 
     def __init__(self, a: MatrixStore, dtype: np.dtype[Any], none: Any) -> None:
         self.edges = lay_out(a, SIDE, LEAST, dtype, loops=True)

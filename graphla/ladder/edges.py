@@ -33,7 +33,7 @@ class Edges:
     by row, and an edge is a 64-bit word with its row and column. The edges are divided into chunks.
     """
 
-    # Uint32 or uint64 per edge: the upper half is the source, the lower half the target.
+    # One uint32 or uint64 per edge: the upper half is the source, the lower half the target.
     words: Array
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: for each chunk, the first column and row of its square

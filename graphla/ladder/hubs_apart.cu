@@ -1,8 +1,8 @@
 // Hubs have a queue of their own: there is one queue for vertices, with one thread per vertex, and
 // one for pieces of hubs, with one warp per piece.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
-//          equal length.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV,
+//          with the longest rows cut into pieces of equal length.
 // A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
 //          levels. For each vertex found, one atomic claims the vertex, and another claims its
 //          position in a queue. A search moves at least 12 bytes and four offsets for each reached

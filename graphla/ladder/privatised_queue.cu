@@ -1,7 +1,8 @@
 // Privatized queue: each block has a queue in shared memory, which it copies into the global queue.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
-//          the only difference is how the entries of the result are gathered.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV by
+//          rows of A, as in the frontier queue; the only difference is how the entries of the
+//          result are gathered.
 // A level  reads and writes the same data as a frontier queue, but updates the global counter once
 //          per block, not once per vertex. A counter in shared memory gives each vertex its
 //          position, and the block reserves a range of the global queue for all its vertices. The

@@ -1,7 +1,7 @@
 """Sequential: breadth-first search with a queue, on one thread of the CPU.
 
-Algebra  f⟨¬p⟩ = f A over the Boolean semiring: a sparse matrix times a sparse vector, computed
-         serially.
+Algebra  With frontier f and reached vertices p: f⟨¬p⟩ = f A over the Boolean semiring: a sparse
+         matrix times a sparse vector, computed serially.
 A level  reads the offsets and edges of the vertices in the frontier, and the levels of their
          neighbors. Two arrays hold the last level and the next one; they are swapped after each
          level.

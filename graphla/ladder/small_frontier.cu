@@ -1,7 +1,8 @@
 // Small frontier: one block runs several levels by itself, as long as the frontier fits in its
 // queue.
 //
-// Algebra  f<!p> = f A over the Boolean semiring until f is empty: the loop is inside the kernel.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring until f is
+//          empty: the loop is inside the kernel.
 // A level  reads the same data as a level of the frontier queue, but the queue is in shared memory.
 //          A level ends at a barrier of the block (0.05 us). Until the frontier is empty or too
 //          large, no level needs a launch or a read by the host (about 20 us). A search moves at

@@ -1,9 +1,9 @@
 // Vertex pull, or bottom-up: each unreached vertex has a thread, which searches the in-neighbors of
 // the vertex until it finds one in the last level.
 //
-// Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which
-//          each dot product stops at its first true term, because true is the terminal value of
-//          `or`.
+// Algebra  With frontier f and reached vertices p: f<!p> = A' f over the Boolean semiring: a masked
+//          SpMV by columns of A (CSC), in which each dot product stops at its first true term,
+//          because true is the terminal value of `or`.
 // A level  reads n levels and, for each unreached vertex, its offsets, its edges and its neighbors'
 //          levels. It reads edges up to the first neighbor in the last level, or all edges if none
 //          of the neighbors is in that level. The number of bytes depends on the position of this

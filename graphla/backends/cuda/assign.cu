@@ -3,8 +3,8 @@
 //
 // C is stored as `present` (null if every index has an entry) and `values`. If T is sparse,
 // scatter_entries writes its entries one by one, so the work is proportional to their number. If T
-// is dense, write_indices visits all indices. No two threads write the same index, so the threads
-// share only the counts, which are sums of integers. The kernel stores the new number of entries in
+// is dense, write_indices visits all indices. No two threads write the same index. They share only
+// the counts, to which they add integers. Each kernel stores the new number of entries in
 // `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 

@@ -36,7 +36,8 @@ struct Progress {
   // is in the queue.
   u32 must_push;
   u32 first, last;  // the frontier is entries first..last - 1 of the queue
-  // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
+  // The edges out of the frontier occupy the units units_first..units_last - 1 of the queue. (A
+  // unit is one edge or 16 edges, see bfs.cuh.)
   u32 units_first, units_last;
   u64 count, edges;     // number of vertices in the frontier, and number of edges out of them
   u64 reached;          // number of vertices reached
@@ -45,7 +46,8 @@ struct Progress {
   // Number of unreached vertices that were sampled, and number of those whose first neighbor was
   // reached: see Search::sample.
   u64 open, hits;
-  u64 base;  // number of vertices and units queued so far, packed as in control[QUEUED]
+  /// Numbers of vertices and of units of edges queued so far, packed as in control[QUEUED].
+  u64 base;
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -85,7 +87,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   u64 *sums_begin;  // three sets of sums over all blocks, at control[BFS_SUMS]
   u32 *map, *other_map;
   u32 set = 0;              // which of the three sets of sums is in use
-  bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
+  bool is_marked = false;   // whether the byte of every unreached vertex is UNREACHED
   bool is_stopped = false;  // whether the host has asked the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
@@ -168,8 +170,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Marks the start vertex as reached if there is only one. The thread that does this has also
-  /// cleared the word of the map that contains the vertex, so no barrier is needed.
+  /// Marks the start vertex as reached, if there is only one start vertex. The thread that does
+  /// this has also cleared the word of the map that contains the vertex, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -274,7 +276,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.count = p.last - p.first;
     p.edges = u64(search.slot_of(p.units_last) - search.slot_of(p.units_first));
   }
-  /// Updates the counts after a push, which has queued the frontier.
+  /// Updates the counts after a push, which has queued the new frontier.
   DEVICE void count_pushed() {
     Progress &p = progress();
     take_queue();

@@ -59,10 +59,11 @@ enum BfsControl {
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
-  ALONE_LONG_ROWS = 14,   // number of queued long rows of a level that block 0 did not finish
-  ALONE_LONG_UNITS = 15,  // position in the queue, in units, where the edges of those long rows end
-  ALONE_FRONTIER = 16,    // number of vertices in the frontier of that level
-  ALONE_EDGES = 17,       // number of edges out of the frontier of that level
+  ALONE_LONG_ROWS = 14,  // number of queued long rows of a level that block 0 did not finish
+  /// Position in the queue, in units, where the edges of the queued long rows end.
+  ALONE_LONG_UNITS = 15,
+  ALONE_FRONTIER = 16,  // number of vertices in the frontier of the unfinished level
+  ALONE_EDGES = 17,     // number of edges out of the frontier of the unfinished level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -170,8 +171,9 @@ template <class Offset> struct State {
   u32 *queue_slot;
   i32 *queue_vertex;
   u32 *queue_degree;
-  i32 *spill;    // n vertices
-  u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP
+  i32 *spill;  // n vertices
+  /// In a relabeled graph: the level of each vertex, or DEEP if the level does not fit.
+  u8 *bytes;
   i32 *deep;     // in a relabeled graph: the level of each vertex whose entry in `bytes` is DEEP
   i32 *parents;  // in a relabeled graph: the parent of each vertex
 };

@@ -367,9 +367,9 @@ struct Closing {
     }
   }
   /// Splits the far list. In pass IMPROVE of method NEAR_FAR, moves the entries that are not beyond
-  /// the new horizon to the near lists, and keeps the others. Unless `is_first` is set, it drops
-  /// outdated entries, which are not beyond the old horizon `beyond`. In other passes and methods,
-  /// moves all entries.
+  /// the new horizon to the near lists, and keeps the other entries in the far list. Unless
+  /// `is_first` is set, drops outdated entries, that is, entries that are not beyond the old
+  /// horizon `beyond`. In other passes and methods, moves all entries.
   DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
     lists.is_fused = false;
     for (i64 base = thread - lane(); base < i64(count); base += threads) {

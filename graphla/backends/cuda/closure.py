@@ -42,7 +42,8 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class ClosureTuning:
-    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
+    """Tuning parameters, measured on an H200. The first three parameters are compiled into the
+    kernel."""
 
     block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps

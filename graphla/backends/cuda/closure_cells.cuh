@@ -174,7 +174,7 @@ template <class Op, int WHICH> struct Wide {
 };
 
 /// Stores the values themselves, which are combined with the monoid's operator. Such values have no
-/// order, so no vertex is deferred to the list of far vertices.
+/// order, so no vertex is deferred to the far list.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;

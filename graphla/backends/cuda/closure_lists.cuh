@@ -82,7 +82,8 @@ template <class Key> struct Held {
 };
 
 /// The lists that all blocks share, the lists of this block, and the lists of this warp. There are
-/// three sets of counters: at any time one is read, one is incremented, and one is cleared.
+/// three sets of counters: at any time one set is read, another is incremented, and the third is
+/// cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   // unsigned type for numbers of edges, as wide as Offset

@@ -48,8 +48,8 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// Stores in the low word of `largest` the most frequent root among the sampled vertices, and its
-/// count in the high word. Only one block is launched.
+/// Finds the most frequent root among the sampled vertices. Stores the root in the low word of
+/// `largest`, and its count in the high word. Only one block is launched.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // number of sampled vertices, one per thread

@@ -10,9 +10,8 @@
 
 namespace graphla {
 
-/// Computes counts[c] = the number of sampled entries in column c. The entries of A are divided
-/// into `samples` parts of equal length, and one entry of each part is sampled, at a hashed
-/// position.
+/// Sets counts[c] to the number of sampled entries in column c. The entries of A are divided into
+/// `samples` parts of equal length, and one entry of each part is sampled, at a hashed position.
 template <class Op>
 __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 samples,
                                u32 *counts) {
