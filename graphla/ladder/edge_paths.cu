@@ -23,7 +23,7 @@ namespace graphla {
 
 /// Indices of the flags in the array `told`, which a round sets. IMPROVED: a distance improved.
 /// SANK: the sum of a distance and a weight was below the smallest value of the dtype. LOST: such a
-/// sum was too large, and the vertex had no distance yet.
+/// sum was too large for the dtype, and the target had no distance yet.
 enum { IMPROVED = 0, SANK = 1, LOST = 2 };
 
 /// The distances, with the operations that depend on their dtype.

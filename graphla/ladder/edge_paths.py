@@ -41,7 +41,7 @@ class EdgePaths:
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set the distance of the source to 0, and all others to "no distance"."""
+        """Set the distance of the source to 0, and all other distances to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 

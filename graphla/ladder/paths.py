@@ -42,7 +42,7 @@ class Rounds(Protocol):
         ...
 
     def begin(self, source: int) -> None:
-        """Set the distance of the source to 0, and all others to "no distance"."""
+        """Set the distance of the source to 0, and all other distances to "no distance"."""
         ...
 
     def round(self) -> tuple[bool, bool, bool]:

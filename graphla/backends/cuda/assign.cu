@@ -81,7 +81,7 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-// --- a dense vector T: its flags are processed eight at a time ----------------------------------
+// --- functions for a dense vector T, whose flags are processed eight at a time -------------------
 
 constexpr u64 EIGHT = 0x0101010101010101;
 

@@ -1,6 +1,7 @@
 """The write rule, C⟨mask, replace⟩ = accum(C, T). Kernels: assign.cu, matvec.cu.
 
-T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
+T may have entries that the mask forbids. `graphla.backends.write_rule` lists which old entries of C
+remain in each case.
 
 Waits: none if C is a dense vector, because its new number of entries stays on the device. Sparse
 vectors and matrices wait for the number of entries after a mask is applied and after a merge.
@@ -118,8 +119,8 @@ def _without_entries(c: Any) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the sparse union of C and T. Where both have an entry, combine them with accum;
-    without accum, take T's entry."""
+    """Return the sparse union of C and T. Where both C and T have an entry, combine the entries
+    with accum; without accum, take T's entry."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -128,10 +129,10 @@ def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) ->
 
 
 def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Return one Boolean value per entry of v, which selects entries according to the mask.
+    """Return a Boolean array that selects entries of v according to the mask.
 
-    If `want` is True, the value is True if the mask allows the entry's index. If `want` is False,
-    the value is True if the mask forbids the index.
+    The array has one element per entry. If `want` is True, the element is True if the mask allows
+    the entry's index. If `want` is False, it is True if the mask forbids the index.
     """
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
@@ -143,10 +144,10 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
 
 
 def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Return one Boolean value per entry of a, which selects entries according to the mask.
+    """Return a Boolean array that selects entries of a according to the mask.
 
-    If `want` is True, the value is True if the mask allows the entry's position. If `want` is
-    False, the value is True if the mask forbids the position.
+    The array has one element per entry. If `want` is True, the element is True if the mask allows
+    the entry's position. If `want` is False, it is True if the mask forbids the position.
     """
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:

@@ -8,7 +8,7 @@ namespace graphla {
 
 /// How concurrent updates of one element are made safe. Op::RACE is the method for the operator Op.
 enum Race {
-  RACE_BY_CAS = 0,  // any operator: a compare-and-swap loop
+  RACE_BY_CAS = 0,  // a compare-and-swap loop, which works for any operator
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,

@@ -9,8 +9,8 @@
 //             sigma(v) share(v) - 1.
 //
 // If edges have lengths, the distances from the source are computed before the launch, and an edge
-// lies on a shortest path if its length is the difference of the distances of its ends. A vertex is
-// then added to the next level once all such edges into it have been counted.
+// lies on a shortest path if its length is the difference of the distances of its ends. In this
+// case a vertex is added to the next level once all such edges into it have been counted.
 //
 // A team of blocks processes one source at a time. A team is one block if there are many sources,
 // and the whole grid if there is one source. When a vertex is reached, its row is queued in parts
@@ -533,7 +533,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
 
   i32 source = 0;
   i32 depth = 0;           // number of levels processed so far
-  u64 begin = 0, end = 0;  // the current level has parts begin..end - 1 of the queue
+  u64 begin = 0, end = 0;  // the current level consists of parts begin..end - 1 of the queue
 
   /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
@@ -636,7 +636,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   // --- backward ----------------------------------------------------------------------------------
 
   /// Processes one level in the backward pass: computes the dependencies of the vertices of level
-  /// `level`. These vertices have parts from..to - 1 of the queue.
+  /// `level`. The rows of these vertices are parts from..to - 1 of the queue.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {

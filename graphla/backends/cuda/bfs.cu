@@ -216,7 +216,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- the sums of a level ----------------------------------------------------------------------
+  // --- functions that add and read the sums of a level -------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.

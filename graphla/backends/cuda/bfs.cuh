@@ -1,6 +1,6 @@
 // Breadth-first search in one launch: the parameters of the kernels, and the push step.
 //
-// Vertex numbers are those of the graph that the search walks: the user's numbers, or the new
+// Vertex numbers are those of the graph that the search traverses: the user's numbers, or the new
 // numbers of a relabeled plan.
 //
 // Invariants between two levels:
@@ -122,7 +122,7 @@ template <> struct unsigned_of<i64> {
 
 // --- parameters of the kernels -------------------------------------------------------------------
 
-/// The graph that a search walks, in its own numbering.
+/// The graph that a search traverses, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // only vertices 0..active - 1 have edges
@@ -158,8 +158,8 @@ template <class Offset, class Level> struct Answer {
   // the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool by_columns;  // whether row v of `least_ptr` lists the edges into v; if false, the edges out
-                    // of v
+  bool by_columns;  // whether row v of this CSR form lists the edges into v; if false, it lists the
+                    // edges out of v
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.

@@ -150,7 +150,8 @@ def _query(request: Search) -> tuple[Packed, Any]:
     starts, mask = request.starts, request.mask
     start, count = 0, starts.size
     if count == 1 and isinstance(starts, np.ndarray):
-        start, starts = int(starts[0]), None  # one start is passed by value, without a copy
+        # A single start vertex is passed by value, without copying an array.
+        start, starts = int(starts[0]), None
     elif count:
         starts = xp.asarray(starts)
     flags = None if mask is None else presence(mask)

@@ -45,11 +45,12 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster processes.
 struct Span {
-  u32 first, last, level;  // the first level is `level`, in queue entries first..last - 1
-  u32 most;                // stop after a level with more edges than this
-  i64 limit;               // maximum level
-  i64 records;             // number of levels recorded so far
-  bool is_one_byte;        // whether a level is stored in one byte; the largest such level is DEEP
+  /// The first level is `level`; its vertices are the queue entries first..last - 1.
+  u32 first, last, level;
+  u32 most;          // stop after a level with more edges than this
+  i64 limit;         // maximum level
+  i64 records;       // number of levels recorded so far
+  bool is_one_byte;  // whether a level is stored in one byte; the largest such level is DEEP
 };
 
 template <class S, bool IN_SHARED> struct Alone {

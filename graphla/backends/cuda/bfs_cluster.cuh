@@ -26,7 +26,7 @@ namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
 constexpr u32 CLUSTER_LONG = 512;  // maximum number of rows in a block's list of long rows
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these long rows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum total number of edges in a block's long rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
@@ -55,8 +55,8 @@ template <class S, int SIZE> struct Together {
   // ones.
   Letter *letters;
   // In dynamic shared memory: the boxes with the vertices received from each block. First come the
-  // boxes for even levels, then those for odd levels. If parents are computed, as many boxes follow
-  // for the sources of the edges that lead to these vertices.
+  // boxes for even levels, then those for odd levels. If parents are computed, the same number of
+  // boxes follows, with the sources of the edges that lead to these vertices.
   i32 *boxes;
   // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
   // FAILURE and LONG_ROWS.

@@ -1,9 +1,10 @@
 // The pull step of a breadth-first search: each unreached vertex looks for a reached neighbor.
 //
-// The pull tests the map of all reached vertices instead of the frontier. Both give the same
-// result: a vertex with a neighbor that was reached before the last level would already be reached.
-// This requires that all earlier levels are complete, and that all start vertices have level 0. The
-// pull reads one map and writes a second one, which then also contains the new level.
+// The pull tests the map of all reached vertices instead of the map of the frontier. Both tests
+// give the same result: a vertex with a neighbor that was reached before the last level would
+// already be reached. This requires that all earlier levels are complete, and that all start
+// vertices have level 0. The pull reads one map and writes a second one, which then also contains
+// the new level.
 //
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and

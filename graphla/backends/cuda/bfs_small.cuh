@@ -5,7 +5,7 @@
 // cluster.
 //
 // Invariants between two levels, in every block:
-// - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
+// - Bit v of `seen` is set if v is reached, and bit v of `front` is set if v's level is `level`.
 // - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
 //   finds in the current level.
 // Word w of a map belongs to block w % SIZE, its owner. The words of one owner are adjacent.
@@ -34,7 +34,8 @@ constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole blo
 
 /// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {
-  u32 found, out, into;  // number of vertices found, of edges out of them, and of edges into them
+  /// Numbers of vertices found, of edges out of these vertices, and of edges into them.
+  u32 found, out, into;
   u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
   u32 stops;
 };
@@ -65,7 +66,8 @@ struct SmallMemory {
   // reached neighbor found in the row of this thread, or -1.
   i32 *row_by;
   u32 *scratch;  // scratch memory for block scans: WARP + 1 words
-  u32 *totals;   // five counts (see SmallSums) of this block for even levels, then five for odd
+  /// Five counts of this block for even levels, then five for odd levels (see SmallSums).
+  u32 *totals;
   u32 *far_count, *listed;
 };
 
@@ -134,7 +136,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     const u32 bit = 1u << (v & 31);
     if (load_relaxed(word) & bit || atomicOr(word, bit) & bit) return;
     if constexpr (PARENTS)
-      store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may store at the same time
+      // Other blocks may store a parent of v at the same time.
+      store_relaxed(&parents[name_of(v)], name_of(by));
   }
 
   // --- rows -------------------------------------------------------------------------------------
@@ -486,7 +489,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up the sums of all threads, sends the totals to all blocks, and waits for the cluster.
+  /// Adds up the sums of all threads, sends the totals to all blocks, and waits at the cluster
+  /// barrier.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -568,8 +572,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Writes whether the search has reached each of the n vertices to the array `present`, in the
-  /// user's numbering. `present` must be aligned to 4 bytes.
+  /// Writes to the array `present`, for each of the n vertices in the user's numbering, whether the
+  /// search has reached the vertex. `present` must be aligned to 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

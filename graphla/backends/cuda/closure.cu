@@ -7,8 +7,8 @@
 // divided evenly among all warps. With NEAR_FAR there is also a limit for values, the horizon: an
 // entry whose value is beyond the horizon waits in the far list. When the near list is empty, the
 // horizon moves to a value that is `delta` beyond the best entry of the far list. The entries of
-// the far list that are no longer beyond the horizon then move to the near list. This is called a
-// turn.
+// the far list that are no longer beyond the horizon then move to the near list. Moving the horizon
+// and these entries is called a turn.
 //
 // Grid barriers are slow, so short lists are processed without them. While the near list is short,
 // a step is *fused*: each block runs several rounds by itself, on the vertices with short rows that
@@ -217,8 +217,8 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Runs until the lists are empty, the limit on the number of rounds is reached, or the host asks
-  /// the kernel to stop.
+  /// Runs steps and turns until the lists are empty, the limit on the number of rounds is reached,
+  /// or the host asks the kernel to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
       look();

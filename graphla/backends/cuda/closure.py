@@ -110,7 +110,7 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure that has not converged after n rounds never will
+    if may_improve:  # a closure that has not converged after n rounds never converges
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):

@@ -13,7 +13,7 @@ constexpr int TEAM = 4;         // number of threads that read a short row
 constexpr int SHORT_SLOTS = 2;  // number of edges in short rows that a thread loads at once
 constexpr int LONG_SLOTS = 4;   // number of edges in long rows that a thread loads at once
 // One 64-bit counter counts the long rows and their edges: the low COUNT_SHIFT bits are the number
-// of edges, and the bits above them the number of rows.
+// of edges, and the bits above them are the number of rows.
 constexpr int COUNT_SHIFT = 36;
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
@@ -32,7 +32,7 @@ constexpr i32 NO_PARENT = 0x7fffffff;
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
 /// has three words. Consecutive steps (or turns, for the far list) use these words in rotation.
 enum Word {
-  // Four words with the step, the turn, the number of rounds and the horizon (see closure.cu).
+  // Four words that hold the step, the turn, the number of rounds and the horizon (see closure.cu).
   // Block 0 writes them when it stops working alone, and the other blocks continue from there.
   W_STEP = 16,
   W_NEAR = 20,
@@ -46,8 +46,8 @@ enum Word {
   W_ORPHANS
 };
 
-/// The limits that decide how a step runs: by block 0 alone, fused, or by all blocks together. See
-/// closure.cu for these terms and ClosureTuning for the values.
+/// The limits that decide how a step is processed: by block 0 alone, as a fused step, or by all
+/// blocks together. See closure.cu for these terms and ClosureTuning for the values.
 struct Limits {
   // Block 0 works alone if there are at most this many short rows and this many edges in long rows.
   u32 alone_rows, alone_edges;

@@ -1,5 +1,6 @@
-// Greedy coloring: each vertex gets the smallest color that none of its earlier neighbors has. The
-// result is the same as that of a sequential loop over the vertices in the given order.
+// Greedy coloring: each vertex gets the smallest color that none of its earlier neighbors has, that
+// is, its neighbors that come before it in the given order. The result is the same as that of a
+// sequential loop over the vertices in this order.
 //
 // Invariant: regardless of how the threads are scheduled, no vertex gets a color before all of its
 // earlier neighbors have one. The warp that colors a vertex therefore waits for these neighbors.

@@ -10,12 +10,12 @@
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
 //
-// In a round of Louvain's method only about half of the vertices may move. For every other
-// vertex the kernels only sum the weights of its edges to its own community, which needs no
-// table. A round of label propagation has two halves, unless all vertices change at once. In each
-// half, about half of the vertices may change, and the kernels do not read the rows of the other
-// vertices. All terms are multiples of 1/2, so sums are exact in any order. Race: all threads that
-// find a changed label store the same value 1 in `differs`.
+// In a round of Louvain's method only about half of the vertices may move. For every other vertex
+// the kernels only sum the weights of its edges to its own community, which needs no table. A round
+// of label propagation has two halves, unless all vertices change at once. In each half, about half
+// of the vertices may change, and the kernels do not read the rows of the other vertices. All terms
+// of the sums are multiples of 1/2, so the sums are exact in any order. Race: all threads that find
+// a changed label store the same value 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses a label for each vertex with a longer row. One block reads each row, and has a table
-/// with `slots` slots in shared memory.
+/// Chooses a label for each vertex whose row has more than `table_entries` entries and is not the
+/// row of a hub. One block reads each row, and has a table with `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
     choose_by_blocks(RowBatch<Offset> all, Step step, i64 slots) {

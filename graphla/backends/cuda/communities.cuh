@@ -7,9 +7,9 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if sums are
-/// equal, the smallest of their labels. GAINING chooses the community c with the largest gain(c),
-/// or v's own community if no other community has a larger gain.
+/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if several labels
+/// have the largest sum, the smallest of these labels. GAINING chooses the community c with the
+/// largest gain(c), or v's own community if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // means that there is no label
@@ -24,7 +24,7 @@ struct Gain {
   const double *out, *into;
   const double *outs, *intos;
   double factor;
-  double margin;  // the gain of a move must exceed this times (out(v) + into(v))
+  double margin;  // the gain of a move must exceed `margin` times (out(v) + into(v))
 };
 
 /// The parameters that change from round to round.

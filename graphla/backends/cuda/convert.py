@@ -64,7 +64,8 @@ def repeat(value: Any, size: int) -> Array:
     An iso array stores one element for all its positions. The array is cached, so if the same value
     was requested before, no kernel is launched.
     """
-    # The owner of an array of length 1 may write it, so it must not share the cached element.
+    # The owner of an array of length 1 may write to it, so the array must not share the cached
+    # element.
     if size == 1:
         return full(1, value, value.dtype)
     key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())

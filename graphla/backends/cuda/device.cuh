@@ -17,7 +17,7 @@
 #endif
 
 // CALL: a function that is compiled once and called, so that a kernel with many calls compiles
-// faster. If the parts of a program are compiled separately, each has its own copy.
+// faster. If the parts of a program are compiled separately, each part has its own copy.
 // LINKED: like CALL, but all parts share one copy (see `Loading` in compilers/cuda.py).
 // ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
 // constant.

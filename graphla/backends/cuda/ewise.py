@@ -244,7 +244,7 @@ def _values_of_one(
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a fill value cast to `dtype`. If it is None, return an arbitrary value."""
+    """Return the fill value `value` cast to `dtype`. If it is None, return an arbitrary value."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 

@@ -82,7 +82,7 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
 
 
 def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-    """Return the value at i (or (i, j)) as a NumPy scalar, or None if there is no entry."""
+    """Return the value at index i, or at (i, j), as a NumPy scalar; None if there is no entry."""
     indptr, indices, present, offset = NULL, NULL, NULL, np.dtype(np.int32)
     if isinstance(a, Csr):
         indptr, indices, offset = a.indptr, a.indices, a.indptr.dtype

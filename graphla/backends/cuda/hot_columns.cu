@@ -3,9 +3,9 @@
 // often. So the product keeps these elements in shared memory (`Hubs` of gathering.cuh).
 //
 // Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
-// the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. If
-// no sampled entry is in a column that competes for slot s, the tag of the slot is 0, which stands
-// for column s. So every tag stands for an existing column.
+// the most sampled entries; in a tie, it goes to the last of these columns, regardless of the grid
+// size. If no sampled entry is in a column that competes for slot s, the tag of the slot is 0,
+// which stands for column s. So every tag stands for an existing column.
 #include "collectives.cuh"
 
 namespace graphla {

@@ -27,7 +27,7 @@ from graphla.formats import Array, Csr, remember
 class HotColumnsTuning:
     """Parameters that choose the hubs of a matrix A.
 
-    In a product A u, the elements of u at these columns of A are kept in shared memory.
+    In a product A u, the elements of u at the hubs are kept in shared memory.
     """
 
     slots: int = 1 << 15
@@ -39,7 +39,8 @@ class HotColumnsTuning:
     share: float = 1 / 8
     """Minimum fraction of the entries of A that must be in the columns of the hubs.
 
-    Below this fraction, testing whether each entry is in such a column costs more than is saved.
+    Below this fraction, testing whether each entry is in such a column takes more time than it
+    saves.
     """
 
 

@@ -46,7 +46,8 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Costs measured by benchmarks/direction_gpu.py. An H200 gathers an entry in about 8 ps."""
+"""Costs measured by benchmarks/direction_gpu.py. Their unit, reading an entry in a pull, takes
+about 8 ps on an H200."""
 
 
 @dataclass(frozen=True)

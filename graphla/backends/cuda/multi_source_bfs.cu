@@ -212,7 +212,7 @@ struct Tally {
 };
 
 /// The searches that have not finished (`going`) and, among these, the searches that pull at this
-/// level (`pulling`). Each search is one bit.
+/// level (`pulling`). Each search is represented by one bit.
 struct Plan {
   u64 going, pulling;
 };

@@ -14,7 +14,7 @@
 
 namespace graphla {
 
-/// The queues for the second half of an expansion. Both are empty when the expansion begins.
+/// The queues for the second half of an expansion. Both queues are empty when the expansion begins.
 struct Queues {
   // Parts of long rows. Bit 63 says whether to pull along the part (otherwise push). Bits 32 to 62
   // are the number of the part in the row. Bits 0 to 31 are the vertex.
@@ -70,8 +70,8 @@ struct Pushers {
   i32 *held;  // the warp's own array of ROOM vertices
   int count;
 
-  /// Adds this lane's vertex v to the collected vertices if `wants` is true. If there are now at
-  /// least FULL of them, queues FULL of them. All lanes must call this.
+  /// Adds this lane's vertex v to the collected vertices if `wants` is true. If at least FULL
+  /// vertices are now collected, queues FULL of them. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
