@@ -1,5 +1,5 @@
 // Hubs have a queue of their own: there is one queue for vertices, with one thread per vertex, and
-// one for pieces of hubs, with one warp per piece.
+// another queue for pieces of the hubs' rows, with one warp per piece.
 //
 // Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV,
 //          with the longest rows cut into pieces of equal length.
@@ -22,8 +22,8 @@
 namespace graphla {
 
 /// The queues of a level. A hub is queued as pieces of PIECE edges. A piece is a word with the
-/// vertex in its upper half and the number of the piece in its lower half. Any other vertex is
-/// queued as its number. counts[] holds the length of `vertices` and the length of `pieces`.
+/// vertex in its upper half and the number of the piece in its lower half. For any other vertex,
+/// its number is queued. counts[] holds the length of `vertices` and the length of `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;

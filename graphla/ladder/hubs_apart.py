@@ -24,8 +24,8 @@ WARP = 32
 class HubsApart(CardRung):
     """f⟨¬p⟩ = f A by rows of A, where f is the frontier and p the set of reached vertices.
 
-    The frontier consists of two lists. One contains vertices of low degree. The other contains
-    pieces of the rows of hubs, which are vertices of high degree.
+    The frontier consists of two lists. One list contains the vertices of low degree. The other list
+    contains pieces of the rows of hubs, which are the vertices of high degree.
     """
 
     def __init__(self, a: MatrixStore) -> None:

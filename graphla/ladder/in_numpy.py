@@ -59,9 +59,9 @@ class NumPyRung(Rung):
     def pull(self, columns: Csr) -> bool:
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
-        The first pass reads one in-neighbor of each unreached vertex, the second pass two more, the
-        third four more, and so on. So all passes together read at most about twice as many edges as
-        a thread that stops at its first hit.
+        The first pass reads one in-neighbor of each unreached vertex, the second pass reads two
+        more, the third pass reads four more, and so on. So all passes together read at most about
+        twice as many edges as a thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -190,8 +190,8 @@ class EdgeCentric(NumPyRung):
 class EdgeTuned(NumPyRung):
     """The strategy of edge_tuned.cu, except that the edges are not sorted by squares of the matrix.
 
-    Each level is stored in one byte, and each undirected edge only once. The vertex numbers at the
-    ends of the edges are stored in 16 bits if all of them fit.
+    Each level is stored in one byte, and each undirected edge is stored only once. The vertex
+    numbers at the ends of the edges are stored in 16 bits if all of them fit.
     """
 
     LAST = 254
@@ -224,7 +224,7 @@ class EdgeTuned(NumPyRung):
         return depth * (self.sources.nbytes + self.targets.nbytes) + levels
 
     def step(self) -> bool:
-        """Test each edge, in both directions if it also represents its reverse."""
+        """Test each stored edge, in both directions if it stands for both directions."""
         if self.depth == self.LAST + 1:
             none = self.levels == unreached(self.levels.dtype)
             self.levels = self.levels.astype(np.int32)

@@ -3,9 +3,9 @@
 Algebra  With frontier f and reached vertices p: f⟨¬p⟩ = f A over the Boolean semiring: a sparse
          matrix times a sparse vector, computed serially.
 A level  reads the offsets and edges of the vertices in the frontier, and the levels of their
-         neighbors. Two arrays hold the last level and the next one; they are swapped after each
+         neighbors. Two arrays hold the last and the next level; they are swapped after each
          level.
-Wins     on small and deep graphs, where starting a GPU's threads costs more than their work.
+Wins     on small and deep graphs, where starting a GPU's threads takes longer than their work.
 Source   E. F. Moore, The shortest path through a maze, 1959; C. Y. Lee, 1961.
 """
 
