@@ -2,10 +2,10 @@
 // indices in a mask.
 //
 // C is stored as `present` (null if every index has an entry) and `values`. If T is sparse,
-// scatter_entries writes its entries one by one, so the work is proportional to their number. If T
-// is dense, write_indices visits all indices. No two threads write the same index. They share only
-// the counts, to which they add integers. Each kernel stores the new number of entries in
-// `counter`, so the host does not have to wait for it.
+// scatter_entries writes its entries one by one, so the work is proportional to the number of these
+// entries. If T is dense, write_indices visits all indices. No two threads write the same index.
+// The threads share only the counts, to which they add integers. Each kernel stores the new number
+// of entries in `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 
 namespace graphla {
@@ -114,7 +114,7 @@ template <class Stored> struct Dense {
 };
 
 /// Which of the old entries of C the write keeps: all of them (ANYWHERE), only those at indices
-/// that the mask allows (INSIDE), or only those at indices that it does not allow (OUTSIDE).
+/// that the mask allows (INSIDE), or only those at indices that the mask forbids (OUTSIDE).
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
 /// Applies the write rule to every index. `stays` is a value of `Stays`: it says which old entries

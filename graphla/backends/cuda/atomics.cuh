@@ -16,7 +16,7 @@ enum Race {
   RACE_AND = 5,
   RACE_XOR = 6,
   RACE_FLAG = 7,  // for BOOL: plain stores suffice, because only the terminal value is ever stored
-  RACE_ANY = 8,   // plain stores; the element keeps one of the values
+  RACE_ANY = 8,   // plain stores; the element keeps any one of the stored values
 };
 
 /// Atomically replaces *at with step(*at), for T of any size. Types smaller than 32 bits are

@@ -23,8 +23,8 @@
 // first level with too many parts or edges. In the backward pass, each level is processed by the
 // same blocks as in the forward pass: by the whole team, or by the first block alone.
 //
-// Race: several threads may see that the level of a vertex is unset. Each of them then tries a
-// compare-and-swap, and the one that succeeds queues the vertex.
+// Race: several threads may see that the level of a vertex is unset. Each of these threads then
+// tries a compare-and-swap, and the one that succeeds queues the vertex.
 //
 #include "collectives.cuh"
 #include "persistent.cuh"
@@ -103,7 +103,7 @@ struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
 
-/// The output arrays. The kernel adds to the values that they contain.
+/// The output arrays. The kernel adds to the values that these arrays contain.
 struct Sums {
   double *totals;    // per vertex: the sum of its dependencies
   double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
@@ -139,7 +139,7 @@ struct Team {
     __syncthreads();
   }
   /// Number of polls at short intervals. If a wait lasts longer, the intervals become longer as
-  /// well; this happens only while a block works alone.
+  /// well. Such long waits occur only while one block works alone.
   static constexpr int EAGER = 64;
 
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }

@@ -137,8 +137,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Finds the vertices that the mask forbids. They are never reached, and a pull does not read the
-  /// edges into them.
+  /// Finds the vertices that the mask forbids. The search never reaches these vertices, and a pull
+  /// does not read the edges into them.
   DEVICE void hide_masked() {
     __syncthreads();
     Sums sums{};
@@ -206,7 +206,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
     // The number of edges into v must be subtracted from `into_left` exactly once. `hide_masked`
     // subtracts it if the mask forbids v, and `count_pushed` subtracts it if the graph is
-    // undirected. If both do, one subtraction is undone here. If neither does, it is done here.
+    // undirected. If both functions subtract it, the code below undoes one subtraction. If neither
+    // does, the code below subtracts it.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -553,8 +554,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// Runs a search. CLUSTER is the number of blocks that process small levels together. If it is 1,
-/// block 0 processes them alone.
+/// Runs a search. CLUSTER is the number of blocks that process small levels together. If CLUSTER is
+/// 1, block 0 processes small levels alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,

@@ -151,8 +151,8 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;  // null if they are not requested
-  i32 *parents;   // null if they are not requested
+  Level *levels;  // null if levels are not requested
+  i32 *parents;   // null if parents are not requested
   bool *present;  // n
   // The CSR form of the graph from which the smallest parents are chosen. The pointer is null if
   // the caller accepts any parent.
@@ -366,8 +366,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   // --- functions for a push by all blocks -------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
-  /// the unreached vertices as reached, and buffers them for the queue. The whole warp must call
-  /// this.
+  /// the unreached vertices as reached, and adds them to the block's buffer for the queue. The
+  /// whole warp must call this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {

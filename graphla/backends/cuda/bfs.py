@@ -59,7 +59,8 @@ class BfsTuning:
     # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
-    least_pool: int = 8704  # minimum number of words for a block's lists; a pull needs this many
+    # Minimum number of words for a block's lists; a pull needs this many words.
+    least_pool: int = 8704
     # number of words for the lists of a block if a cluster processes the small levels
     deep_pool: int = 32768
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel

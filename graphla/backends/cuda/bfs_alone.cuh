@@ -4,8 +4,8 @@
 // A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
 // and the map. Apart from these loads, most of the time is spent on fetching instructions, which
 // are fetched again at every level. So the code of a level is short, and rare cases are in separate
-// functions. One thread follows a short row to its end. Longer rows wait in a list. The block
-// follows them together or, if there are many of them, leaves them to the grid.
+// functions. One thread follows a short row to its end. Longer rows wait in a list. All threads of
+// the block follow these rows together or, if there are many of them, leave them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
@@ -16,11 +16,12 @@ namespace graphla {
 /// grid, which then is faster than one block.
 constexpr u32 ALONE_LONG_EDGES = 2048;
 
-/// The counts of a level, summed over the threads of the block. There are three sets, used
-/// round-robin.
+/// The counts of a level, summed over the threads of the block. There are three sets of counts,
+/// used round-robin.
 struct AloneCounts {
-  u32 count;        // vertices found
-  u32 edges, into;  // number of edges out of the vertices of the level; number of edges into them
+  u32 count;  // vertices found
+  /// Number of edges out of the vertices of the level; number of edges into these vertices.
+  u32 edges, into;
   u32 long_rows, long_edges;
 };
 

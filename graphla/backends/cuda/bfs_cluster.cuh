@@ -117,8 +117,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the end vertices of all edges in the `rows` long rows. All threads of the block must
-  /// call this.
+  /// Sends the end vertices of all edges in the listed long rows; `rows` is the number of these
+  /// rows. All threads of the block must call this.
   DEVICE void follow_long(u32 rows, i32 *box) const {
     const u32 listed = least(rows, CLUSTER_LONG);
     u32 degree = 0, edges;

@@ -8,8 +8,9 @@
 //
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
-// reads their rows 32 at a time. First each lane reads a row, then the whole warp reads the rest of
-// the rows. After the sweep, the whole block reads the rest of the longest rows.
+// reads their rows 32 at a time. First each lane reads the beginning of one row, then all lanes
+// share the entries that remain in these rows. After the sweep, the whole block reads the rest of
+// the longest rows.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
@@ -22,7 +23,8 @@ constexpr int PULL_FAR = 256;  // maximum number of rows that the whole block re
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
-  typedef typename S::Slot Slot;  // position of an entry; unsigned to avoid overflow
+  /// Position of an entry; unsigned, so that sums of positions do not overflow.
+  typedef typename S::Slot Slot;
   const S &search;
   const u32 *before;
   u32 *after;
@@ -46,7 +48,7 @@ template <class S> struct Pull {
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Marks v as reached, with parent `by`. One lane calls this.
+  /// Marks v as reached, with parent `by`. A single lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);

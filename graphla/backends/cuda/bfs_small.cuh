@@ -12,8 +12,8 @@
 //
 // Push: each block follows the edges of some vertices in each word of the frontier. The edges of a
 // hub are divided evenly among all blocks. A block sends the vertices that it finds to the inboxes
-// of their owners. If there may be many such vertices, the owners instead fetch them after a
-// cluster barrier.
+// of their owners. If there may be many such vertices, the owners instead fetch these vertices
+// after a cluster barrier.
 //
 // Pull: each block looks for a reached neighbor of each unreached vertex that it owns.
 //
@@ -36,7 +36,7 @@ constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole blo
 struct SmallSums {
   /// Numbers of vertices found, of edges out of these vertices, and of edges into them.
   u32 found, out, into;
-  u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
+  u32 left;  // number of vertices that are neither reached nor forbidden; computed only for level 0
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
@@ -95,7 +95,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   u32 room, words;
   u32 stride;  // number of words that each block owns in a map, rounded up to an odd number
   u32 rank;
-  u32 hub_words;  // number of words in a map that contain only hubs
+  u32 hub_words;  // number of words of a map in which all bits belong to hubs
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,

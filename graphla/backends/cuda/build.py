@@ -1,9 +1,8 @@
 """Build a vector or a matrix from entries that are given in any order.
 
-Entries at the same position are duplicates. They are combined by an operator, or raise an error if
-there is no operator. The entries are sorted by keys: an entry's key is its index in a vector, and
-its row and column in a matrix. Then the runs of equal keys are counted, and each run becomes one
-entry.
+Entries at the same position are duplicates. An operator combines them; without an operator they
+raise an error. The entries are sorted by keys: an entry's key is its index in a vector, and its row
+and column in a matrix. Then the runs of equal keys are counted, and each run becomes one entry.
 
 In addition to the inputs and the result, building needs twice the memory of the keys (4 or 8 bytes
 per entry). If the values must be reordered with their keys, it needs about 32 more bytes per entry.

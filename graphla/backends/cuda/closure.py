@@ -163,7 +163,8 @@ def _extremes(x: AnyVector) -> tuple[float, float]:
 
 
 def _adds_lengths(semiring: TypedSemiring) -> bool:
-    """Return whether the semiring is min_plus on one integer dtype, so values are path lengths."""
+    """Return whether the semiring is min_plus on one integer dtype, so that values are path
+    lengths."""
     op, monoid = semiring.binaryop, semiring.monoid
     plain = not op.is_positional and simple_ufunc(op.expression, ("x", "y")) is np.add
     one = op.type is op.type2 is op.return_type is monoid.type
@@ -341,5 +342,5 @@ def _starts(x: AnyVector) -> Packed:
 
 
 def distances(a: Csr, x: Csr) -> Csr | None:
-    """Return None, because no kernel computes many closures at once."""
+    """Return None: this backend has no kernel that computes many closures at once."""
     return None

@@ -204,7 +204,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
   /// Replaces `push` in steps in which few edges improve a value. The vertices are first collected
-  /// in the warp's own list. When that list has at least 32 vertices, `release` passes them on.
+  /// in the warp's own list. When that list has at least 32 vertices, `release` passes 32 of them
+  /// to `push`.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll

@@ -223,10 +223,10 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
-/// Returns how many of the first `diagonal` entries of the merged run come from run a. The others
-/// come from run b. The function b_first(i, j) returns whether entry j of b comes before entry i of
-/// a. Even if b_first does not define a consistent order, the result stays within both runs: it is
-/// at most min(a_count, diagonal), and at least max(0, diagonal - b_count).
+/// Returns how many of the first `diagonal` entries of the merged run come from run a. The other
+/// entries come from run b. The function b_first(i, j) returns whether entry j of b comes before
+/// entry i of a. Even if b_first does not define a consistent order, the result stays within both
+/// runs: it is at most min(a_count, diagonal), and at least max(0, diagonal - b_count).
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

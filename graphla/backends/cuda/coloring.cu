@@ -32,7 +32,7 @@ __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
   });
 }
 
-/// The neighbors of a vertex that one lane holds because they do not have a color yet.
+/// One lane's share of the neighbors of a vertex that do not have a color yet.
 struct Waiting {
   i32 held[HELD];
 
@@ -42,7 +42,7 @@ struct Waiting {
   }
 
   /// Stores the neighbors indices[p], indices[p + 32], ... in the empty elements of `held`, as long
-  /// as p < end. Advances p beyond them.
+  /// as p < end. Advances p beyond these entries.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {

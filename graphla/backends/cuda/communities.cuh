@@ -33,7 +33,7 @@ struct Step {
   // label differs from the label two rounds ago.
   i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
-  u64 stream;      // the hash stream of this round
+  u64 stream;      // the hash stream that gives each vertex its random word in this round
   i64 half;        // a vertex may move if the highest bit of its word in the stream equals `half`;
                    // if `half` is -1, all vertices may move
 };
@@ -68,7 +68,7 @@ template <class Score> struct Choice {
   }
   /// Replaces the choice of thread 0 by the best choice among all threads of the block. Every
   /// thread must call this. `scores` and `labels` are scratch arrays in shared memory, with one
-  /// element per warp. The caller may reuse them as soon as the function returns.
+  /// element per warp. The caller may reuse these arrays as soon as the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;

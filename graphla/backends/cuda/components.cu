@@ -3,10 +3,10 @@
 // Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. They may skip the row of a
-// vertex in the largest component: an edge that leaves this component is also found in the row of
-// its other end. So rows are skipped only if each edge is stored in the rows of both of its ends.
-// This holds for a symmetric matrix, and for the rows of a matrix together with those of its
+// The kernels run in the order below, and report nothing to the host. The kernels may skip the row
+// of a vertex in the largest component: an edge that leaves this component is also found in the row
+// of its other end. So rows are skipped only if each edge is stored in the rows of both of its
+// ends. This holds for a symmetric matrix, and for the rows of a matrix together with those of its
 // transpose.
 #include "components.cuh"
 

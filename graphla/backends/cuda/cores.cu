@@ -77,13 +77,14 @@ template <class Offset> struct Peeling {
       queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Adds the rows of each lane to the warp's own list if they are short and fit in it; otherwise
-  /// queues them. The round's queue begins at position `begin`. The whole warp must call this.
+  /// Adds the rows of each lane to the warp's own list if the rows are short and fit in the list;
+  /// otherwise queues the rows. The round's queue begins at position `begin`. The whole warp must
+  /// call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
     // `after` never decreases from lane to lane. So if the rows of one lane do not fit, neither do
-    // those of later lanes.
+    // the rows of later lanes.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {

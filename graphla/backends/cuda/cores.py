@@ -38,7 +38,8 @@ TUNING = CoresTuning()
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n], or None if there are too many entries."""
+    """Return the core number of each vertex as int64[n], or None if `out` has about 2^31 entries or
+    more."""
     n, tuning = out.nrows, current(TUNING)
     if out.nvals >= INT32_END - 1024:
         return None

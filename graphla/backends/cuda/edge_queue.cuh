@@ -136,7 +136,7 @@ struct Rounds {
     return at;
   }
 
-  /// Begins a round of block 0 alone.
+  /// Begins a round that block 0 runs alone.
   DEVICE void start_alone() {
     if (threadIdx.x == 0) own[0] = 0, own[1] = stop.is_up();
     __syncthreads();

@@ -311,7 +311,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
   }
 }
 
-/// Computes op of the entries of one operand and the fill value; the other operand is empty.
+/// Combines the entries of one operand with the fill value; the other operand is empty.
 template <class Op, class Stored, int KEPT, int FILL, int WHERE, class Offset>
 __global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                              const Stored *values, typename Op::X left, typename Op::Y right,

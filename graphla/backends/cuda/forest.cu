@@ -74,7 +74,8 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
 
 /// Each root r hooks onto the tree at the other end of its smallest edge, and flags the edge. If
 /// two roots have the same smallest edge, the smaller root does not hook. The position of r's edge
-/// is `first[r] & bits`: either first[r] is the position itself, or its lower half is.
+/// is `first[r] & bits`: either first[r] is the position itself, or the lower half of first[r] is
+/// the position.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,

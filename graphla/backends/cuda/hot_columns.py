@@ -31,7 +31,7 @@ class HotColumnsTuning:
     """
 
     slots: int = 1 << 15
-    """Maximum number of hubs, if shared memory has room for them; a power of two."""
+    """Maximum number of hubs, a power of two; fewer are used if shared memory has less room."""
     entries: int = 1 << 26
     """Minimum number of entries of A for which a product A u is faster with hubs."""
     samples: int = 1 << 21
@@ -63,7 +63,7 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
-    """Return the hubs of a matrix, or None if they save no time.
+    """Return the hubs of a matrix, or None if keeping elements in shared memory saves no time.
 
     `values` are the values of u. Only their dtype matters: it limits the number of hubs. The kernel
     uses up to `reserved` bytes of shared memory for other purposes.

@@ -169,7 +169,7 @@ class _Counted:
 
 class Measured(local):
     """The counts for the last frontier whose edges this thread has counted. The product with this
-    frontier uses them, so that the edges need not be counted twice."""
+    frontier uses these counts, so that the edges need not be counted twice."""
 
     last: tuple[_Counted, int] | None = None
 

@@ -313,8 +313,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      // All lanes must use the same value. Their loads may return different values, because other
-      // warps add bits in the meantime, so the value of lane 0 is used.
+      // All lanes must use the same value. The lanes' loads may return different values, because
+      // other warps add bits in the meantime, so the value of lane 0 is used.
       const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;
