@@ -47,9 +47,9 @@ class Sequential(Rung):
     def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Return the minimum number of bytes that a search reads and writes.
 
-        Per reached vertex, these are 4 bytes each for its level and for writing and reading its
-        number in a queue, and the two offsets of its row. Per edge, these are 4 bytes each for the
-        index of the neighbor and for the neighbor's level.
+        Per reached vertex, the search moves 4 bytes for the level, 4 bytes each for writing and for
+        reading the vertex number in a queue, and the two offsets of its row. Per edge, it moves 4
+        bytes each for the index of the neighbor and for the neighbor's level.
         """
         return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
 

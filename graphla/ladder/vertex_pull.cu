@@ -12,8 +12,8 @@
 //          level, another thread may read it, possibly from a cache. The other thread then reads
 //          "unreached" or `depth`, and neither of them is the last level, depth - 1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
-//          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
-//          all edges are read at every level, most of them without a hit.
+//          have a vertex of the frontier among their first in-neighbors. While the frontier is
+//          small, nearly all edges are read at every level, most of them without a hit.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
 //          2012, section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.3.

@@ -62,8 +62,8 @@ def write_vector(
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), with values of the NumPy dtype `dtype`.
 
-    If `in_place` is set, the arrays of w may be overwritten. If w is dense, this needs one kernel
-    launch, or two if t is sparse and entries are deleted. The host does not wait.
+    If `in_place` is set, the arrays of w may be overwritten. If w is dense, the write needs one
+    kernel launch, or two if t is sparse and entries are deleted. The host does not wait.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):

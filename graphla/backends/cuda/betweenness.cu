@@ -526,8 +526,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Paths<Offset> &paths;
   u32 *queued;  // number of parts in the team's queue
   /// Three words in shared memory, used while one block works alone. alone[0] is the number of
-  /// parts in the queue. While an even level is processed, alone[1] is the total degree of the
-  /// vertices that it queues; for an odd level, this is alone[2].
+  /// parts in the queue. alone[1] is the total degree of the vertices that an even level queues,
+  /// and alone[2] is the total degree of the vertices that an odd level queues.
   u32 *alone;
   u64 *stops;  // the end of each level in the queue; the first end is 0
 
@@ -593,7 +593,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     begin = end;
     end = load_relaxed(paths.queued);
     // If one block processes the level alone, `team` consists of this block, and the counters are
-    // in its shared memory, because the other blocks may still be reading those in device memory.
+    // in its shared memory, because the other blocks may still be reading the counters in device
+    // memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;

@@ -266,7 +266,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Returns the number of this warp. Warps of the same block have distant numbers, so that even a
+  /// Returns the index of this warp. Warps of the same block have distant indices, so that even a
   /// small amount of work is spread over all blocks.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
@@ -320,9 +320,9 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to
-  /// R * BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch`
-  /// has WARP + 1 words.
+  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to R *
+  /// BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch` holds
+  /// WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);

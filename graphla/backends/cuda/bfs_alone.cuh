@@ -104,8 +104,8 @@ template <class S, bool IN_SHARED> struct Alone {
     return S::sets(map, v);
   }
 
-  /// Writes the results of the vertices of `now`, whose level is `level`, and follows their edges,
-  /// except those of long rows.
+  /// Writes the results of the vertices of `now`, whose level is `level`, and follows the edges in
+  /// their short rows.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
     constexpr int K = 4;
 #pragma unroll 1

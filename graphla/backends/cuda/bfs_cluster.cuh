@@ -1,5 +1,5 @@
-// Small levels of a breadth-first search, processed by a cluster of blocks. This is for deep graphs
-// with few edges.
+// Small levels of a breadth-first search, processed by a cluster of blocks. A cluster is used for
+// deep graphs with few edges.
 //
 // Each block owns some words of the map of reached vertices, and keeps them in its shared memory. A
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
@@ -65,7 +65,7 @@ template <class S, int SIZE> struct Together {
   u32 *ends;       // in shared memory: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // in shared memory: WARP + 1 words for a block scan
   u32 room;        // number of vertices that fit in a box
-  u32 rank;        // number of this block in the cluster
+  u32 rank;        // index of this block in the cluster
 
   /// Indices in `sent`. The first SIZE words count the end vertices sent to each block.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };

@@ -39,8 +39,8 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // number of loads in flight per lane
 
   DEVICE void rename() const {
-    // A warp processes 1,024 consecutive vertices at a time. It processes fewer if otherwise some
-    // warps would have no work.
+    // A warp processes 1,024 consecutive vertices at a time. It processes fewer vertices if
+    // otherwise some warps would have no work.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {

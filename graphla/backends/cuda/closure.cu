@@ -96,8 +96,8 @@ template <class Work> struct Course {
 
   // --- functions that run one step or one turn --------------------------------------------------
 
-  /// Runs one turn: moves the horizon, and moves the entries of the far list that are no longer
-  /// beyond it to the near lists.
+  /// Runs one turn: moves the horizon, then moves to the near lists all entries of the far list
+  /// that are no longer beyond the horizon.
   DEVICE void take_turn() {
     const Key before = work.lists.horizon;
     if constexpr (HOW == NEAR_FAR) {

@@ -99,7 +99,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  // number of the current round of a fused step; -1 while the shared lists are processed
+  // index of the current round of a fused step; -1 while the shared lists are processed
   int round = 0;
   u32 gathered = 0;  // number of vertices in the warp's list
 

@@ -79,9 +79,9 @@ struct Waiting {
 };
 
 /// Returns the neighbor whose color the warp waits for next, or NOBODY if no neighbor is held.
-/// While the row has unread entries (in the lanes of `unread`), this is any held neighbor. When
-/// that neighbor gets a color, about half of the held neighbors are likely to have one. Once the
-/// whole row is read, this is the held neighbor that comes last in the order.
+/// While the row has unread entries (in the lanes of `unread`), the result is any held neighbor.
+/// When that neighbor gets a color, about half of the held neighbors are likely to have one. Once
+/// the whole row is read, the result is the held neighbor that comes last in the order.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
@@ -131,7 +131,8 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
 ///
 /// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
 /// a warp waits for is finished or in progress, and no deadlock is possible. Race: a warp may read
-/// the color of a neighbor before it is set. It then reads the color repeatedly until it is set.
+/// the color of a neighbor before the color is set. The warp then reads the color repeatedly until
+/// it is set.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block)
     color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // This is faster with 16 loads in flight than with 8.
+      // This sum is computed faster with 16 loads in flight than with 8.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -241,10 +241,10 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Row r has a list with the numbers of those slots of its table that are in use. For the elements
-/// `from` to `to` - 1 of this list, the function reads the slots with these numbers and clears
-/// them. The label in each slot is a candidate for the vertex of the row. Each thread keeps the
-/// best label of its slots in row.best.
+/// Row r has a list of the indices of the slots in use in its table. For the elements `from` to
+/// `to` - 1 of this list, the function reads the slots with these indices and clears them. The
+/// label in each slot is a candidate for the vertex of the row. Each thread keeps the best label of
+/// its slots in row.best.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);

@@ -87,8 +87,8 @@ template <> struct SumOf<true> {
   typedef u32 type;
 };
 
-/// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), the code
-/// counts entries instead of adding weights.
+/// One vertex, its row, and the choice of its label. If all weights are equal (KEPT is ISO), the
+/// code counts entries instead of adding weights.
 template <class Offset, int KEPT, int RULE> struct Vertex {
   static constexpr bool COUNTS = KEPT == ISO;
   typedef typename SumOf<COUNTS>::type Sum;

@@ -84,7 +84,7 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
 
 /// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows.
 /// A row with more than `longest` entries is divided into parts, which are listed: each item
-/// consists of the vertex and the number of the part.
+/// consists of the vertex and the index of the part.
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
                           const u64 *largest, i32 longest, i32 part, i32 *parent, u64 *parts,

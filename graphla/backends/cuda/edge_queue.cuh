@@ -84,7 +84,7 @@ struct Rounds {
   RoundCounts *slots;
   u64 *own;
   u32 alone_edges;  // block 0 alone runs rounds of at most this many entries
-  u32 warps, warp;  // number of warps of the grid; number of this warp
+  u32 warps, warp;  // number of warps in the grid; index of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;
 

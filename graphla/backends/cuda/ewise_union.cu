@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the number of the row that contains item d of the tile. Items and rows are numbered
+    // Returns the index of the row that contains item d of the tile. Items and rows are numbered
     // from the first ones of the tile. The caller guarantees that the result is at least n.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;

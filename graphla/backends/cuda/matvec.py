@@ -186,8 +186,8 @@ measured = Measured()
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """Return the number of entries in the given rows. The host waits for the number; this takes one
-    launch."""
+    """Return the number of entries in the given rows. Counting takes one launch, and the host waits
+    for the number."""
     if not rows.size:
         return 0
     kernel, grid, counted, args = _counting(a, rows)

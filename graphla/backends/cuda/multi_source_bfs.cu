@@ -179,9 +179,9 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// The counts of one level. For each search these are the number of vertices that it has reached at
-/// this level, and the approximate number of edges out of these vertices. The last word counts the
-/// edges out of the vertices that at least one search has reached at this level.
+/// The counts of one level. For each search the counts are the number of vertices that it has
+/// reached at this level, and the approximate number of edges out of these vertices. The last word
+/// counts the edges out of the vertices that at least one search has reached at this level.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;

@@ -17,7 +17,7 @@ namespace graphla {
 /// The queues for the second half of an expansion. Both queues are empty when the expansion begins.
 struct Queues {
   // Parts of long rows. Bit 63 says whether to pull along the part (otherwise push). Bits 32 to 62
-  // are the number of the part in the row. Bits 0 to 31 are the vertex.
+  // are the index of the part in the row. Bits 0 to 31 are the vertex.
   u64 *parts;
   i32 *rows;    // vertices that push along short rows
   u64 *counts;  // counts[0]: number of parts; counts[1]: number of rows
