@@ -35,7 +35,8 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Return the address of the counters for the next level. They have been set to zero."""
+        """Return the address of the counters for the next level. These counters have been set to
+        zero."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0

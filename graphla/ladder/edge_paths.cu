@@ -3,7 +3,7 @@
 // Algebra  d = d min (d min.+ A) until no distance decreases: Bellman-Ford, as an SpMV over blocked
 //          COO.
 // Layout   as in edge_tuned.cu, plus a weight per edge. A distance takes four or eight bytes,
-//          whereas a level takes one. The largest value means "no distance".
+//          whereas a level takes one byte. The largest value means "no distance".
 // A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
 //          in 32 bits. A distance that decreases in a round may be read in the same round.
 // Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the

@@ -129,8 +129,8 @@ def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
     """Divide the edges into chunks of at most `each` edges of the same square.
 
     `squares` contains the square of each edge, in ascending order. Return two arrays. The first
-    contains the position of the first edge of each chunk, followed by the number of edges. The
-    second contains the square of each chunk.
+    array contains the position of the first edge of each chunk, followed by the total number of
+    edges. The second array contains the square of each chunk.
     """
     m = squares.size
     if not m:

@@ -1,4 +1,5 @@
-"""Separate hubs: one queue for vertices, and one for pieces of hubs' rows. See hubs_apart.cu."""
+"""Separate hubs: one queue for vertices, and one queue for pieces of hubs' rows. See
+hubs_apart.cu."""
 
 from __future__ import annotations
 

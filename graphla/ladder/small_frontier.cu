@@ -29,7 +29,7 @@ namespace graphla {
 /// Computes the levels from `depth` on. `frontier` lists the vertices of level depth - 1, at most
 /// ROOM of them. Computes at most `most` levels, and stops after a level that is empty or has more
 /// than ROOM vertices. Writes the vertices of the last computed level to `next`. Sets told[0] to
-/// their number, and told[1] to the number of computed levels.
+/// the number of these vertices, and told[1] to the number of computed levels.
 template <class Op, class Offset, int ROOM>
 __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 most,

@@ -81,7 +81,8 @@ class BfsTuning:
     least_small_room: int = 4096  # minimum number of words for the lists of a block
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
-    # number of threads per block if the vertex maps are small; for larger maps, it is THREADS
+    # number of threads per block if the vertex maps are small; for larger maps, the number is
+    # THREADS
     small_threads: int = 512
     few_words: int = 1024  # maximum number of words in a small vertex map
 

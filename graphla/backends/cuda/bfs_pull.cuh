@@ -79,7 +79,7 @@ template <class S> struct Pull {
 
   /// Reads up to NEAR entries of the row of each of the `count` listed vertices. `done` is the
   /// number of entries of each row that were read before. Afterwards the list contains the vertices
-  /// whose rows this warp has not finished. Returns their number.
+  /// whose rows this warp has not finished. Returns the number of these vertices.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -193,10 +193,10 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the remaining entries of the longest rows, which are divided evenly among the warps of
-  /// the block. All threads of the block must call this. The lists of the warps are no longer
-  /// needed. Their memory is reused for the bounds of the rows, and for the reached neighbor that
-  /// was found in each row.
+  /// Reads the remaining entries of the longest rows. These entries are divided evenly among the
+  /// warps of the block. All threads of the block must call this. The lists of the warps are no
+  /// longer needed, so their memory is reused for the bounds of the rows, and for the reached
+  /// neighbor that was found in each row.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();

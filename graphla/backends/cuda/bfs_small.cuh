@@ -403,7 +403,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- new vertices -----------------------------------------------------------------------------
 
   /// Sends the vertices in the map `mine`, which this block has found, to the inboxes of their
-  /// owners. Sets `mine` to zero. Also sets `front` to zero: its vertices are processed, and
+  /// owners. Sets `mine` to zero. Also sets `front` to zero: its vertices have been processed, and
   /// `take_after` will use its memory as the map `after` of the next level.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
@@ -528,8 +528,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// Sets the map `front` to zero. Its vertices are processed, and `take_after` will use its memory
-  /// as the map `after` of the next level.
+  /// Sets the map `front` to zero. Its vertices have been processed, and `take_after` will use its
+  /// memory as the map `after` of the next level.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }

@@ -132,8 +132,8 @@ template <class Work> struct Course {
     }
     return is_alone ? taken : 1;
   }
-  /// Runs one turn if the near lists are empty, and otherwise one step. All blocks do this
-  /// together, or block 0 alone.
+  /// Runs one turn if the near lists are empty, and otherwise one step. Either all blocks call this
+  /// together, or block 0 calls it alone.
   DEVICE void move() {
     auto &lists = work.lists;
     const bool turns_now = is_turn();

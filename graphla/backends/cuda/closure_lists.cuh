@@ -30,7 +30,8 @@ enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 constexpr i32 NO_PARENT = 0x7fffffff;
 
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
-/// has three words. Consecutive steps (or turns, for the far list) use these words in rotation.
+/// consists of three words. Consecutive steps (or turns, for the far list) use these words in
+/// rotation.
 enum Word {
   // Four words that hold the step, the turn, the number of rounds and the horizon (see closure.cu).
   // Block 0 writes them when it stops working alone, and the other blocks continue from there.
@@ -246,8 +247,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key of the far list of turn t with each key[i] for which bit i of `is_far` is
-  /// set. Whole warps must call this.
+  /// For each i whose bit in `is_far` is set, updates the best key of the far list of turn t with
+  /// key[i]. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
       // The smallest key is best. The control word holds its complement, because the word starts

@@ -1,6 +1,6 @@
 // Clusters: SIZE adjacent blocks that have their own barrier, and can access each other's shared
-// memory. This barrier is three times as fast as a barrier of the whole grid. Clusters need compute
-// capability 9.0.
+// memory. This barrier is three times as fast as a barrier of the whole grid. Clusters need a GPU
+// with compute capability 9.0 or higher.
 //
 // SIZE is a power of two, and the grid size is a multiple of SIZE. A kernel declares its cluster
 // size with CLUSTER(SIZE).

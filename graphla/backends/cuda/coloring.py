@@ -45,8 +45,8 @@ def color(a: Csr, numbers: Array) -> Array:
     n, count, tuning = a.nrows, size(a.nvals), current(TUNING)
     order, places = xp.argsort(-numbers).astype(np.int32), xp.empty(n, np.int32)
     places[order] = xp.arange(n, dtype=np.int32)
-    # Keep only those neighbors of each vertex that come before it in the order. A warp that waits
-    # for the colors of these neighbors then reads less memory.
+    # Keep only those neighbors of each vertex that come before the vertex in the order. A warp that
+    # waits for the colors of these neighbors then reads less memory.
     none = xp.broadcast_to(xp.zeros(1, np.int8), (a.nvals,))
     before = Csr(n, n, a.indptr, xp.empty(a.nvals, np.int32), none)
     if a.nvals:

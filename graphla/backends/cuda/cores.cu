@@ -43,8 +43,8 @@ struct RowsOfVertex {
 /// The graph, the remaining degrees of its vertices, and the queue of vertices to remove.
 template <class Offset> struct Peeling {
   i64 n;
-  // The arrays a_indptr and a_indices hold the rows of the matrix, and b_indptr and b_indices its
-  // columns. The pointers to the columns are null if columns are not read.
+  // The arrays a_indptr and a_indices hold the rows of the matrix, and the arrays b_indptr and
+  // b_indices hold its columns. The pointers to the columns are null if columns are not read.
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   i32 *left;      // degrees, which become core numbers
@@ -141,7 +141,8 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered it to k.
+  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered the degree to
+  /// k.
   DEVICE bool lower(i32 v, i32 k) const {
     const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
     if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
@@ -153,7 +154,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Processes a share of the entries of the queued rows: lowers the degree of the vertex in each
-  /// entry. The queue items begin at queue[begin], and `rows` is their number. Then processes the
+  /// entry. The queue contains `rows` items of this round, from queue[begin] on. Then processes the
   /// warp's own list. The whole warp must call this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;

@@ -149,8 +149,8 @@ using simulator::store_relaxed;
 #endif
 
 /// Loads *p, possibly from the multiprocessor's own cache, so the result may be as old as the start
-/// of the kernel. Use it where either the old or the new value is acceptable; load_relaxed bypasses
-/// that cache.
+/// of the kernel. Use this function where either the old or the new value is acceptable;
+/// load_relaxed bypasses that cache.
 template <class T> DEVICE T load_cached(const T *p) {
 #ifndef GRAPHLA_SIMULATOR
   return *p;

@@ -220,9 +220,9 @@ struct Rows {
     return Op::term(a[entry], u[k], row, k);
   }
 
-  /// Folds whole rows, one for each lane in the mask `owners`. Each row has at most GROUP * BATCH
-  /// entries. A group of lanes folds each row, so that a warp has several rows in flight. Every
-  /// lane must call this, with its own row.
+  /// Folds one whole row for each lane whose bit in the mask `owners` is set. Each row has at most
+  /// GROUP * BATCH entries. A group of lanes folds each row, so that a warp has several rows in
+  /// flight. Every lane must call this, with its own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {

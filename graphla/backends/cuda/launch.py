@@ -202,8 +202,8 @@ def counters(count: int) -> Array:
 ANSWERS = 256
 """Number of `Answer` objects that each thread uses in rotation.
 
-It is large because an interrupted launch may still write to its answer while later launches are
-already running.
+This number is large because an interrupted launch may still write to its answer while later
+launches are already running.
 """
 
 

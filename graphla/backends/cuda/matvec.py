@@ -148,7 +148,7 @@ def _row_facts(a: Csr) -> list[int]:
 class _Counted:
     """The running sums of the numbers of entries in some rows of a matrix.
 
-    The rows are divided into parts of `length` rows, and the sums begin anew in each part.
+    The rows are divided into parts of `length` rows, and the sums start again from 0 in each part.
     """
 
     a: Csr

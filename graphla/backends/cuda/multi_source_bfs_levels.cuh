@@ -23,7 +23,8 @@ DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 /// one bit of the codes of levels.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// Stores in the planes that the searches in `fresh` have reached vertex v at this level.
+/// For the searches in `fresh`, which have reached vertex v at this level, stores the level of v in
+/// the planes.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);
