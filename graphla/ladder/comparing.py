@@ -46,7 +46,7 @@ LIMIT = 0.4
 """Default time limit for all searches of a strategy, in seconds."""
 AGAIN = 0.25
 """If all searches of a strategy together take less than this many seconds, they are run a second
-time. Of the two times of each search, the shorter one counts."""
+time. The shorter of the two times of each search counts."""
 
 
 def compare(

@@ -48,8 +48,8 @@ class EdgePaths:
     def round(self) -> tuple[bool, bool, bool]:
         """Run one round, and return three flags.
 
-        The first says whether a distance improved, the second whether a sum was too small for the
-        dtype, and the third whether a sum was too large for it.
+        The flags say whether a distance improved, whether a sum was too small for the dtype, and
+        whether a sum was too large for the dtype.
         """
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)

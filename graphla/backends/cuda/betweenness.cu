@@ -305,8 +305,8 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its end
-/// vertex by 1.
+/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its
+/// target vertex by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());

@@ -52,7 +52,7 @@ template <class S, int SIZE> struct Together {
   // reached or must never be reached.
   u32 *map;
   // In dynamic shared memory: the letters from all blocks, first for even levels, then for odd
-  // ones.
+  // levels.
   Letter *letters;
   // In dynamic shared memory: the boxes with the vertices received from each block. First come the
   // boxes for even levels, then those for odd levels. If parents are computed, the same number of

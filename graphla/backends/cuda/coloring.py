@@ -28,7 +28,8 @@ class ColoringTuning:
     # A warp takes the first `alone` vertices in the order one at a time. In the default order, by
     # descending degree, these vertices have the longest rows.
     alone: int = 1 << 16
-    together: int = 4  # number of vertices that a warp takes at a time after the first `alone` ones
+    # Number of vertices that a warp takes at a time after the first `alone` vertices.
+    together: int = 4
     held: int = 8  # number of neighbors without a color that a lane can hold
     nap: int = 20  # nanoseconds between two reads of a color that a warp waits for
 

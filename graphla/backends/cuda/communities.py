@@ -300,7 +300,7 @@ def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[
 
 
 def _slots(entries: int) -> int:
-    """Return the number of slots of a hash table for this many entries.
+    """Return the number of slots of a hash table for `entries` entries.
 
     The function `bits_for` of communities.cuh computes the logarithm of the same number.
     """

@@ -314,7 +314,8 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        # If the launch has not stored its count by now, it is on another stream or another GPU.
+        # If the launch has not stored its count by now, the launch is on another stream or another
+        # GPU.
         if words[k] == UNCOUNTED:
             xp.cuda.Device(self._device).synchronize()
         return words[k]

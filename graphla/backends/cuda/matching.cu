@@ -13,9 +13,9 @@ namespace graphla {
 /// stays without a mate.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge of a vertex to its neighbor j. Of two edges, the one with the greater value is better.
-/// If the values are equal, the one with the greater random number is better. If these are equal
-/// too, the one with the smaller j is better.
+/// An edge of a vertex to its neighbor j. The edge with the greater value is better. If two values
+/// are equal, the edge with the greater random number is better. If the random numbers are equal
+/// too, the edge with the smaller j is better.
 template <class Value> struct Edge {
   Value value;
   u64 number;  // a random number, computed from the words of both ends of the edge

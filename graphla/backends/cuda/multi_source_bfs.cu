@@ -32,7 +32,7 @@ namespace graphla {
 constexpr float BROAD = 0.8f;
 
 /// If no search pulled at a level, and together the searches pushed along less than this fraction
-/// of all edges, the next merge queues the vertices that it finds newly reached.
+/// of all edges, the next merge queues the newly reached vertices.
 constexpr float SMALL = 1.0f / 64;
 
 /// If searches push along more than this number of edges per vertex, the next merge visits all

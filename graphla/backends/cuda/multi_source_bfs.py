@@ -25,7 +25,8 @@ from graphla.settings import forced_direction
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Constants measured on an H200; the first three are compiled into the kernel."""
+    """Tuning constants, measured on an H200; the first three constants are compiled into the
+    kernel."""
 
     block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
@@ -115,8 +116,8 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            # In a relabeled graph, first[v] is the first entry of v's row. Otherwise it may be any
-            # entry of the row.
+            # In a relabeled graph, first[v] is the first entry of v's row. In any other graph,
+            # first[v] may be any entry of the row.
             leads=bool(relabeled),
             allowed=allowed,
             longest=tuning.longest,
