@@ -48,9 +48,9 @@ class DirectionOptimised(CardRung):
         """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         depth, count, before, pulls = 0, 1, 0, False
-        left = self.rows.nvals  # lower bound on the edges out of unreached vertices
+        left = self.rows.nvals  # lower bound on the number of edges out of unreached vertices
         while count:
-            most = count * self.widest  # upper bound on the edges out of the frontier
+            most = count * self.widest  # upper bound on the number of edges out of the frontier
             left -= most
             if pulls:
                 pulls = count >= before or count * BETA >= self.n

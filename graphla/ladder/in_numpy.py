@@ -104,7 +104,8 @@ class VertexPush(NumPyRung):
 
 
 class VertexPull(NumPyRung):
-    """The strategy of vertex_pull.cu."""
+    """The strategy of vertex_pull.cu: each unreached vertex looks for a neighbor in the last
+    level."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)

@@ -74,7 +74,8 @@ template <class Offset> struct Network {
   const i32 *out;
   const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
-  const double *distances;  // distances from the source; NaN for vertices that it does not reach
+  /// Distances from the source; NaN for vertices that the source does not reach.
+  const double *distances;
 };
 
 /// The sources, in the user's numbering.
@@ -105,8 +106,8 @@ struct Limits {
 
 /// The output arrays. The kernel adds to the values that these arrays contain.
 struct Sums {
-  double *totals;    // per vertex: the sum of its dependencies
-  double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
+  double *totals;    // per vertex: the sum of the sources' dependencies on it
+  double *of_edges;  // per entry of the matrix: the sum of the sources' dependencies on the edge
   /// Per vertex: the number of sources that reach it, not counting the vertex itself; or null.
   i64 *reached;
   i64 *counts;  // per source: the number of vertices that it reaches
@@ -154,7 +155,8 @@ template <class Offset> struct Paths {
   const i32 *out;
   const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
-  const double *distances;  // distances from the source; NaN for vertices that it does not reach
+  /// Distances from the source; NaN for vertices that the source does not reach.
+  const double *distances;
   /// The level of each vertex that has been reached. The level of any other vertex is -1 or, if
   /// edges have lengths, -1 minus the number of edges on shortest paths into the vertex that have
   /// not been counted yet.
@@ -415,7 +417,8 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
 /// No warp has to follow many edges one after another, so chains of dependent memory accesses stay
 /// short.
 template <class Offset> struct SmallLevel {
-  // Arrays in shared memory with one element per part:
+  // The vertex of each part. The arrays from `vertex` to `sigma` are in shared memory, with one
+  // element per part.
   u32 *vertex;
   u32 *end;       // total number of edges in this part and all parts before it
   Offset *begin;  // add this to an edge's number in the level to get its index in the graph

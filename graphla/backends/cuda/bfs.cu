@@ -35,7 +35,7 @@ struct Progress {
   // Whether block 0 or the cluster left a level unfinished. If so, the rest of the level's frontier
   // is in the queue.
   u32 must_push;
-  u32 first, last;  // the frontier is entries first..last - 1 of the queue
+  u32 first, last;  // the frontier consists of entries first..last - 1 of the queue
   // The edges out of the frontier occupy the units units_first..units_last - 1 of the queue. (A
   // unit is one edge or 16 edges, see bfs.cuh.)
   u32 units_first, units_last;

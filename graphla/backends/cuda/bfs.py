@@ -71,7 +71,8 @@ class BfsTuning:
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster processes
-    grid_edges: int = 24576  # after a level with more edges, all blocks process the next level
+    # After a level with more edges than this, all blocks process the next level.
+    grid_edges: int = 24576
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
     # If all vertex maps fit in the shared memory of each block, one cluster searches the whole

@@ -101,7 +101,7 @@ template <class S> struct Pull {
         }
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
-          if (p + k < begin) u[k] = -1;  // this entry belongs to the previous row
+          if (p + k < begin) u[k] = -1;  // entry p + k belongs to the previous row
         }
         is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {

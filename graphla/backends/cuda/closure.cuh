@@ -308,7 +308,7 @@ struct Closing {
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
-    // In a fused step, each block processes a contiguous part of the list.
+    // In a fused step, each block processes a contiguous part of the near list.
     const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
     u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
     u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;

@@ -47,7 +47,7 @@ template <class Offset> struct Peeling {
   // b_indices hold its columns. The pointers to the columns are null if columns are not read.
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
-  i32 *left;      // degrees, which become core numbers
+  i32 *left;      // the degree of each vertex, which becomes its core number
   i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
   u64 *queue;     // items for rows and columns, ordered by round
   u32 own_edges;  // a warp reads about this many entries per round from its own list

@@ -131,7 +131,8 @@ template <class To, class From, int KEPT> struct Values {
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1 offsets
   const i32 *indices;    // the column of each entry
-  const Stored *values;  // one value per entry or one for all, see `Kept`; null if not read
+  /// One value per entry, or one for all (see `Kept`); null if no value is read.
+  const Stored *values;
   i64 nrows, ncols;
 
   DEVICE i64 begin(i64 row) const { return i64(indptr[row]); }

@@ -104,7 +104,7 @@ def merge(
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) wherever a has an entry x and b has an entry y."""
+    """Return op(x, y) at each position where a has an entry x and b has an entry y."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
