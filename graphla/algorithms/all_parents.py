@@ -61,8 +61,9 @@ def all_parents(
             must be None if the method is "bellman-ford" and weights are used.
 
     Returns:
-        AllParents: (distances, parents). Edges of weight 0 make two vertices parents of each other,
-            and a source may have parents. Self-loops are never included.
+        AllParents: (distances, parents). If edges of weight 0 join two vertices in both directions,
+            each is a parent of the other, and a source may have parents. Self-loops are never
+            included.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

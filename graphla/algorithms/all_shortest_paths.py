@@ -85,8 +85,8 @@ def walk_back(
 ) -> Iterator[list[Any]]:
     """Yield each path from `source` to `target` on which each vertex is a parent of the next one.
 
-    The paths are ordered by the position of the last vertex but one in its list of parents, then by
-    that of the vertex before it, and so on. No path visits a vertex twice.
+    The paths are ordered by their second-to-last vertex, in the order in which `parents_of(target)`
+    lists these vertices, then by the vertex before it, and so on. No path visits a vertex twice.
     """
     path, choices, on_path = [target], [iter(parents_of(target))], {target}
     if target == source:
@@ -168,8 +168,8 @@ def paths_to_all(
 ) -> dict[int, list[Any]]:
     """Return the path to each vertex of a forest, as a dict.
 
-    `parents` has the parent of each element of `vertices`, and roots are their own parents. A path
-    consists of the elements of `names` at its vertices, or of the vertices themselves.
+    `parents` holds the parent of each element of `vertices`; a root is its own parent. A path is a
+    list of the names of its vertices, or of the vertices themselves if `names` is None.
     """
     before = np.full(n, -1, np.int64)
     before[vertices] = parents

@@ -241,8 +241,8 @@ def _count_densely(
     The function multiplies dense arrays, so the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a quotient is not finite, because the
-    product of dense arrays would add it to the sums of all vertices.
+    divided by the largest weight. The result is None if a quotient is not finite, because in a
+    product of dense arrays it would affect the sums of all vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

@@ -31,7 +31,7 @@ def condensation(A: Matrix) -> Condensation:
 
     Contract each strong component to one vertex.
 
-    Takes as much time as `strong_components`, and the products O(n + m).
+    Takes the time of `strong_components`, plus O(n + m) for the products.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -133,7 +133,7 @@ def find_longest_in_order(
     """Return the length of a longest path to each vertex, and the vertex before it on the path.
 
     The successors of vertex v are columns[indptr[v]:indptr[v + 1]], and `order` is a topological
-    order. The values are INT64 or FP64; None makes each edge 1 long.
+    order. The values are INT64 or FP64; None gives each edge the length 1.
     """
     n = order.size
     if values is None:

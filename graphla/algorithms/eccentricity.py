@@ -247,7 +247,7 @@ def search_bounds(
         if not count:
             return found
         # One search from each remaining vertex would also give the result. Run these searches as
-        # soon as the searches so far have cost as much as they will cost. This at most doubles the
+        # soon as the cost of all previous searches has reached their cost. This at most doubles the
         # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:

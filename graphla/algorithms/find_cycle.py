@@ -79,7 +79,7 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
     from graphla.algorithms.topological_sort import count_generations
 
     if source is not None:
-        # A = A⟨r, r⟩, where r has the vertices that the sources reach
+        # A = A⟨r, r⟩, where r has entries at the vertices that the sources reach
         seen = reachable(A, source)
         A = binary.second(seen & binary.first(A & seen).new()).new()
     if directed is False:

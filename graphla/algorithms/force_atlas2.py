@@ -73,10 +73,11 @@ def forceatlas2_layout(
         gravity: the strength of the gravity.
         distributed_action: whether to divide the attraction of a vertex by its mass.
         strong_gravity: whether the gravity grows with the distance from the center.
-        node_mass: the masses: a Vector of size n or a mapping from vertex to number above 0. By
-            default, or if it lacks a vertex, the mass of a vertex is its degree plus 1.
+        node_mass: the masses: a Vector of size n or a mapping from vertex to number above 0. A
+            vertex without a given mass has its degree plus 1 as its mass.
         node_size: the radii of the vertices: a Vector of size n or a mapping from vertex to number.
-            If given, it is subtracted from distances, and a vertex that it lacks has the radius 1.
+            If given, the radii are subtracted from distances, and a vertex without a given radius
+            has the radius 1.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         linlog: whether the attraction grows with the logarithm of the distance.
@@ -134,7 +135,7 @@ def forceatlas2_layout(
         force = _lengths(move)
         factor = speed / (1 + np.sqrt(speed * mass * force))
         if size is not None:
-            # With radii, a vertex moves more slowly, and by at most 10.
+            # With radii, a vertex moves more slowly, and at most a distance of 10 per round.
             with np.errstate(divide="ignore"):
                 factor = np.minimum(0.1 * factor, 10 / force)
         move *= factor[:, None]

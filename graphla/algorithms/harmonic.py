@@ -32,7 +32,7 @@ def harmonic(
 
     Distances are measured along paths that end at v. Vertices at distance 0 are omitted from the
     sum. Without lengths, searches from k vertices take O(m k / 64) time in the best case, where k
-    is the length of the shorter of `nbunch` and `sources`.
+    is the length of the shorter list, `nbunch` or `sources`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

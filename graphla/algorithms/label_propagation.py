@@ -1,8 +1,8 @@
 """Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
-The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If neighbors change at once,
-they often swap labels in every round. So about half of the vertices, chosen at random in each
-round, change before the others. On the CPU the vertices are divided into blocks of consecutive
+The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If adjacent vertices change
+at once, they often swap labels in every round. So about half of the vertices, chosen at random in
+each round, change before the others. On the CPU the vertices are divided into blocks of consecutive
 vertices. All vertices of a block are in the same half. They change one after another, while threads
 process the other blocks of this half. On a GPU, and in `definition`, all vertices of a half change
 at once.
@@ -116,7 +116,7 @@ def _find_labels(
     synchronous: bool,
     run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
 ) -> Vector:
-    """Check the arguments, and call `run` with the request and a function that computes it."""
+    """Check the arguments, and call `run` with the request and a function that fulfills it."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:
@@ -136,7 +136,7 @@ def _find_labels(
         define = partial(propagate_in_halves, W, start, rounds, stream_of)
     labels = run(LabelPropagation(W, start, rounds, stream_of), define)
     if seed is not None:
-        # names(start(i)) = i; l(i) = names(l(i))
+        # Replace positions by vertices: names(start(i)) = i; l(i) = names(l(i))
         names = any_first(numbers @ selection(start)).new()
         labels = lookup(labels, names)
     return labels.dup("INT64")

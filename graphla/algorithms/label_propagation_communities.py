@@ -148,13 +148,13 @@ def _colors(A: Matrix) -> Vector:
 
 
 def _turns_by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices in ascending order of their colors, and the salts for largest labels."""
+    """Return the vertices by ascending color, and salts of 2^15, which prefer the largest label."""
     order = colors.to_dense(copy=False).argsort(kind="stable")
     return order, np.full(colors.size, 1 << 15)
 
 
 def _random_turns(A: Matrix, seed: int, k: int) -> Any:
-    """Return the vertices in a random order, and a random odd salt for each, in every round."""
+    """Return the vertices in a random order for round k, and a random odd salt for each vertex."""
     numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
     salts = (
         hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)
@@ -180,7 +180,7 @@ def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
 
 
 def find_new_labels(N: Matrix, labels: Vector) -> Vector:
-    """Return the new label of each vertex of N that changes. N has the rows of these vertices."""
+    """Return the new labels of the vertices that change, among those that have a row in N."""
     n = labels.size
     # C(i, n - 1 - l) = the weight of label l among the neighbors of i, so that the first column
     # with the largest weight belongs to the largest label

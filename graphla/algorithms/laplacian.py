@@ -28,7 +28,7 @@ WALKS = ("random", "lazy", "pagerank")
 
 @graph_algorithm()
 def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
-    """``L = D - A``, where D holds the sums of the rows of A on its diagonal.
+    """``L = D - A``, where D holds the row sums of A on its diagonal.
 
     Compute the Laplacian matrix.
 
@@ -62,7 +62,7 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
 
 @graph_algorithm()
 def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
-    """``N = D^(-1/2) (D - A) D^(-1/2)``, where D holds the sums of the rows of A on its diagonal.
+    """``N = D^(-1/2) (D - A) D^(-1/2)``, where D holds the row sums of A on its diagonal.
 
     Compute the normalized Laplacian matrix.
 
@@ -117,8 +117,9 @@ def directed_laplacian_matrix(
 
     Compute the normalized Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and Φ holds the probability of being at
-    each vertex after many steps on its diagonal. The walk "pagerank" takes O(n²) time and memory.
+    P holds the probabilities of the steps of a random walk, and the diagonal of Φ holds the
+    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
+    memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -170,8 +171,9 @@ def directed_combinatorial_laplacian_matrix(
 
     Compute the combinatorial Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and Φ holds the probability of being at
-    each vertex after many steps on its diagonal. The walk "pagerank" takes O(n²) time and memory.
+    P holds the probabilities of the steps of a random walk, and the diagonal of Φ holds the
+    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
+    memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -275,10 +277,10 @@ def _with_jumps(P: Matrix, alpha: float) -> Matrix:
 
 
 def _period(W: Matrix) -> int:
-    """Return the greatest common divisor of the lengths of all cycles of a strong graph.
+    """Return the greatest common divisor of the cycle lengths of a strongly connected graph.
 
-    If every edge u -> v is compared with the level of a search from any vertex, this is the
-    greatest common divisor of level(u) + 1 - level(v).
+    This is the greatest common divisor of level(u) + 1 - level(v) over all edges u -> v, where the
+    levels are those of a breadth-first search from any vertex.
     """
     levels = bfs(W, 0).levels
     # G(u, v) = |level(u) - level(v) + 1|
@@ -302,7 +304,7 @@ def _stationary_distribution(P: Matrix) -> Vector:
 
     from scipy.sparse import linalg
 
-    sparse: Any = linalg  # the annotations of SciPy are too narrow
+    sparse: Any = linalg  # SciPy's type annotations are too narrow
 
     # The eigenvalue 1 has the largest real part, even if others have the absolute value 1.
     start = np.full(n, 1 / n)

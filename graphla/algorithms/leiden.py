@@ -7,11 +7,11 @@ next level, where the moves start from the communities. So a later level can div
 that an earlier level found. A vertex joins the part with the largest gain, not a random part.
 
 On the CPU one vertex after another joins a part. On a GPU, and in `definition`, many vertices join
-in each round: `refine_in_rounds`. At the end each community is replaced by its connected
+in each round (see `refine_in_rounds`). At the end each community is replaced by its connected
 components, which raises the modularity or leaves it unchanged.
 
 Invariants, at the head of each level:
-- L, out and into are as in the file of the Louvain method;
+- L, out and into are as in the module `louvain`;
 - labels maps each vertex of A to the vertex of the level that contains it;
 - start maps each vertex of the level to its community, or is None on the first level;
 - the vertices of A that are in the same vertex of the level are connected.
@@ -260,7 +260,7 @@ def _row_sums(N: Matrix) -> Vector:
 
 
 def _sum_by_part(x: Vector, S: Matrix) -> Any:
-    """Return the array of the sums xS; a part without vertices has the sum 0."""
+    """Return the sums xS as an array; a part without vertices has the sum 0."""
     return plus_first(x @ S).new().to_dense(0, copy=False)
 
 

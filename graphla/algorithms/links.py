@@ -37,7 +37,8 @@ def common_neighbors(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,
@@ -79,7 +80,8 @@ def adamic_adar(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
@@ -120,7 +122,8 @@ def resource_allocation(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
@@ -157,8 +160,8 @@ def preferential_attachment(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u); other pairs
-            have scores above 0, too.
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u); other pairs have scores above 0, too.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,

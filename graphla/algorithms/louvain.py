@@ -270,7 +270,7 @@ def move_in_rounds(
 ) -> Vector:
     """Like `move_vertices`, but in rounds that move about half of the vertices that would gain.
 
-    Returns the state with the highest modularity.
+    Return the communities of the round with the highest modularity.
     """
     L, rounds = select.offdiag(L).new(), _rounds(seed)
     start = vertex_numbers(L) if start is None else start
@@ -377,6 +377,6 @@ def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 
 def _rounds(seed: int) -> Rounds:
-    """Return the rules for the rounds of a level: the hash seeds, and when the level ends."""
+    """Return the rules for the rounds of a level: hash seeds, and limits that end the level."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

@@ -3,9 +3,9 @@
 A uniform or weighted walk chooses each step only by the weights of the edges. A node2vec walk (A.
 Grover and J. Leskovec, 2016) also considers the previous vertex. After the step u -> v, the weight
 of the step v -> x is multiplied by a factor: 1/p if x = u, 1 if there is an edge u -> x, and 1/q
-otherwise. Such a step is drawn by the weights of the edges, and accepted with the probability
-factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few attempts, the step is drawn
-from the exact probabilities of all out-edges.
+otherwise. Such a step is drawn with a probability proportional to the weight of the edge, and
+accepted with the probability factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few
+attempts, the step is drawn from the exact probabilities of all out-edges.
 
 Random numbers come from a hash of the seed, the walk, the step and the attempt. Weights are scaled
 to integers row by row, so their sums are exact, and the walks are the same on every device.

@@ -41,7 +41,8 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
@@ -84,7 +85,8 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
@@ -125,7 +127,8 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,

@@ -101,7 +101,7 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
         return np.linalg.eigh(dense)[1][:, :count] if count else np.zeros((n, 0))
     from scipy.sparse import linalg
 
-    sparse: Any = linalg  # the annotations of SciPy are too narrow
+    sparse: Any = linalg  # SciPy's type annotations are too narrow
 
     bound = _bound(L)
 

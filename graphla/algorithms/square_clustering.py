@@ -5,7 +5,7 @@ as in P. Zhang et al. (2008). Each square is found once, from the wedges (pairs 
 common end) that start at its corner with the largest degree (K. Wang et al., 2019).
 
 Invariants, with the vertices numbered by decreasing degree:
-- F = triu(N) holds the edges from each vertex to its neighbors with larger numbers
+- F = triu(N) holds the edges from each vertex to the neighbors with larger numbers
 - P(u, w), for w > u, is the number of wedges u - v - w with v > u; any two of them form a square
   whose smallest corner is u and in which w is opposite u
 """

@@ -34,7 +34,7 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a shortest path; a source that no path improves is its own parent.
+            vertex on a shortest path; a source whose value no path improves is its own parent.
     """
 
     distances: Vector
@@ -121,7 +121,7 @@ def sssp(
         ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
             Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
             `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
-            shortest paths, it describes one of them.
+            shortest paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -69,7 +69,7 @@ def definition(A: Matrix) -> Matrix:
 
 
 def _reduce_on_cpu(A: Matrix, order: np.ndarray) -> Matrix:
-    """Compute the reduction with the sets of reached vertices as bits, in O(n m / 62) steps."""
+    """Compute the reduction with sets of reached vertices, stored as bits, in O(n m / 62) steps."""
     indptr, columns, _ = A.to_csr(copy=False)
     positions = np.empty_like(order)
     positions[order] = np.arange(order.size)

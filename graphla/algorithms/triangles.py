@@ -30,7 +30,7 @@ def triangle_count(A: Matrix) -> int:
 
     Count the triangles of an undirected graph.
 
-    L directs each edge from the vertex with the smaller degree to the other. Self-loops are
+    L directs each edge from the vertex with the smaller degree to the other vertex. Self-loops are
     ignored. Takes at most O(m √m) time.
 
     Args:

@@ -75,7 +75,7 @@ def voterank(
     else:
         A = common_neighbors.pattern(A, 1.0, symmetric=has_symmetric_values(A))
     if not directed and self_loops(A):
-        # Both ends of a self-loop are at the same vertex.
+        # Both ends of a self-loop are at the same vertex, so its weight counts twice.
         A = binary.plus(A | A.diag().diag()).new()
     ends = A.reduce_scalar(monoid.plus).get(0.0)
     indptr, neighbors, weights = A.to_csr(copy=False)

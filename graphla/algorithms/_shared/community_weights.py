@@ -17,7 +17,7 @@ from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Number of bits in the sum of all scaled weights. FP64 is exact for integers of 53 bits."""
+"""Maximum number of bits in the sum of the scaled weights. FP64 is exact for 53-bit integers."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:

@@ -45,7 +45,7 @@ PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
+    """Return whether `given` is a GPU array, or a collection without indexing, such as a set."""
     if type(given) in PLAIN_TYPES:
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
