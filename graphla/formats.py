@@ -24,7 +24,7 @@ Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
 
 @dataclass_transform(eq_default=False, frozen_default=True)
 def quick_dataclass(cls: type[T]) -> type[T]:
-    """Make a dataclass whose fields type checkers consider frozen. Two objects are never equal.
+    """Create a dataclass whose fields are frozen for type checkers. Objects compare by identity.
 
     Python itself does not refuse to assign to a field. If it did, as for `dataclass(frozen=True)`,
     creating an object would take three times as long, and each statement creates several objects.
@@ -76,7 +76,7 @@ class Relabeled:
     active: int  # number of vertices with edges; their numbers are 0..active-1
     ends: tuple[
         int, ...
-    ]  # for each degree class, in order, the end of its vertices; the last is `active`
+    ]  # the end of the vertices of each degree class, in order; the last end is `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -142,11 +142,11 @@ class Arena:
 
 
 class PendingVector(SparseVector):
-    """A SparseVector whose entries a device is still counting.
+    """A SparseVector for which a device is still computing the number of entries.
 
-    When `indices` or `values` is first read, the host waits for this number, and `take(number)`
-    returns both arrays. If `whole` is given and its arrays have this size, they are used instead.
-    They hold the same entries, and other vectors share them.
+    When `indices` or `values` is first read, the host waits for the number of entries, and
+    `take(number)` returns both arrays. If `whole` is given and its arrays have this size, they are
+    used instead: they hold the same entries, and other vectors share them.
     """
 
     __slots__ = ("_count", "_made", "_take", "_whole")
@@ -189,12 +189,12 @@ class PendingVector(SparseVector):
 
     def _cut(self) -> tuple[Array, Array]:
         count, take = self._count, self._take
-        # One of them is None if another thread has just made the arrays.
+        # If another thread has just created the arrays, `count` or `take` is None.
         if count is not None and take is not None:
             entries, whole = int(count), self._whole
             is_whole = whole is not None and entries == whole[0].size
             self._made = whole if is_whole else take(entries)
-            self._count = self._take = None  # frees the memory of the count and of unused arrays
+            self._count = self._take = None  # free the memory of the count and of unused arrays
         return self._made  # pyright: ignore[reportReturnType]
 
 

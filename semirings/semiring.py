@@ -1,7 +1,7 @@
 """The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`.
 
 The common semirings are predefined; others, such as `semiring.max_abssecond`, are created at first
-use. `register_new` adds a semiring to this module; `register_anonymous` makes one without a name.
+use. `register_new` adds a semiring to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def register_anonymous(
 ) -> _Semiring:
     """⟨⊕, ⊗⟩.
 
-    Make a semiring from a monoid and an operator, without registering a name.
+    Create a semiring from a monoid and an operator, without registering a name.
 
     Args:
         monoid: ⊕, a monoid or its name.

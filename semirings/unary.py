@@ -1,6 +1,6 @@
 """The unary operators z = f(x), which are applied to single entries.
 
-`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def register_anonymous(
 ) -> _Any:
     """z = f(x).
 
-    Make a unary operator from a Python function, without registering a name.
+    Create a unary operator from a Python function, without registering a name.
 
     Args:
         func: a function of (x). It is traced once per dtype, so it may use Python's
@@ -171,7 +171,7 @@ frexpx = _UnaryOp("frexpx", lambda x: _t.frexp_fraction(x))
 isfinite = _UnaryOp("isfinite", _t.isfinite)
 isinf = _UnaryOp("isinf", _t.isinf)
 isnan = _UnaryOp("isnan", _t.isnan)
-lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # the error is larger near its zeros below -2
+lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # the error is larger near the zeros below -2
 log = _UnaryOp("log", _t.log, ulps=4)
 log10 = _UnaryOp("log10", _t.log10, ulps=4)
 log1p = _UnaryOp("log1p", _t.log1p, ulps=4)

@@ -106,8 +106,8 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the storage of the mask, or None if the mask selects all elements.
 
-        The mask must have the same shape as the output of the operation, and be on the same device:
-        these are `shape` and `device`. Otherwise an error is raised.
+        `shape` and `device` are those of the output of the operation. The mask must have the same
+        shape and device; otherwise an error is raised.
 
         The caller must have entered `DeviceScope`.
         """

@@ -485,7 +485,7 @@ class Matrix(ReadableMatrix, Indexed):
     def plan(self) -> PlanReport | None:
         """The old name of `preparation`.
 
-        It issues a warning, and will be removed in the next release.
+        Reading it issues a warning. It will be removed in the next release.
         """
         warnings.warn("A.plan is now A.preparation", FutureWarning, stacklevel=2)
         return self.preparation

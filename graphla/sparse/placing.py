@@ -52,7 +52,7 @@ def put(device: str, array: Any) -> Any:
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Do the same as `put`, but on a GPU expand an iso-valued array of indices.
+    """Like `put`, but expand an iso-valued array of indices if the device is a GPU.
 
     An iso-valued array stores a single element, whereas a kernel reads each index from memory. So
     the array on the GPU stores every element.

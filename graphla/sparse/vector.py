@@ -47,7 +47,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
     @property
     def S(self) -> Mask:
-        """The structural mask, which selects all indices with an entry, whatever its value."""
+        """The structural mask, which selects all indices with an entry, of any value."""
         return Mask(self, structure=True)
 
     @property
