@@ -352,9 +352,9 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return a matrix with a single row, which has these values.
+    """Return a matrix with a single row that holds these values.
 
-    All its column indices are 0, so they must not be read.
+    All column indices are 0, so callers must not read them.
     """
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
@@ -402,7 +402,7 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """Return a function that combines the values of each row by the monoid ⊕ (`op`).
+    """Return a function that combines the values of each row with the monoid ⊕ (`op`).
 
     The values are first cast to `dtype`, if it is given.
     """

@@ -4,8 +4,8 @@ An expression keeps the storage that its operands had when it was created, so la
 operands do not affect it. It is computed once, when its value is read or it is used as an operand.
 In `C(mask) << expression`, it is computed under the mask.
 
-This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here,
-indexed by their number of dimensions.
+This module does not import Matrix, Vector and Scalar; `graphla.sparse` stores their expression
+classes in the list `classes` here.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Operand:
 
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
-    _store: Any  # the storage of the entries; None in an expression that is not computed
+    _store: Any  # the storage of the entries; None in an expression that is not computed yet
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
@@ -242,7 +242,7 @@ class Expression(Operand, Generic[Noun]):
         return forms
 
     def _compute(self) -> Any:
-        """Return the storage. The first call computes it, even if `config.autocompute` is False."""
+        """Return the storage, which the first call computes even without `config.autocompute`."""
         forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation

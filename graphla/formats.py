@@ -5,8 +5,8 @@ Invariants, for every array here:
 - `indices` are int32. They are sorted: in a `Csr` within each row, and in a `SparseVector` unless
   its `is_sorted` is False;
 - `values` has one element per entry. If all values are equal, it may be *iso-valued*: a read-only
-  broadcast of one element with stride 0. It takes the memory of one element, and code may treat it
-  like any other array;
+  broadcast of one element with stride 0. Such an array takes the memory of one element, and code
+  may treat it like any other array;
 - an array that another object can access is never written to: see `graphla.stores.take_in_place`.
 """
 
@@ -72,11 +72,11 @@ class Relabeled:
     old: Array  # int32[n]: the inverse of `new`: old[new[v]] == v
     out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
     into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
-    first: Array  # int32[active]: the first in-neighbor, or -1
+    first: Array  # int32[active]: the first in-neighbor of each vertex, or -1
     active: int  # number of vertices with edges; their numbers are 0..active-1
     ends: tuple[
         int, ...
-    ]  # the end of the vertices of each degree class, in order; the last end is `active`
+    ]  # for each degree class in order, the number after its last vertex; ends with `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -136,7 +136,7 @@ class Arena:
         return found
 
     def vector(self, size: int, item: int) -> SparseVector:
-        """Return one of the vectors."""
+        """Return vector number `item`, of the given size."""
         begin, end = self.bounds()[item : item + 2]
         return SparseVector(size, self.indices[begin:end], self.values[begin:end], False)
 
@@ -228,10 +228,11 @@ class FullVector:
 
 @quick_dataclass
 class VectorMask:
-    """Selects where a vector may be written: at the listed indices or, if `complement`, elsewhere.
+    """Selects where a vector may be written: at the given indices, or at all others.
 
-    The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
-    is False), or by both, which must agree. `nvals` is the number of these indices, if known.
+    If `complement` is set, the vector may be written at all other indices. The indices
+    are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted` is False),
+    or by both, which must agree. `nvals` is the number of these indices, if known.
     """
 
     size: int

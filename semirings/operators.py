@@ -437,7 +437,7 @@ class TypedBinaryOp(TypedOperator):
     def monoid(self) -> Any:
         """The typed monoid whose operator is this one, or None.
 
-        `lor` on INT64 has none, because the monoid `lor` is on BOOL.
+        `lor` on INT64 has none, because the monoid `lor` is defined on BOOL.
         """
         monoid = self.op.monoid
         if self._monoid is not None:

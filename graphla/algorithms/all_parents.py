@@ -97,7 +97,7 @@ def find_distances(
     parents: bool = False,
     cutoff: float | None = None,
 ) -> ShortestPaths[Any]:
-    """Return the distances, and the parents if requested, by the search that `method` names."""
+    """Return the distances, and the parents if requested, with the search that `method` names."""
     if not isinstance(method, str) or method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if method == "dijkstra" or not validation.weighs("weight", weight):

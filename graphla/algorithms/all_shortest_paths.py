@@ -31,7 +31,8 @@ def all_shortest_paths(
 
     List all shortest paths from one vertex to another.
 
-    Their number may grow exponentially with the number of vertices; `path_count` computes it.
+    The number of paths may grow exponentially with the number of vertices; `path_count` computes
+    it.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -207,7 +207,7 @@ def _edges(A: Matrix, nodes: Any) -> tuple[Any, Any]:
 
 
 def _values_at_ends(name: str, values: Any, A: Matrix, rows: Any, columns: Any) -> Any:
-    """Return the given values as a dense array; raise an error if an end of an edge has none."""
+    """Return the given values as a dense array; raise an error if an end has no value."""
     v = as_vector(name, values, A.nrows, None)
     if v.nvals < v.size:
         known = unary.one["BOOL"](v).new().to_dense(False, copy=False)

@@ -40,8 +40,8 @@ def astar_path(
     Return the vertices of a path from one vertex to another, using estimates of distances.
 
     The path is shortest if no estimate exceeds the true distance to the target. The search visits
-    fewer vertices if the estimates are close to the distances. It runs on the CPU; a matrix on a
-    GPU is copied.
+    fewer vertices if the estimates are close to the distances. Runs on the CPU; a Matrix on a GPU
+    is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -232,7 +232,7 @@ def definition(
     of_edges: bool = False,
     targets: np.ndarray | None = None,
 ) -> DependencySums:
-    """Compute the sums of the dependencies by matrix products.
+    """Compute the sums of the dependencies with matrix products.
 
     If edges have weights, the sources are processed one after another, otherwise in batches.
     """
@@ -270,7 +270,7 @@ def definition(
 
 
 def define_from_one(A: Matrix, source: int) -> DependencySums:
-    """Compute the dependencies on a single source by matrix-vector products, without edge weights.
+    """Compute the dependencies on one source with matrix-vector products, without edge weights.
 
     Invariants: after round d of the first loop, `paths` contains the number of shortest paths to
     each vertex at most d edges away, and levels[d] has entries at the vertices exactly d edges
@@ -379,7 +379,7 @@ def _count_along_weights(
 
 
 def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
-    """Return two Boolean matrices, which select edges u -> v by the distances d.
+    """Return two Boolean matrices that select edges u -> v according to the distances d.
 
     The first has an entry for each edge with d(u) + A(u, v) = d(v). The second has an entry for
     each edge with d(u) < d(v).

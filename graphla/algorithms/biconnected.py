@@ -114,8 +114,8 @@ def articulation_points(A: Matrix) -> Vector:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
     """
     _, block, heads = find_blocks(A)
-    # A vertex is in the components of which it is the head, and in the one of the edge from its
-    # parent.
+    # A vertex belongs to each component of which it is the head, and to the component of the tree
+    # edge from its parent.
     memberships = np.bincount(heads, minlength=A.nrows) + (block >= 0)
     return Vector.from_coo(np.flatnonzero(memberships > 1), True, bool, size=A.nrows)
 

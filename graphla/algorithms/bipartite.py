@@ -105,7 +105,7 @@ def is_bipartite(A: Matrix) -> bool:
 
 
 def search(A: Matrix) -> tuple[Vector, tuple[int, int] | None]:
-    """Return the colors of a search from one vertex per component.
+    """Return a coloring, found by a search from one vertex per component.
 
     Also return an edge between two vertices of the same color, or None if there is no such edge.
     """

@@ -70,7 +70,8 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
             f"A has an edge {vertex_name(i)} -> {vertex_name(j)} within one side, but the edges of "
             "a bipartite graph join the two sides"
         )
-    # SciPy expects a matrix whose rows stand for one side, and whose columns for the other.
+    # SciPy expects a matrix with a row for each vertex on one side, and a column for each vertex on
+    # the other side.
     kept = is_top[rows]
     counts = np.where(is_top, np.diff(indptr), 0)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -227,7 +227,7 @@ def transitivity(A: Matrix) -> float:
     N = common_neighbors.pattern(N)
     F = common_neighbors.orient_pairs(N, degree)
     # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F(i, j) is 2 if the edge between i and j exists in both
-    # directions, and 1 if it exists in one
+    # directions, and 1 if it exists in only one direction
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / paths if closed else 0.0

@@ -40,7 +40,7 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 WORD = 64
-"""The maximum number of searches that one batch runs. Each has one bit of a machine word."""
+"""The maximum number of searches in a batch. Each search uses one bit of a machine word."""
 
 TOGETHER = 32
 """A batch of this many searches takes about as long as two searches that run separately."""
@@ -257,7 +257,7 @@ def search_bounds(
 
 
 def are_together(A: Matrix, weighs: bool) -> bool:
-    """Return whether one batch of searches from all vertices takes as long as a few searches."""
+    """Return whether one batch of searches from all vertices costs no more than a few searches."""
     return not weighs and A.nrows <= WORD and A.nvals < config.compile_threshold
 
 

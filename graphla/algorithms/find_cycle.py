@@ -1,9 +1,9 @@
 """A cycle of a graph.
 
 If a directed graph has a cycle, some vertices are never removed by Kahn's algorithm (see
-`topological_sort`). Each of these vertices has an in-edge from one of them. So a walk against these
-edges never ends, and the first vertex that the walk visits twice is on a cycle. In an undirected
-graph, an edge that does not belong to the tree of a breadth-first search closes a cycle.
+`topological_sort`). Each remaining vertex has an in-edge from a remaining vertex. So a walk against
+these edges never ends, and the first vertex that the walk visits twice is on a cycle. In an
+undirected graph, an edge that does not belong to the tree of a breadth-first search closes a cycle.
 """
 
 from __future__ import annotations

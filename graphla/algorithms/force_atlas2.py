@@ -148,8 +148,8 @@ def forceatlas2_layout(
 def definition(system: Forces) -> tuple[np.ndarray, np.ndarray]:
     """Return the attraction and the repulsion of each vertex as two arrays of shape (n, dim).
 
-    The differences of all pairs of coordinates are full matrices, which have one row for each
-    vertex of a block.
+    The vertices are processed in blocks. Full matrices hold the differences between the coordinates
+    of the vertices of a block (rows) and of all vertices (columns).
     """
     A, points, (n, dim) = system.A, system.points, system.points.shape
     axes = [Vector.from_dense(np.ascontiguousarray(x)) for x in points.T]
@@ -186,7 +186,7 @@ def definition(system: Forces) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _distances(differences: list[Matrix]) -> Matrix:
-    """Return √Σ D² over the differences in all dimensions."""
+    """Return √Σ D², summed over the dimensions, where D holds the differences in one dimension."""
     total = None
     for D in differences:
         square = binary.times(D & D).new()

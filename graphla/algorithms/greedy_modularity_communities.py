@@ -193,6 +193,6 @@ def _merge(
 def follow(pairs: np.ndarray, n: int) -> np.ndarray:
     """Return the community of each vertex, given the mergers (u, v) in order."""
     community = np.arange(n)
-    for u, v in pairs[::-1].tolist():  # label v is final: later mergers were already followed
+    for u, v in pairs[::-1].tolist():  # label v is final, because later mergers came first
         community[u] = community[v]
     return community

@@ -55,7 +55,7 @@ def label_propagation(
     If `synchronous` is True, all vertices change at once in every round. Without a seed this is the
     CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On
     meshes and road networks the communities are then poor. A round takes O(n + m) time, or less if
-    few labels changed in the round before.
+    few labels changed in the previous round.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -104,7 +104,7 @@ def definition(
     max_iter: int = 100,
     synchronous: bool = False,
 ) -> Vector:
-    """Compute the same labels as on a GPU, with matrix products, on any device."""
+    """Compute the same labels as a GPU does, but with matrix products and on any device."""
     return _find_labels(A, weight, seed, max_iter, synchronous, lambda _, define: define())
 
 
@@ -116,7 +116,7 @@ def _find_labels(
     synchronous: bool,
     run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
 ) -> Vector:
-    """Check the arguments, and call `run` with the request and a function that fulfills it."""
+    """Check the arguments, and call `run` with the request and an equivalent function."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:
@@ -159,7 +159,7 @@ def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
 def propagate_in_halves(
     W: Matrix, labels: Vector, rounds: int, stream_of: Callable[[int], int]
 ) -> Vector:
-    """Run the same rounds of two halves as a GPU, with matrix products. Return the labels."""
+    """Run rounds of two halves as a GPU does, but with matrix products. Return the labels."""
     for k in range(rounds):
         before = labels
         is_first = hashed_random.coins(W, stream_of(k))
@@ -185,5 +185,5 @@ def most_frequent(W: Matrix, labels: Vector) -> Vector:
 
 
 def _stream(seed: int, k: int) -> int:
-    """Return the counter for the random bits of round k."""
+    """Return the counter of vertex 0 for the random bits of round k."""
     return hashed_random.first_counter(hashed_random.mix(seed + k))

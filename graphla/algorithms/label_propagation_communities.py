@@ -43,8 +43,8 @@ def label_propagation_communities(A: Matrix) -> Vector:
     decreasing degree. In each round, the vertices of one color after another take the most frequent
     label among their neighbors. If several labels are most frequent, a vertex keeps its label if
     that is one of them, and otherwise takes the largest of them. Rounds end when no label changes.
-    The result does not depend on a seed and is the same as NetworkX's. A round takes O(n + m) time,
-    or less if few labels changed in the previous round.
+    The result does not depend on a seed and is the same as that of NetworkX. A round takes O(n + m)
+    time, or less if few labels changed in the previous round.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -141,7 +141,7 @@ def definition(A: Matrix) -> Vector:
 
 
 def _colors(A: Matrix) -> Vector:
-    """Color the vertices in order of decreasing degree; equal degrees in ascending order."""
+    """Color the vertices by decreasing degree, those of equal degree in ascending order."""
     first = A.nrows - 1 - vertex_numbers(A).to_dense(copy=False)
     numbers = (degrees_with_loops(A) << 32) + first
     return color_in_order(A, Vector.from_dense(numbers, copy=False))
@@ -166,7 +166,7 @@ def _random_turns(A: Matrix, seed: int, k: int) -> Any:
 def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
     """Let the vertices of one color after another change their labels, until no label changes."""
     labels, count = vertex_numbers(W), int(colors.reduce(monoid.max).get(0)) + 1
-    # the rows of the vertices of each color
+    # for each color, the rows of W for the vertices of this color
     rows = [binary.second(colors.select("==", c).new() & W).new() for c in range(count)]
     differs = True
     while differs:

@@ -117,7 +117,7 @@ def directed_laplacian_matrix(
 
     Compute the normalized Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and the diagonal of Φ holds the
+    P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
     probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
     memory.
 
@@ -171,7 +171,7 @@ def directed_combinatorial_laplacian_matrix(
 
     Compute the combinatorial Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and the diagonal of Φ holds the
+    P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
     probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
     memory.
 
@@ -212,7 +212,7 @@ def directed_combinatorial_laplacian_matrix(
 
 
 def _laplacian(W: Matrix) -> Matrix:
-    """Return L = D - W, where D holds the sums of the rows of W on its diagonal."""
+    """Return L = D - W, where D holds the row sums of W on its diagonal."""
     D = W.reduce_rowwise(monoid.plus).new().diag()
     return binary.plus(D | unary.ainv(W).new()).new()
 
@@ -226,9 +226,9 @@ def _minus_symmetric_part(d: Vector, Q: Matrix) -> Matrix:
 def _random_walk(
     A: Matrix, weight: bool | str | None, walk_type: str | None, alpha: float
 ) -> tuple[Matrix, Vector]:
-    """Return the probabilities P of the steps of a random walk, and its stationary distribution.
+    """Return the transition probabilities P of a random walk, and its stationary distribution φ.
 
-    The stationary distribution φ is the solution of φ = φP with Σ φ = 1.
+    Here φ is the solution of φ = φP with Σ φ = 1.
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=0, high=1)

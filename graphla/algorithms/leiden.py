@@ -122,7 +122,7 @@ def definition(
     max_level: int | None = None,
     seed: int | np.random.Generator | None = None,
 ) -> Vector:
-    """Compute communities as on a GPU, with matrix products, on any device."""
+    """Compute the same communities as a GPU does, but with matrix products and on any device."""
     rounds = move_in_rounds, refine_in_rounds
     found = levels(A, weight, 1, max_level, seed, None, *rounds)
     return reduce(lambda _, labels: labels, found, vertex_numbers(A))
@@ -260,12 +260,12 @@ def _row_sums(N: Matrix) -> Vector:
 
 
 def _sum_by_part(x: Vector, S: Matrix) -> Any:
-    """Return the sums xS as an array; a part without vertices has the sum 0."""
+    """Return xS, the sums of x over the parts, as an array; 0 for a part without vertices."""
     return plus_first(x @ S).new().to_dense(0, copy=False)
 
 
 def _of_parts(labels: Vector, divided: Vector, parts: int) -> Vector:
-    """Return the label that all vertices of each part have."""
+    """Return, for each part, the label that its vertices share."""
     if labels.device == "cpu":
         found = np.empty(parts, np.int64)
         found[divided.to_dense(copy=False)] = labels.to_dense(copy=False)

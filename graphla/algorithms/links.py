@@ -197,7 +197,7 @@ def degrees_with_loops(A: Matrix) -> Any:
 
 
 def _inverse_logarithm(degree: Any) -> Any:
-    """Return 1 / log of each degree; infinity for degree 1."""
+    """Return 1 / log of each degree; the result for degree 1 is infinity."""
     with np.errstate(divide="ignore"):
         return 1 / np.log(np.maximum(degree, 1))
 

@@ -1,4 +1,4 @@
-"""Maximum flow, and the minimum cut that proves it maximal.
+"""Maximum flow, and the minimum cut that proves that the flow is maximal.
 
 Flow is pushed along shortest paths with capacity left, level by level (Y. Dinitz, 1970). SciPy runs
 this algorithm if the capacities are integers with a sum below 2^30; otherwise a compiled loop runs
@@ -138,7 +138,7 @@ def maximum_flow(
 def minimum_cut(
     A: Matrix, source: Any, target: Any, weight: bool | str | None = True
 ) -> MinimumCut:
-    """``Σ A(i, j)`` over the edges from the source's side to the target's, as small as possible.
+    """``Σ A(i, j)`` over the edges from the source's side to the other side, as small as possible.
 
     Find a minimum cut: the cheapest edges to remove so that no path is left to the target.
 
@@ -256,7 +256,10 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
 
 
 def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
-    """Return the residuals of SciPy's maximum flow. B holds integers and has all opposite arcs."""
+    """Return the residuals of the maximum flow that SciPy computes for the capacities B.
+
+    The capacities are integers, and B has the opposite of each of its arcs.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 

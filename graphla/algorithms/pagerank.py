@@ -131,7 +131,7 @@ def pagerank(
 
 
 def definition(walk: PageRank) -> tuple[Vector, float]:
-    """Run the rounds as matrix products. Return the ranks and their total change in the last round.
+    """Run the rounds with matrix products; return the ranks and the last total change.
 
     The total change is the sum of the absolute changes of all ranks.
     """
@@ -158,8 +158,8 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """Return α / degree for each vertex, or 0 if its degree is 0.
 
-    The degree is the sum of the vertex's row of A if `is_weighted`, otherwise the number of entries
-    in this row.
+    The degree is the sum of the values in the vertex's row of A if `is_weighted` is set, otherwise
+    the number of entries in this row.
     """
     if is_weighted:
         validation.nonnegative(A)
@@ -167,7 +167,7 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
-    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than a mask
+    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than with a mask
         return binary.truediv(alpha, degree).new(kept)
     if degree.nvals == A.nrows:
         # The degree 0 of a dangling vertex is replaced by 1 before the division; afterwards the

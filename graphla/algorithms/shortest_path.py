@@ -41,8 +41,8 @@ def shortest_path(
 
     Return the vertices of a shortest path from one vertex to another.
 
-    If there are several shortest paths, it returns one of them. Takes O(n + m) time without
-    weights.
+    If there are several shortest paths, the function returns one of them. Takes O(n + m) time
+    without weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -115,7 +115,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """``K = C / √(d(u) d(v))``.
 
-    Compute the cosine similarity of pairs of vertices, whose rows of A are taken as 0/1 vectors.
+    Compute the cosine similarity of pairs of vertices, whose rows of A are treated as 0/1 vectors.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
@@ -182,7 +182,7 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
-    """Return the similarity of all pairs of vertices of a tiny graph; use dense arrays."""
+    """Return the similarity of all pairs of vertices of a tiny graph, from dense arrays."""
     D = common_neighbors.dense_array(N)
     C = common_neighbors.multiply_densely(D, D.T)
     np.fill_diagonal(C, 0)
@@ -200,7 +200,7 @@ def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale)
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return the similarity of each vertex in `rows` with each vertex that shares a neighbor.
+    """Return the similarity of each vertex in `rows` and each vertex with a common neighbor.
 
     The similarity is the number of common neighbors divided by a number that `scale` computes.
     """

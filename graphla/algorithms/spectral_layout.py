@@ -91,7 +91,7 @@ def spectral_layout(
 
 
 def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
-    """Return eigenvectors for the smallest eigenvalues, without the constant one, as columns."""
+    """Return eigenvectors for the smallest eigenvalues, except the constant vector, as columns."""
     n = L.nrows
     if n <= DENSE:
         # Raise the eigenvalue of the constant vector above all others, so that this vector comes

@@ -112,7 +112,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
 
 def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
-    """Return the coefficients of a tiny graph; use dense arrays."""
+    """Return the coefficients of a tiny graph, computed with dense arrays."""
     D = common_neighbors.dense_array(N)
     rows = np.arange(N.nrows) if chosen is None else chosen
     # P(v, w) is the number of common neighbors of v and w. P(v, v) is set to 0 below.

@@ -1,7 +1,7 @@
 """Single-source shortest paths: the minimum total weight of a path to each vertex.
 
-In terms of algebra the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0
-at the source. Only distances that have decreased are multiplied again. The smallest of them come
+Algebraically, the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0 at
+the source. Only distances that have decreased are multiplied again. The smallest of them come
 first, so that only few distances are multiplied before they are final (Δ-stepping, U. Meyer and P.
 Sanders, 2003; with one near and one far set, as in A. Davidson et al., 2014).
 """

@@ -143,7 +143,7 @@ def _sum_over_common_neighbors(W: Matrix, scaled: Matrix) -> Matrix:
 
 
 def _select(values: Vector, nodes: Any, W: Matrix) -> Vector:
-    """Return the values of those of the given vertices that have other vertices as neighbors."""
+    """Return the values of the given vertices that have a neighbor other than themselves."""
     others = select.offdiag(W).new().reduce_rowwise(monoid.any).new()
     if nodes is not None:
         chosen = common_neighbors.vertex_list(nodes, W)

@@ -87,7 +87,7 @@ class _Lines(TextReader):
 
 
 def _read_problem(text: TextReader) -> tuple[str, int, int]:
-    """Read up to the problem line; return its kind, number of vertices and number of edges."""
+    """Read the lines up to the problem line; return its kind and its two numbers."""
     while line := text.readline():
         words = line.decode("latin-1").split()
         if not words or words[0].startswith("c"):

@@ -184,8 +184,7 @@ def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
     """Return the store for an export with values of `dtype`.
 
     If `copy` is False, the values are cast now, so that the arrays of the store can be returned. If
-    `copy` is True, the store is returned as it is, because the values are cast while they are
-    copied.
+    `copy` is True, the store itself is returned, because the values are cast while they are copied.
     """
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 

@@ -101,9 +101,9 @@ def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> An
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A, B) at each position where A or B has an entry. A missing entry has a default value.
+    """C = op(A, B) at each position where A or B has an entry.
 
-    `left` is the default value for A, and `right` the default value for B.
+    A default value replaces a missing entry: `left` for A, and `right` for B.
     """
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
@@ -231,7 +231,7 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """Reduce all entries to a scalar by the monoid ⊕ or by an aggregator.
+    """Reduce all entries to a scalar with the monoid ⊕ or an aggregator.
 
     If there are no entries, the result is the identity of ⊕, or empty if `allow_empty` is True.
     """

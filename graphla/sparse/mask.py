@@ -21,8 +21,8 @@ _pattern = Operation("mask", masked_pattern)
 class Mask:
     """A view of a Matrix or Vector that selects where a statement may write.
 
-    `A.S` and `A.V` make masks; `~`, `&` and `|` combine them. A mask is evaluated when it is used,
-    so it reflects later changes of the Matrix or Vector.
+    `A.S` and `A.V` create masks; `~`, `&` and `|` combine them. A mask is evaluated when it is
+    used, so it reflects later changes of the Matrix or Vector.
 
     Args:
         parent: the Matrix, Vector or expression.

@@ -88,7 +88,7 @@ def extremes(array: Any) -> tuple[int, int]:
 
 
 def shares(given: Any, held: Any) -> bool:
-    """Return whether the stored array shares memory with the given one."""
+    """Return whether the stored array shares memory with the given array."""
     if isinstance(given, np.ndarray) and isinstance(held, np.ndarray):
         return np.may_share_memory(given, held)
     return is_on_card(given) and is_on_card(held) and streams("cuda").overlap(given, held)

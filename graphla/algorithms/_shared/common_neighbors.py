@@ -25,8 +25,8 @@ from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
 
 WEDGES = 1 << 24
-"""The approximate number of wedges in a batch of rows. A batch may exceed it by the wedges of one
-row. A wedge takes at most 16 bytes."""
+"""The approximate number of wedges in a batch of rows. A batch may exceed this number by the wedges
+of one row. A wedge takes at most 16 bytes."""
 
 TINY = 128
 """The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
@@ -108,7 +108,7 @@ def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
     If the degrees are equal, return whether u <= v.
     """
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    degree = degree.astype(np.int32)  # `take` reads half as many bytes as INT64
+    degree = degree.astype(np.int32)  # with INT32, `take` reads half as many bytes
     of_row, of_column = degree.take(rows), degree.take(columns)
     return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
 
@@ -205,10 +205,10 @@ def vertex_list(nodes: Any, A: Matrix) -> Any:
 
 
 def as_result(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
-    """Return the result of an algorithm in the form that the argument `nodes` asks for.
+    """Return the result of an algorithm in the form that the argument `nodes` requests.
 
     `chosen` is the sorted array of the vertices in `nodes`, and `values` holds one value for each
-    of them. If `nodes` is None, `chosen` is also None, `values` has a value for every vertex, and
+    of them. If `nodes` is None, `chosen` is also None, `values` holds a value for every vertex, and
     the result is a full Vector. If `nodes` is a collection of vertices, the result is a Vector with
     entries at these vertices. If it is a single vertex, the result is a scalar.
     """

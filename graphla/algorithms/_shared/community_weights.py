@@ -25,7 +25,7 @@ def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
 
     The weights are the values of A if `weight` is True; otherwise each weight is 1.
     """
-    has_symmetric_pattern = is_symmetric(A)  # also true of W, which has the same pattern
+    has_symmetric_pattern = is_symmetric(A)  # W has the same pattern as A
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if has_symmetric_values(A):
         return W, True

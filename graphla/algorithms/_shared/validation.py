@@ -82,7 +82,7 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     except (
         TypeError,
         ValueError,
-    ):  # `given` is, for example, a Vector, or lists of different lengths
+    ):  # `given` cannot be converted: for example, a Vector, or lists of different lengths
         places = np.empty((0, 0))
     is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
     if places.ndim != 1 or not is_whole:

@@ -39,7 +39,7 @@ def read(ebunch: Any, A: Matrix) -> Matrix:
 
 
 def count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, even if it is 0.
+    """Return the number of common neighbors of each pair in `pairs`, even where it is 0.
 
     As a formula: C⟨pairs⟩ = N plus.pair Nᵀ.
     """
@@ -66,7 +66,7 @@ def _at_pairs(found: Matrix, pairs: Matrix) -> Matrix:
 
 
 def concatenate(blocks: list[Matrix]) -> Matrix:
-    """Stack matrices with equal numbers of columns vertically."""
+    """Stack matrices vertically. They must have equal numbers of columns."""
     if len(blocks) == 1:
         return blocks[0]
     counts, columns, values = zip(

@@ -146,13 +146,13 @@ PATHS = (
     ),
     Algorithm(
         "descendants",
-        "the vertices reachable from a vertex, without this vertex",
+        "the vertices reachable from a vertex, except this vertex",
         ("reached",),
         tell=_answer_reachable,
     ),
     Algorithm(
         "ancestors",
-        "the vertices from which a vertex is reachable, without this vertex",
+        "the vertices from which a vertex is reachable, except this vertex",
         ("reached",),
         tell=_answer_reachable,
     ),
