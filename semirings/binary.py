@@ -75,8 +75,8 @@ def register_anonymous(
         func: a function of (x, y). It is traced once per dtype, so it may use Python's
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
-        parameterized: whether `func` takes parameters and returns the function to trace. To set
-            the parameters, call the operator without operands.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set the
+            parameters, call the operator with them and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -110,10 +110,10 @@ def register_new(
     Register a binary operator as `semirings.binary.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         func: a function of (x, y), traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns the function to trace. To set
-            the parameters, call the operator without operands.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set the
+            parameters, call the operator with them and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
         lazy: whether to trace the function at first use. By default it is traced during
             registration, so that errors appear immediately.

@@ -105,7 +105,7 @@ def register_new(
     If it returns BOOL, it is also registered as `semirings.select.<name>`, unless `lazy` is True.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         func: a function of (x, i, j, thunk), traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace.
         is_udt: must be False; user-defined dtypes are not supported.

@@ -94,7 +94,7 @@ def register_new(
     Register a monoid as `semirings.monoid.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         binaryop: an associative and commutative binary operator, or its name. This is not checked
             here; `semirings.laws` can check it.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a

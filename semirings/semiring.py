@@ -107,7 +107,7 @@ def register_new(
     Register a semiring as `semirings.semiring.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         monoid: ⊕, a monoid or its name.
         binaryop: ⊗, a binary operator or its name.
         lazy: must be False; a semiring looks up its monoid and operator immediately.

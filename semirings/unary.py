@@ -57,8 +57,8 @@ def register_anonymous(
     Create a unary operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x). It is traced once per dtype, so it may use Python's
-            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        func: a function of x. It is traced once per dtype, so it may use Python's operators and the
+            functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. If so,
             the result must be called with these parameters first.
@@ -95,8 +95,8 @@ def register_new(
     Register a unary operator as `semirings.unary.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
-        func: a function of (x), traced as in `register_anonymous`.
+        name: the name, one or several identifiers joined by dots.
+        func: a function of x, traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace.
         is_udt: must be False; user-defined dtypes are not supported.
         lazy: whether to trace the function at first use. By default it is traced during

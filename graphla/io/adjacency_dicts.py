@@ -174,7 +174,7 @@ class AdjacencyDicts:
         self._adjacency = {}
 
     def _mirror(self, values: Any, upper: np.ndarray) -> Any:
-        """Return the values of all entries of an undirected graph from those with row <= column."""
+        """Return the values of all entries of an undirected graph, given the upper entries."""
         if isinstance(values, np.ndarray) and values.size and _are_equal(values):
             return np.broadcast_to(values[0], (self.columns.size,))
         source = (np.cumsum(upper, dtype=np.int32) - 1)[self.upper_of]

@@ -403,7 +403,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Return a sort key that puts integers first, then numbers with few digits, then small ones."""
+    """Return a sort key that prefers integers, then numbers with few digits, then small numbers."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

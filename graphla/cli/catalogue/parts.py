@@ -16,7 +16,7 @@ PARTS = (
     Algorithm("is_connected", "whether there is exactly one component", ("connected",)),
     Algorithm("strong_components", "the sets of vertices that reach each other", ("component",)),
     Algorithm(
-        "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
+        "is_strongly_connected", "whether each vertex reaches all other vertices", ("strongly connected",)
     ),
     Algorithm("bridges", "the edges whose removal disconnects a component", ("weight",)),
     Algorithm(

@@ -237,7 +237,7 @@ PATHS = (
         command="reliable",
         story=(
             "Each weight is the probability, from 0 to 1, that the edge works, independently of "
-            "the others. The probabilities are multiplied along a path, and the result is the "
+            "the other edges. The probabilities are multiplied along a path, and the result is the "
             "maximum over all paths."
         ),
         formula="p = p max (p max.times A),  until p converges",
