@@ -175,7 +175,7 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
-            mask: a mask with the shape of the result; only the elements it selects are computed.
+            mask: a mask with the shape of the result; only the selected elements are computed.
             input_mask: for T = A[I, J] only, a mask with the shape of A that selects the entries
                 that may be read.
             name: the name of the result.
@@ -210,7 +210,7 @@ class Expression(Operand, Generic[Noun]):
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
             clear: if True, return an empty result of the same shape without computing anything.
-            mask: a mask with the shape of the result; only the elements it selects are computed.
+            mask: a mask with the shape of the result; only the selected elements are computed.
             name: the name of the result.
 
         Returns:
@@ -284,7 +284,7 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
-            **options: the same as keyword arguments: `mask`, `accum` and `replace`.
+            **options: the same options as keyword arguments: `mask`, `accum` and `replace`.
 
         Raises:
             TypeError: this expression is not of the form C[I, J].

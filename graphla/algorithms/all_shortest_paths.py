@@ -54,7 +54,7 @@ def all_shortest_paths(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.
@@ -145,10 +145,10 @@ def shortest_paths(
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", if `cutoff` is negative or must be None, or if weights are
-            used and A is a Graph whose parallel edges were summed.
+            method is "bellman-ford", if `cutoff` is negative or is given although it must be None,
+            or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:

@@ -38,9 +38,9 @@ class Traversal(NamedTuple, Generic[Levels, Parents]):
 
     Attributes:
         levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
-            or None if `levels` was None.
-        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or
-            None if `parents` was False.
+            or None if levels were not requested.
+        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or None
+            if parents were not requested.
     """
 
     levels: Levels

@@ -17,7 +17,8 @@ class Condensation(NamedTuple):
 
     Attributes:
         matrix: a BOOL Matrix of shape (k, k), where k is the number of strong components. It is
-            true at (c, d) if an edge leads from component c to component d. It has no cycle.
+            true at (c, d) if an edge leads from component c to component d. These edges form no
+            cycle.
         component: a full INT64 Vector with the number of each vertex's component, from 0 to k - 1.
     """
 

@@ -42,7 +42,7 @@ def common_neighbors(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -85,7 +85,7 @@ def adamic_adar(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -127,7 +127,7 @@ def resource_allocation(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -165,7 +165,7 @@ def preferential_attachment(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

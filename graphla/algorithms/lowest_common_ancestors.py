@@ -41,8 +41,8 @@ def lowest_common_ancestors(
             (i, j) with i <= j, in this order.
 
     Returns:
-        numpy.ndarray: for each pair the number of the vertex, or -1 if the pair has no common
-            ancestor.
+        numpy.ndarray: for each pair, the number of a lowest common ancestor, or -1 if the pair has
+            no common ancestor.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

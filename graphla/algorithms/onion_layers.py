@@ -38,7 +38,7 @@ def onion_layers(A: Matrix) -> Vector:
             arguments and results name vertices by their labels. The values of A do not matter.
 
     Returns:
-        Vector: the layers from 1 on, a full Vector of size n and dtype INT64.
+        Vector: the layers, counted from 1: a full Vector of size n and dtype INT64.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -47,7 +47,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         nodes: a single vertex, a list or array of vertices, or None for all vertices. (In NetworkX,
-            None asks for `overall_reciprocity`.)
+            None returns the overall reciprocity.)
 
     Returns:
         Vector | float | None: a float if `nodes` is one vertex, None if this vertex has no edges;

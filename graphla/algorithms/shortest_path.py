@@ -64,7 +64,7 @@ def shortest_path(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.
@@ -126,7 +126,7 @@ def shortest_path_length(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.

@@ -46,7 +46,7 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -90,7 +90,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -132,7 +132,7 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

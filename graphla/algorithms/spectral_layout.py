@@ -50,8 +50,8 @@ def spectral_layout(
 
     Returns:
         tuple[Vector, ...]: one full Vector of size n and dtype FP64 per dimension, with the
-            coordinate of each vertex. The mean of each is 0. The sign is such that the coordinate
-            with the largest absolute value is positive.
+            coordinate of each vertex. The mean of each Vector is 0. Its sign is chosen so that the
+            coordinate with the largest absolute value is positive.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

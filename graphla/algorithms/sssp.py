@@ -111,7 +111,7 @@ def sssp(
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
         delta: each round processes the pending distances that are at most `delta` above the
-            smallest one, in the unit of the weights. None derives `delta` from the weights. It
+            smallest one, in the unit of the weights. None derives `delta` from the weights. `delta`
             affects only the speed.
         parents: whether to also return the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the

@@ -40,7 +40,7 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have other vertices as neighbors.
+            have a neighbor other than themselves.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -92,7 +92,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have other vertices as neighbors.
+            have a neighbor other than themselves.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -24,7 +24,7 @@ class WidestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a widest path. A source that no path improves is its own predecessor.
+            vertex on a widest path. A source whose value no path improves is its own predecessor.
     """
 
     widths: Vector

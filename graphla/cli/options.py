@@ -43,7 +43,7 @@ WORDS = {
     "personalization": "jump targets: a file with lines `vertex,weight`, or a=1,b=2,...",
     "radius": "the maximum distance from the center vertex",
     "reflexive": "whether each vertex reaches itself",
-    "resolution": "values above 1 give smaller communities, values below 1 give larger ones",
+    "resolution": "values above 1 favor small communities, values below 1 favor large ones",
     "seed": "the seed of the random number generator",
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",

@@ -233,7 +233,7 @@ class Labels:
             vertices: a list or array of vertices.
 
         Returns:
-            A `Labels` object: position k has the label of the vertex `vertices[k]`.
+            A `Labels` object: position k holds the label of the vertex `vertices[k]`.
         """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)

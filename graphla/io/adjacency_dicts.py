@@ -36,7 +36,8 @@ class AdjacencyDicts:
     """The entries of a NetworkX graph in dict order, as compressed rows.
 
     Attributes:
-        nodes: the nodes in NetworkX's order; `range(n)` if the nodes are these numbers.
+        nodes: the nodes in NetworkX's order; `range(n)` if they are the numbers 0 to n - 1 in
+            order.
         numbers: the number of each node, or None if each node is its own number.
         indptr: the entries of row i are those from indptr[i] to indptr[i + 1] - 1.
         columns: the column of each entry in dict order.
@@ -190,7 +191,7 @@ def read_adjacency(G: Any) -> AdjacencyDicts:
     """Read the nodes and entries of a NetworkX graph of any class.
 
     Args:
-        G: the graph; a view and a graph of a subclass are read by their public methods.
+        G: the graph; a view and a graph of a subclass are read through their public methods.
 
     Returns:
         The entries.

@@ -263,7 +263,7 @@ def refuse_large(values: np.ndarray) -> None:
         values: an array of numbers.
 
     Raises:
-        NotImplementedError: a weight is NaN or infinite, or the sum of all is too large.
+        NotImplementedError: a weight is NaN or infinite, or the sum of all weights is too large.
     """
     total = float(np.abs(values, dtype=np.float64).sum()) if values.size else 0.0
     if not total < (LARGEST_FLOAT_SUM if values.dtype.kind == "f" else LARGEST_SUM):

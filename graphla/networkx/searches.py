@@ -113,12 +113,12 @@ class Neighbors:
         default: the length of an edge that lacks the attribute.
         parallel: which length parallel edges have: the least ("min") or the greatest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
-        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford, which may be
-            negative.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford and may
+            therefore be negative.
 
     Raises:
-        NotImplementedError: a weight is not a number, or negative and not for the algorithm of
-            Bellman and Ford, or so large that lengths might not fit INT64.
+        NotImplementedError: a weight is not a number, or it is negative but `bellman_ford` is not
+            set, or it is so large that lengths might not fit in INT64.
     """
 
     def __init__(
