@@ -65,7 +65,7 @@ def bellman_ford(
 ) -> ShortestPaths[Any]:
     """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Find shortest paths from one or several vertices to all others; weights may be negative.
+    Find shortest paths from one or several vertices to all other vertices; weights may be negative.
 
     Takes O(n m) time in the worst case. `sssp` is faster if no weight is negative.
 

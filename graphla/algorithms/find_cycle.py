@@ -46,8 +46,8 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
 
     Find a cycle.
 
-    If there is no cycle, this function returns None, whereas NetworkX raises an error. Takes
-    O(n + m) time.
+    If there is no cycle, this function returns None, whereas NetworkX raises an error. Takes O(n +
+    m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

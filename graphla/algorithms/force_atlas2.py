@@ -264,7 +264,7 @@ def _masses(A: Matrix, given: Given, directed: bool | None) -> np.ndarray:
 
 
 def _with_default(name: str, given: Any, default: np.ndarray) -> np.ndarray:
-    """Return the given value of each vertex, or the default of those that have none."""
+    """Return the given value of each vertex, or the default for vertices without a value."""
     some = power_iteration.as_vector(name, given, default.size)
     places, values = some.to("cpu").to_coo()
     default[places] = values

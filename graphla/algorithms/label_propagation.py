@@ -2,10 +2,10 @@
 
 The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If adjacent vertices change
 at once, they often swap labels in every round. So about half of the vertices, chosen at random in
-each round, change before the others. On the CPU the vertices are divided into blocks of consecutive
-vertices. All vertices of a block are in the same half. They change one after another, while threads
-process the other blocks of this half. On a GPU, and in `definition`, all vertices of a half change
-at once.
+each round, change before the other vertices. On the CPU the vertices are divided into blocks of
+consecutive vertices. All vertices of a block are in the same half. They change one after another,
+while threads process the other blocks of this half. On a GPU, and in `definition`, all vertices of
+a half change at once.
 
 If all vertices change at once (`synchronous`), as in the CDLP of LDBC Graphalytics, the labels
 converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then on the
@@ -48,9 +48,10 @@ def label_propagation(
     Initially each vertex is its own label. A neighbor counts once for each edge to it and once for
     each edge from it. A vertex without neighbors keeps its label. In each round, every vertex takes
     the most frequent label among its neighbors; about half of the vertices, chosen at random,
-    change before the others. Rounds end when no label changes. The same seed gives the same result
-    on the same device, for any number of threads. On a GPU all vertices of a half change at once.
-    On the CPU many of them change one after another, so the two devices find different communities.
+    change before the other vertices. Rounds end when no label changes. The same seed gives the same
+    result on the same device, for any number of threads. On a GPU all vertices of a half change at
+    once. On the CPU many of them change one after another, so the two devices find different
+    communities.
 
     If `synchronous` is True, all vertices change at once in every round. Without a seed this is the
     CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On

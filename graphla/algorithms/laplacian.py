@@ -1,6 +1,6 @@
 """Laplacian matrices of undirected and directed graphs.
 
-F. Chung defined the normalized Laplacian (1997) and those of directed graphs (2005).
+F. Chung defined the normalized Laplacian (1997) and the Laplacians of directed graphs (2005).
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ def _stationary_distribution(P: Matrix) -> Vector:
     """Return the vector φ with φ = φP and Σ φ = 1 for an irreducible stochastic matrix P."""
     n = P.nrows
     if n <= DENSE:
-        # One equation depends on the others, and is replaced by Σ φ = 1.
+        # One equation follows from the other equations, and is replaced by Σ φ = 1.
         system = P.to("cpu").to_dense(0.0).T - np.eye(n)
         system[0] = 1.0
         values = np.linalg.solve(system, np.eye(n)[0])
@@ -306,7 +306,8 @@ def _stationary_distribution(P: Matrix) -> Vector:
 
     sparse: Any = linalg  # SciPy's type annotations are too narrow
 
-    # The eigenvalue 1 has the largest real part, even if others have the absolute value 1.
+    # The eigenvalue 1 has the largest real part, even if other eigenvalues have the absolute value
+    # 1.
     start = np.full(n, 1 / n)
     operator = sparse.LinearOperator((n, n), step, dtype=float)
     _, vectors = sparse.eigs(operator, k=1, which="LR", v0=start)

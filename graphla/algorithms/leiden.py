@@ -203,8 +203,8 @@ def refine_in_rounds(
     """Like `refine_communities`, but many vertices join parts in each round.
 
     In a round, about half of the vertices that are alone in their part may join another part; they
-    choose among parts that do not join others in the same round. So a part never loses a vertex,
-    and each part is connected. A part is named by its first vertex.
+    choose among parts that do not join other parts in the same round. So a part never loses a
+    vertex, and each part is connected. A part is named by its first vertex.
     """
     N, n = inside(select.offdiag(L).new(), community), L.nrows
     outs, intos = (sum_by_community(x, community, n) for x in (out, into))

@@ -103,8 +103,8 @@ def shortest_path_length(
 
     Return the length of a shortest path from one vertex to another.
 
-    Takes O(n + m) time without weights. For the lengths from one vertex to all others, call `sssp`,
-    or `bfs` if there are no weights.
+    Takes O(n + m) time without weights. For the lengths from one vertex to all other vertices, call
+    `sssp`, or `bfs` if there are no weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -94,8 +94,8 @@ def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
     """Return eigenvectors for the smallest eigenvalues, except the constant vector, as columns."""
     n = L.nrows
     if n <= DENSE:
-        # Raise the eigenvalue of the constant vector above all others, so that this vector comes
-        # last.
+        # Raise the eigenvalue of the constant vector above all other eigenvalues, so that this
+        # vector comes last.
         dense = L.to("cpu").to_dense(0.0)
         dense += _bound(L) / max(n, 1)
         return np.linalg.eigh(dense)[1][:, :count] if count else np.zeros((n, 0))

@@ -93,7 +93,8 @@ def sssp(
 ) -> ShortestPaths[Any]:
     """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Find shortest paths from one or several vertices to all others, with weights of at least 0.
+    Find shortest paths from one or several vertices to all other vertices, with weights of at least
+    0.
 
     An entry with value 0 is an edge of length 0. Only distances that decreased are multiplied
     again. The smallest of them come first, so that few distances are multiplied before they are

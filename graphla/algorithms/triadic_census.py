@@ -3,10 +3,10 @@
 The names of the types are those of P. Holland and S. Leinhardt (1970): the numbers of mutual,
 asymmetric and missing pairs, then U (up), D (down), T (transitive) or C (cyclic).
 
-Let C hold the edges without an opposite edge, and M those with one. Masked products count the
-triads of each type that has no missing pair. Products of degrees count the wedges: two joined pairs
-that have a common vertex. A wedge is part of either a triad without a missing pair or a triad with
-one missing pair. The other triads have at most one joined pair.
+Let C hold the edges without an opposite edge, and M the edges with an opposite edge. Masked
+products count the triads of each type that has no missing pair. Products of degrees count the
+wedges: two joined pairs that have a common vertex. A wedge is part of either a triad without a
+missing pair or a triad with one missing pair. The other triads have at most one joined pair.
 """
 
 from __future__ import annotations

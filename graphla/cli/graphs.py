@@ -29,7 +29,7 @@ _OPTIONS = {
 
 
 def read(options: Namespace) -> Graph:
-    """Return the graph `options.graph`, without directions or weights if the options say so."""
+    """Return the graph `options.graph`, without directions or weights if so requested."""
     A, labels = read_matrix(options)
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")

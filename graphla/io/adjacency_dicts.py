@@ -251,7 +251,7 @@ def _columns(
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the position of each wanted integer in `keys`, or -1 if it is not there."""
+    """Return the position of each requested integer in `keys`, or -1 if it is not in `keys`."""
     if not keys.size:
         return np.full(wanted.size, -1, np.int32)
     # A hash table with one key per slot finds most keys. The remaining keys share a slot with

@@ -87,7 +87,10 @@ class _Lines(TextReader):
 
 
 def _read_problem(text: TextReader) -> tuple[str, int, int]:
-    """Read the lines up to the problem line; return its kind and its two numbers."""
+    """Read the lines up to and including the problem line.
+
+    Return the kind of the problem, the number of vertices and the number of edges.
+    """
     while line := text.readline():
         words = line.decode("latin-1").split()
         if not words or words[0].startswith("c"):

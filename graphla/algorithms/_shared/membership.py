@@ -59,7 +59,7 @@ def number_values(x: Any) -> tuple[Any, int]:
 
 
 def renumber(labels: Vector) -> tuple[Vector, int]:
-    """Replace the distinct labels by 0, 1, ... in ascending order; also return how many they are.
+    """Replace the distinct labels by 0, 1, ... in ascending order; also return how many there are.
 
     `labels` is a full Vector. Its values are integers from 0 to its size - 1.
     """

@@ -41,7 +41,7 @@ class Search:
     The vector f has an entry at each vertex that the last step reached, and p at each vertex that
     any step has reached. The r stands for "replace". `starts` are the start vertices, which are
     distinct: an array of INT32 on the host, or a Vector that has entries at these vertices.
-    `levels` is the dtype of the levels, or None if no levels are wanted. Apart from the start
+    `levels` is the dtype of the levels, or None if no levels are requested. Apart from the start
     vertices, the search visits only vertices that the mask selects.
     """
 
