@@ -217,7 +217,10 @@ def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) ->
 
 
 def _predict_all(G: Graph, row: Callable[[int], np.ndarray]) -> Predictions:
-    """Yield (u, v, score) for all pairs that are not adjacent; row(u) holds those of u."""
+    """Yield (u, v, score) for all pairs that are not adjacent.
+
+    row(u) returns the scores of u with every node.
+    """
     indptr, columns = neighbor_lists(G)
     nodes = G.labels
     for u in range(len(G)):
