@@ -143,7 +143,7 @@ def between_star() -> Task:
     return between(graphs.star_with_path(STAR, TAIL), below)
 
 
-# --- components, colors, labels, cores ------------------------------------------------------------
+# --- vertex labels --------------------------------------------------------------------------------
 
 
 def strong() -> Task:
@@ -242,7 +242,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Return core numbers; each round removes all vertices with degree at most k together."""
+    """Return core numbers; each round removes all vertices with degree at most k at once."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0

@@ -85,7 +85,7 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return the graph of a grid with these numbers of rows and columns. Each edge is dropped with
+    """Return a grid graph with these numbers of rows and columns. Each edge is dropped with
     probability `drop`."""
     import cupy
 
@@ -154,7 +154,7 @@ def _on_card(rows: Any, columns: Any, n: int, dtype: Any, symmetric: bool = True
         )
 
 
-# --- graphs on any device -------------------------------------------------------------------------
+# --- on any device --------------------------------------------------------------------------------
 
 
 def kron_on_default_device(scale: int) -> Matrix:
@@ -264,7 +264,7 @@ def largest_component(A: Matrix) -> Matrix:
 
 
 BESIDE_NETWORKX: dict[str, tuple[Callable[[], Matrix], bool, str]] = {
-    # name: (function that makes the graph, whether the graph is directed, description)
+    # name: (function that creates the graph, whether the graph is directed, description)
     "R-MAT": (
         lambda: largest_component(gl.generators.kronecker(14, edge_factor=8, seed=1)),
         False,
