@@ -68,7 +68,8 @@ RANK_TOLERANCE, DAMPING = 1e-4, 0.85
 def graph(name: str, scale: int | None) -> Matrix:
     """Return a graph on the configured device.
 
-    If `scale` is given, the graph has at most about 2^scale vertices. Graphs with random edges differ between the CPU and a GPU.
+    If `scale` is given, the graph has at most about 2^scale vertices. Graphs with random edges
+    differ between the CPU and a GPU.
     """
     kind, *numbers = name.split()
     sizes = [int(number) for number in numbers]
