@@ -1,4 +1,4 @@
-"""Time algorithms on a GPU: algorithms with a time limit on large graphs, the others on small ones.
+"""Time algorithms on a GPU: those with a time limit on large graphs, all others on small graphs.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
 GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
@@ -107,8 +107,8 @@ def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
 
 
 def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
-    """Check betweenness from one source: compare it with the sums that CuPy computes level by
-    level, by products in FP64."""
+    """Check betweenness from one source: compare it with sums that CuPy computes level by level,
+    with products in FP64."""
     n, P = A.nrows, _pattern(A)
     level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)

@@ -271,7 +271,7 @@ class Bench:
         return self.over(contenders, "levels and parents", self.case.name, bar)
 
     def beside_dijkstra_row(self, bar: Bar) -> Row:
-        """Measure csgraph's Dijkstra relative to our shortest paths."""
+        """Measure csgraph's `dijkstra`, relative to our shortest paths."""
         self.verify_distances(self.A)
         S = peers.host_csr(self.A)
         contenders = {

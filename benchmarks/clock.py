@@ -52,7 +52,7 @@ class Wall:
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the wall time of a call in milliseconds twice: also as its device time."""
+        """Return the wall time of a call in milliseconds, also in place of the device time."""
         begin = perf_counter()
         result = call()
         if self.frees:

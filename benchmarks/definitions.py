@@ -4,12 +4,12 @@
     python benchmarks/definitions.py --rows pagerank "core numbers"   the rows with these prefixes
     python benchmarks/definitions.py --device cpu --scale 10    small graphs, to try the script
 
-The rows are the rows of algorithms.py and corners.py for algorithms with a hand-written kernel, and
-rows for road-NY. The hand-written kernel and the compiled definition get the same prepared
-arguments, and run alternately. A time is the median over several calls: on a GPU the time between
-two events before and after the call, on the CPU wall time. The script verifies that the results of
-both agree. If a definition cannot be compiled, raises an error, or returns another result, its row
-ends with the reason.
+The table contains the rows of algorithms.py and corners.py whose algorithms have a hand-written
+kernel, and rows for road-NY. The hand-written kernel and the compiled definition get the same
+prepared arguments, and run alternately. A time is the median over several calls: on a GPU the time
+between two events before and after the call, on the CPU wall time. The script verifies that the
+results of both agree. If a definition cannot be compiled, raises an error, or returns another
+result, its row ends with the reason.
 
 If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-written
 kernel on every row, the kernel may be deleted. The second table shows for each algorithm whether

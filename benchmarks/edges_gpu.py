@@ -93,7 +93,7 @@ IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
 
 
 def seconds(rung: Rung, starts: list[int]) -> list[float]:
-    """Return the seconds that a search takes from each start vertex. One search before them is not
+    """Return the seconds that a search takes from each start vertex, after one search that is not
     timed."""
     found = []
     for source in [starts[0], *starts]:

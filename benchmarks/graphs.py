@@ -154,7 +154,7 @@ def _on_card(rows: Any, columns: Any, n: int, dtype: Any, symmetric: bool = True
         )
 
 
-# --- on any device --------------------------------------------------------------------------------
+# --- any device ----------------------------------------------------------------------------------
 
 
 def kron_on_default_device(scale: int) -> Matrix:

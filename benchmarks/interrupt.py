@@ -3,10 +3,10 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the command line runs in a separate process. It is called on the graphs
-of a list, until a call takes long enough to be interrupted. The main process sends SIGINT at
-random moments and measures the time until the separate process reports KeyboardInterrupt. The next
-trial calls the function again on the same operands.
+Each algorithm of the command line runs in a separate process. It is called on one graph after
+another, until a call takes long enough to be interrupted. The main process sends SIGINT at random
+moments and measures the time until the separate process reports KeyboardInterrupt. The next trial
+calls the function again on the same operands.
 
 With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it imports
 modules. The measured time lasts until the process ends. The process must print one line and exit

@@ -78,7 +78,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Task:
-    """A call of a program on a prepared graph, and how its result is verified."""
+    """A call of a program on a prepared graph, and a function that verifies its result."""
 
     args: tuple[Any, ...]
     verify: Callable[[Any], str]  # checks a result; returns a note to print
@@ -314,7 +314,7 @@ DATA = Path(os.environ.get("DATA") or next(filter(Path.is_dir, PLACES), PLACES[0
 
 @cache
 def graph(name: str) -> Matrix:
-    """Return a graph on the configured device. It is cached until the part of the script ends."""
+    """Return a graph on the configured device; it is cached until the current part ends."""
     kind, _, rest = name.partition(" ")
     if kind == "kron":
         return graphs.kron_on_default_device(int(rest))
@@ -642,7 +642,7 @@ def rows_of(scale: int) -> list[Row]:
 
 
 def rounds_on_email(names: list[str]) -> list[Figures]:
-    """Measure the time of one round on email-Eu-core: the difference of a long and a short call.
+    """Measure the time of one round on email-Eu-core, by comparing a long with a short call.
 
     PageRank and similar programs run a given number of rounds. Searches are repeated instead, and
     one of their rounds is one level. A round of `betweenness_of_many` is one level of both loops.
@@ -785,7 +785,7 @@ def compilation(device: str) -> list[str]:
         # The driver also caches what NVRTC compiles, and compiles a kernel in this cache in a
         # tenth of the time. So this cache must be empty too.
         environment["CUDA_CACHE_PATH"] = f"{folder}/cuda"
-        # Write bytecode, as an installed package has, so that no measured call compiles sources.
+        # Let Python write bytecode, as for an installed package, so that no call compiles sources.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
         others = {"cuda": ("cuda_needs", "cuda_text", "plan"), "cpu": ("numba_text",)}

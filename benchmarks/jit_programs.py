@@ -101,7 +101,7 @@ def bfs_with_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
 
 
 def bfs_with_visits(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Return the parents, and the number of rounds in which each vertex is in the frontier: 1."""
+    """Return the parents, and for each vertex the number of rounds in the frontier (always 1)."""
     n = A.nrows
     parent, frontier, visits = Vector(int, n), Vector(int, n), Vector(int, n)
     parent[source] = frontier[source] = source

@@ -122,7 +122,7 @@ KINDS = ("undirected", "directed", "connected", "acyclic", "bipartite", "tree")
 
 
 def arguments(name: str, G: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Return arguments for a call; the name of each parameter determines a graph or vertices."""
+    """Return arguments for a call: a graph or vertices, chosen by the name of the parameter."""
     nodes = list(G)
     first, last = nodes[0], nodes[len(nodes) // 2]
     halves = [set(nodes[: len(nodes) // 2]), set(nodes[len(nodes) // 2 :])]

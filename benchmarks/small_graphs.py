@@ -277,7 +277,11 @@ def main() -> None:
     parser.add_argument("--graphs", nargs="*", default=[], help="measure only on these graphs")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--all", action="store_true", help="print all rows")
-    parser.add_argument("--settings", default="{}", help='JSON such as {"compiled": false}')
+    parser.add_argument(
+        "--settings",
+        default="{}",
+        help='settings of gl.config as JSON, such as {"compiled": false}',
+    )
     parser.add_argument("--json", type=Path, help="also write the times to this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
