@@ -277,7 +277,7 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
     """Return the median device time and the median wall time of the calls, in milliseconds.
 
-    The first of the calls runs once more beforehand, without being timed.
+    Before the measurement, the first call runs once without being timed.
     """
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()

@@ -1,6 +1,7 @@
 """Generate or load graphs for benchmarks; fixed seeds give the same graphs in every run.
 
-The first functions generate graphs on a GPU and leave them there. The others work on any device.
+The first functions generate graphs on a GPU and leave them there. All other functions work on any
+device.
 """
 
 from __future__ import annotations

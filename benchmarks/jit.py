@@ -672,7 +672,7 @@ def rounds_on_email(names: list[str]) -> list[Figures]:
 
 
 def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[Any, ...]]) -> None:
-    """Measure the additional rounds of `program(*args(2))` compared with `program(*args(1))`."""
+    """Measure the rounds that `program(*args(2))` runs in addition to those of `program(*args(1))`."""
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
         for k in (1, 2):
@@ -721,8 +721,8 @@ def ratios_on_cpu(scale: int) -> list[str]:
 def compare_on_cpu(program: str, name: str) -> tuple[float, float, str]:
     """Return the median times of a compiled program and of the library's function, and a note.
 
-    Both run alternately. PageRank starts from the same ranks in both, and updates no ranks in
-    place.
+    The two run alternately. Both versions of PageRank start from the same ranks, and update no
+    ranks in place.
     """
     A, compiled = graph(name), jit(getattr(jit_programs, program))
     if program == "bfs":

@@ -29,8 +29,8 @@ ELSEWHERE = {
 }
 """Search times of other programs on the same graphs, in milliseconds.
 
-GAP ran on 16 CPU cores, all others on the same kind of GPU as graphla. All of these times come from
-an earlier measurement, not from this program.
+GAP ran on 16 CPU cores, all other programs on the same kind of GPU as graphla. All of these times
+come from an earlier measurement, not from this program.
 """
 
 
