@@ -672,7 +672,7 @@ def rounds_on_email(names: list[str]) -> list[Figures]:
 
 
 def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[Any, ...]]) -> None:
-    """Measure the rounds that `program(*args(2))` runs in addition to those of `program(*args(1))`."""
+    """Measure the rounds of `program(*args(2))` that `program(*args(1))` does not run."""
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
         for k in (1, 2):
