@@ -262,11 +262,6 @@ def betweenness_centrality(
     A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
 
-    if k is not None and VERSION < (3, 5):
-        raise NotImplementedError(
-            f"k is {k}, and NetworkX 3.4 scales the sums of samples differently"
-        )
-
     def compute(sources: list[int] | None) -> Any:
         return algorithms.betweenness(A, sources=sources, endpoints=endpoints, **options)
 
@@ -283,11 +278,6 @@ def edge_betweenness_centrality(
     """Implement `networkx.edge_betweenness_centrality`."""
     A = with_weights(G, weight).matrix
     options = {"normalized": normalized, "weight": weight is not None, "directed": G.directed}
-
-    if k is not None and VERSION < (3, 6):
-        raise NotImplementedError(
-            f"k is {k}, and NetworkX 3.5 scales the sums of samples differently"
-        )
 
     def compute(sources: list[int] | None) -> Any:
         return algorithms.edge_betweenness(A, sources=sources, **options)
@@ -339,6 +329,8 @@ def _from_sample(
         raise NotImplementedError(f"k is {k}, but graphla samples from 1 to {len(G)} nodes")
     if isinstance(seed, PythonRandomInterface | PythonRandomViaNumpyBits):
         raise NotImplementedError("the seed is a generator of NumPy")
+    if VERSION < (3, 6):
+        raise NotImplementedError("NetworkX before 3.6 scales some sums over samples differently")
     state = seed.getstate()
     try:
         return compute(seed.sample(range(len(G)), k))

@@ -28,13 +28,12 @@ def call(
     An iterator becomes a list, and the items of a list of iterators as well. `args` may contain no
     iterators, so that two calls with the same arguments are possible.
     """
-    if isinstance(function, str):
-        function = backends._registered_algorithms[function]
+    called = backends._registered_algorithms[function] if isinstance(function, str) else function
     try:
         with nx.config(warnings_to_ignore={"cache"}), warnings.catch_warnings():
             # NetworkX 3.4 announces other results for later versions.
             warnings.simplefilter("ignore", FutureWarning)
-            return as_lists(function(*args, backend=backend, **kwargs))
+            return as_lists(called(*args, backend=backend, **kwargs))
     except Exception as error:
         return error
 
