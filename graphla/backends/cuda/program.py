@@ -78,10 +78,10 @@ class ProgramTuning:
 
 TUNING = ProgramTuning()
 
-FRAME = Struct("program.cuh", "Frame")
-LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
-COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
-State = enumeration("program.cuh", "StateWord")
+FRAME = Struct("program_machine.cuh", "Frame")
+LACKS_ROOM = enumeration("program_machine.cuh", "ProgramStatus").LACKS_ROOM
+COUNT_WORDS, COUNT_RING = enumeration("program_machine.cuh", "CountShape")
+State = enumeration("program_machine.cuh", "StateWord")
 IN_WORDS = enumeration("program.cuh", "InputKind").IN_WORDS
 SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
 

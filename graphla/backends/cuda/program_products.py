@@ -25,9 +25,9 @@ RESERVED = 36 << 10
 """Number of bytes of shared memory that a kernel with products uses in addition to the hubs. Most
 of it is `ProductRoom`."""
 
-FORM = Struct("program_products.cuh", "ProductForm")
-PEEK_COLUMN, PEEK_ONLY = enumeration("program_products.cuh", "Peek")
-ARRAYS = Struct("program_products.cuh", "ProductArrays")
+FORM = Struct("program_operands.cuh", "ProductForm")
+PEEK_COLUMN, PEEK_ONLY = enumeration("program_operands.cuh", "Peek")
+ARRAYS = Struct("program_operands.cuh", "ProductArrays")
 
 
 @dataclass(frozen=True)
