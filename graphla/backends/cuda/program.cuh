@@ -1,9 +1,9 @@
-// The library of compiled loops: products, sweeps over vectors, folds, stacks, and the scalar
-// functions of Python. `program/cuda_text.py` prints the kernels that include this file.
+// The device library of compiled loops: products, sweeps over vectors, folds, stacks, and Python's
+// functions on scalars. `program/cuda_text.py` prints kernels that include this file.
 //
-// One cooperative launch runs a whole loop. All threads run the same control flow, each with its
-// own copy of the scalars, which are equal in all threads. A vector is a struct of pointers, so an
-// exchange of two vectors moves pointers only.
+// One cooperative launch runs a whole loop. All threads follow the same control flow. Each thread
+// has its own copy of the scalars, with the same values in all threads. A vector is a struct of
+// pointers, so exchanging two vectors moves only pointers.
 #ifndef GRAPHLA_PROGRAM
 #define GRAPHLA_PROGRAM
 #include "program_products.cuh"
@@ -14,9 +14,9 @@ namespace graphla {
 
 // --- products -----------------------------------------------------------------------------------
 
-/// Computes a product by pushes, as `push_product` does. `u` and `out` are places. The form and the
-/// frame are arguments of the kernel, which are constant, so a call passes their addresses. Returns
-/// the number of barriers that the product has gone through.
+/// Computes a product with `push_product`. `u` and `out` are the places of vectors (see
+/// `place_of`). The form and the frame are constant kernel arguments, so the caller passes their
+/// addresses. Returns the number of barriers that the product has gone through.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class U, class Offset, class A,
           class Allowed, class Queueing>
 DEVICE u32 push(const ProductForm<Offset, A> *form, const u64 *slots, u32 u, u32 out,
@@ -52,7 +52,7 @@ LINKED u32 called_pull(const ProductForm<Offset, A> *form, const u64 *slots, u32
 
 // --- folds --------------------------------------------------------------------------------------
 
-/// The monoid of comparisons: whether any pair differs.
+/// The monoid that compares vectors: its fold is true if any pair of elements differs.
 struct Differs {
   typedef bool Z;
   static constexpr bool IS_ANY = false;
@@ -60,8 +60,8 @@ struct Differs {
   static DEVICE Z add(Z x, Z y) { return x || y; }
 };
 
-/// Stores the fold of the values of this block's threads in `partials`. Every thread must call
-/// this.
+/// Folds the values that the threads of this block pass, and stores the result in the block's two
+/// words of `partials`. Every thread must call this.
 template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fold) {
   const u32 warps = blockDim.x / WARP;
   u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
@@ -83,7 +83,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
   }
 }
 
-/// Returns the fold of all blocks' values, in the order of the blocks, to every thread.
+/// Combines the folds of all blocks, in the order of the blocks. Every thread gets the result.
 template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
   u64 *const shared = scratch + SCRATCH_SUMS;
   __syncthreads();  // threads may still be reading `scratch` in the previous collective
@@ -110,8 +110,9 @@ template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
 
 // --- elements -----------------------------------------------------------------------------------
 
-/// Sets v(i) = update(has, old), where `has` is whether there is an entry, and `old` its value.
-/// Appends i to the queue if the queue is valid; degree() is then the degree of i.
+/// Sets v(i) = update(has, old). `has` says whether v has an entry at i, and `old` is its value. If
+/// the queue of v is valid and the entry is new, appends i to the queue and adds degree(), the
+/// degree of i, to the counts.
 template <class T, class Update, class Degree>
 DEVICE void set_element(Vector<T> &v, u32 &place, i64 i, Update update, Degree degree) {
   const Counts *const old = renew(v, place);
@@ -142,7 +143,8 @@ template <class T> DEVICE void delete_element(Vector<T> &v, u32 &place, i64 i) {
   *v.counts = counts;
 }
 
-/// Appends the positions at which `present` is true to a queue.
+/// Appends the positions at which `present` is true to the array `queue`, and adds their number to
+/// *queued.
 CALL void list_flags(const bool *present, i32 *queue, u64 *queued, u32 n) {
 #pragma unroll 1
   for (u32 base = u32(thread_in_grid() - lane()); base < n; base += u32(threads_in_grid())) {
@@ -156,17 +158,18 @@ CALL void list_flags(const bool *present, i32 *queue, u64 *queued, u32 n) {
   }
 }
 
-/// Lists the entries of v in its queue. The number of entries does not change.
+/// Lists all entries of v in its queue. The number of entries of v does not change.
 template <class T> DEVICE void list_entries(Vector<T> &v, u32 &place, i64 n) {
   keep_count(v, renew(v, place));
   list_flags(v.present, v.queue, &v.counts->queued, u32(n));
 }
 
 // --- scatters -----------------------------------------------------------------------------------
-// For each i with has(i), value(i) is written to out(place(i)). `out` is empty at the start.
+// A scatter writes value(i) to out(place(i)) for each i for which has(i) is true. `out` is empty at
+// first.
 
-/// Returns whether `index` is in the range of the indices of a vector of size n. A negative index
-/// counts from the end.
+/// Returns whether `index` is a valid index of a vector of size n. As in Python, negative indices
+/// count from the end.
 template <class Index> DEVICE bool is_place(Index index, i64 n) {
   if constexpr (is_signed<Index>) return i64(index) >= -n && i64(index) < n;
   else return u64(index) < u64(n);
@@ -175,8 +178,9 @@ template <class Index> DEVICE i32 place_in(Index index, i64 n) {
   return is_signed<Index> && index < Index(0) ? i32(i64(index) + n) : i32(index);
 }
 
-/// Scatters into different positions: if a position occurs twice, reports fault `number`. Each
-/// position place(i) gets an entry in `addressed`, if that is not null.
+/// Scatters to positions that must all be different: if a position occurs twice, reports fault
+/// `number`. If `addressed` is not null, each position place(i) gets an entry in it, even if has(i)
+/// is false.
 template <class Place, class Has, class Value, class T>
 DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value value, Vector<T> &out,
                          Vector<bool> *addressed, u32 number) {
@@ -197,8 +201,8 @@ DEVICE void scatter_once(Machine &machine, i64 n, Place place, Has has, Value va
   else machine.add(&out.counts->entries, found);
 }
 
-/// Marks the positions that `fold_positions` is about to fold into, and sets their values to the
-/// identity. Ends with a barrier; returns whether the program must end.
+/// Creates an entry at each position into which `fold_positions` will fold, with the identity as
+/// its value. Ends with a barrier. Returns whether the program must end.
 template <class Op, class Place, class Has, class Value, class T>
 DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value, Vector<T> &out) {
   i32 found = 0;
@@ -213,7 +217,8 @@ DEVICE bool mark_positions(Machine &machine, i64 n, Place place, Has has, Value,
   return machine.meet();
 }
 
-/// Folds the values. If IS_ORDERED, one thread folds all of them, in order.
+/// Folds each value into the entry at its position. If IS_ORDERED is true, one thread folds all
+/// values, in the order of i.
 template <class Op, bool IS_ORDERED, class Place, class Has, class Value, class T>
 DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, Vector<T> &out) {
   if constexpr (IS_ORDERED) {
@@ -232,19 +237,21 @@ DEVICE void fold_positions(Machine &, i64 n, Place place, Has has, Value value, 
 
 // --- start --------------------------------------------------------------------------------------
 
-/// An input vector as the host stores it. If `indices` is not null, it is a list of `count`
-/// entries. Otherwise each position has a value, and `present`, if not null, flags the entries.
-/// If the word of `indices` is IN_WORDS, there is at most one entry, and the words hold it: the
-/// word of `present` has its index, and the word of `values` its value.
+/// An input vector as the host stores it, described by five words. If `indices` is not null, the
+/// vector is a list of `count` entries. Otherwise each position has a value, and `present`, unless
+/// it is null, contains the presence flags. If the first word is IN_WORDS instead of an address,
+/// the vector has at most one entry, which the words themselves hold: the second word is its index,
+/// the third its value.
 template <class T> struct Input {
   const i32 *indices;
   const bool *present;
   const T *values;
-  i64 step;  // 0 if all entries have the first value, otherwise 1
+  i64 step;  // stride of `values`: 0 if all entries have the first value, otherwise 1
   i64 count;
 };
 
-/// A value of the word of `Input::indices` that is not an address.
+/// The value of the first word that describes an input (see `Input`) if the words themselves hold
+/// its entry.
 enum InputKind { IN_WORDS = 1 };
 
 template <class T> DEVICE Input<T> input_at(const u64 *words) {
@@ -264,8 +271,9 @@ template <class T> DEVICE void fill(T *values, T value, i64 n) {
   for (i64 k = thread_in_grid(); k < n; k += threads_in_grid()) values[k] = value;
 }
 
-/// Clears the memory that must be zero when a launch starts or, if `is_first`, when the program
-/// starts. A barrier must follow.
+/// Clears the memory that must be zero when a launch starts. If `is_first` is true, because this is
+/// the first launch of a program, also clears the flags and the counts of all vectors. A barrier
+/// must follow.
 DEVICE void clear_memory(const Frame &frame, bool is_first) {
   clear_words(frame.zeros, frame.zero_words);
   if (!is_first) return;
@@ -273,10 +281,10 @@ DEVICE void clear_memory(const Frame &frame, bool is_first) {
   clear_words(frame.counts, frame.count_words);
 }
 
-/// Copies an input to a vector whose flags are all false, and counts its entries. The values are
-/// copied as words of their size. `words` describe the input, and `place` is the place of the
-/// vector. If the vector will be pushed, `indptr` has the offsets of the lines that the push reads;
-/// the degrees of the listed entries are then added up.
+/// Copies an input to a vector whose flags are all false, and counts its entries. `Word` is an
+/// unsigned integer type of the size of a value. `words` describes the input, and `place` is the
+/// place of the vector. If `indptr` is not null, it contains the offsets of the lines that later
+/// pushes of this vector read, and the degrees of listed entries are added to its counts.
 template <class Word, class Offset>
 CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const Offset *indptr,
                      u64 *scratch) {
@@ -312,8 +320,9 @@ CALL void copy_input(const u64 *words, const u64 *slots, u32 place, u32 n, const
 
 // --- stacks -------------------------------------------------------------------------------------
 
-/// A list of vectors. Item k has the entries from ends[k - 1] to ends[k] - 1 of two arrays, and
-/// ends[-1] stands for 0. All threads have the same length, top, lowest and last.
+/// A list of vectors, its items. The entries of item k are the elements from ends[k - 1] to ends[k]
+/// - 1 of `indices` and `values`, where ends[-1] stands for 0. The fields `length`, `top`, `lowest`
+/// and `last` are equal in all threads.
 template <class T> struct Stack {
   i32 *indices;
   T *values;
@@ -322,12 +331,11 @@ template <class T> struct Stack {
   i64 items;   // number of vectors that the array `ends` can hold
   i64 length;  // number of vectors
   i64 top;     // number of entries
-  i64 lowest;  // the least `length` so far; the items before it are those of the start
-  i64 last;    // where the last item begins; it is loaded in advance
+  i64 lowest;  // the smallest `length` so far; the items below it have not changed since the start
+  i64 last;    // position of the first entry of the last item, loaded in advance
 
   DEVICE bool lacks_room(i64 entries) const { return top + entries > room || length == items; }
-  // All threads read these words, so they use the cache of the multiprocessor, as `entries_of`
-  // does.
+  // All threads read these words, so the loads go through the L1 cache, as in `entries_of`.
   DEVICE i64 begin_of(i64 item) const { return item > 0 ? ends[item - 1] : 0; }
   DEVICE i64 end_of(i64 item) const { return ends[item]; }
 
@@ -335,10 +343,11 @@ template <class T> struct Stack {
     return item == length - 1 ? top - last : end_of(item) - begin_of(item);
   }
 
-  /// Appends a vector whose queue lists its entries.
+  /// Appends a copy of v. The queue of v must list all of its entries.
   DEVICE void append(const Vector<T> &v) {
     const i64 count = entries_of(v);
-    // This uses other warps than a sweep over v, which is often still running.
+    // The shift differs from that of a sweep over v, which is often still running, so that other
+    // warps copy the entries.
     spread(u32(count), shift_of(v) + 8, [&](u32 k) {
       const i32 i = v.queue[k];
       indices[top + k] = i;
@@ -350,8 +359,9 @@ template <class T> struct Stack {
     ++length;
   }
 
-  /// Copies an item to an empty vector, and returns its number of entries. If COUNTS_EDGES is true,
-  /// adds the sum of degree(i) over its entries i to the counts of v.
+  /// Copies an item to the empty vector v, and returns the item's number of entries. If
+  /// COUNTS_EDGES is true, adds the sum of degree(i) over the indices i of the entries to the
+  /// counts of v.
   template <bool COUNTS_EDGES, class Degree>
   DEVICE i64 copy_item(Machine &machine, i64 item, const Vector<T> &v, Degree degree) const {
     const bool is_last = item == length - 1;

@@ -5,8 +5,9 @@
 
 namespace graphla {
 
-/// The positions that a sweep visits: list[0..count), or 0..count if `list` is null. Positions are
-/// below 2^31, so sums of a position and a few steps of the whole grid fit in a u32.
+/// The positions that a sweep visits: the `count` elements of `list` or, if `list` is null, 0 to
+/// count - 1. Positions are below 2^31, so a position plus a few strides of the whole grid fits in
+/// a u32.
 struct Span {
   const i32 *list;
   u32 count;
@@ -15,31 +16,34 @@ struct Span {
   DEVICE i32 at(u32 k) const { return list ? list[k] : i32(k); }
 };
 
-/// Returns the number of a vector. Vectors whose counts are adjacent have consecutive numbers.
+/// Returns a number that identifies a vector. Vectors whose counts are adjacent in memory have
+/// consecutive numbers.
 template <class T> DEVICE u32 number_of(const Vector<T> &v) {
   return u32(u64(v.counts) / RING_BYTES);
 }
 
-/// Returns the shift of the warps that visit the entries of v (see `shifted_warp`). Sweeps over
-/// short lists of different vectors mostly begin at different warps, so that they overlap.
+/// Returns by how much sweeps over the entries of v shift the numbers of warps (see
+/// `shifted_warp`). Sweeps over short lists of different vectors thus mostly use different warps,
+/// and can overlap.
 template <class T> DEVICE u32 shift_of(const Vector<T> &v) { return 5 * number_of(v); }
 
-/// Like `spread_warp`, but warp w of a block gets the number of warp w + shift, modulo the number
-/// of warps in a block, which is a power of two.
+/// Like `spread_warp`, but warp w of a block gets the number that `spread_warp` gives to warp (w +
+/// shift) mod W. W is the number of warps in a block, a power of two.
 DEVICE u32 shifted_warp(u32 shift) {
   return ((u32(warp_in_block()) + shift) & (blockDim.x / WARP - 1)) * gridDim.x + blockIdx.x;
 }
 
-/// A sweep visits the entries in a queue if there are at most 1/SHORT as many as positions.
+/// A sweep over a vector of size n visits only the queued entries if there are at most n /
+/// SHORT_QUEUE; otherwise it visits all n positions.
 constexpr i64 SHORT_QUEUE = 8;
 
 DEVICE Span all_of(i64 n) { return {nullptr, u32(n), 0}; }
 
-/// Returns the entries of v if its queue lists them and is short, otherwise all positions. `counts`
-/// has the value of *v.counts.
+/// Returns the span of the entries of v if its queue is valid and short, otherwise the span of all
+/// n positions. `counts` is a copy of *v.counts.
 template <class T> DEVICE Span entries_or_all(const Vector<T> &v, const Counts &counts, i64 n) {
 #ifdef GRAPHLA_ONE_CLUSTER
-  // One position per thread takes no longer than reading the counts and the queue.
+  // Visiting one position per thread takes no longer than reading the counts and the queue.
   if (n <= i64(threads_in_grid())) return all_of(n);
 #endif
   const i64 entries = i64(counts.entries);
@@ -52,8 +56,9 @@ template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
   return u64(indptr[i + 1] - indptr[i]);
 }
 
-/// Calls visit(k) for each k in 0..count-1. A short list is spread over all multiprocessors.
-/// `shift` renumbers the warps (see `shifted_warp`). Returns whether this block took part.
+/// Calls visit(k) for each k from 0 to count - 1. If there are few k, they are spread over all
+/// multiprocessors. `shift` is explained at `shifted_warp`. Returns whether this block called
+/// `visit`.
 template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   const u32 share = share_of(count, 1, WARP), step = warps_in_grid() * share;
 #pragma unroll 1
@@ -63,8 +68,8 @@ template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
   return blockIdx.x * share < count;
 }
 
-/// Deletes the entries of a vector at the positions of a span, given its presence flags. Words of
-/// 16 bytes fit, because the flags are padded to a multiple of `ALIGNMENT` in program.py.
+/// Deletes the entries at the positions of a span by clearing presence flags. Stores of 16 bytes do
+/// not exceed the array, because its length is padded to a multiple of `ALIGNMENT` (program.py).
 CALL void clear_flags(bool *present, Span span) {
   struct __align__(16) Wide {
     u64 words[2];
@@ -79,18 +84,18 @@ CALL void clear_flags(bool *present, Span span) {
     ((Wide *)present)[k] = Wide{{0, 0}};
 }
 
-/// Returns how many positions a warp visits at a time. A short list is spread over all warps, so
-/// that the loads of all multiprocessors overlap.
+/// Returns how many positions of a span a warp visits at a time. A short list is divided among all
+/// warps, so that the loads of all multiprocessors overlap.
 DEVICE u32 share_of(const Span &span) { return span.list ? share_of(span.count, 1, WARP) : WARP; }
 
-/// Returns whether this block visits any position, or is the first one, which has the kept counts
-/// (see `kept_count`).
+/// Returns whether this block visits any position of the span or is the first block, whose thread 0
+/// holds the kept count (see `kept_count`).
 DEVICE bool takes_part(const Span &span) {
   return blockIdx.x == 0 || blockIdx.x * share_of(span) < span.count;
 }
 
 /// Deletes the entries of a vector at the positions of a span, and sets their values to `identity`.
-/// The positions are divided as in a sweep.
+/// The positions are divided among threads as in a sweep.
 template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T identity) {
   const u32 share = share_of(span), step = warps_in_grid() * share;
 #pragma unroll 1
@@ -103,17 +108,17 @@ template <class T> DEVICE void reset_entries(const Vector<T> &v, Span span, T id
   }
 }
 
-/// The last argument of a sweep that lists no entries.
+/// The argument `list` of a sweep that lists no entries.
 struct NoList {
   DEVICE void operator()(u32, u32) const {}
 };
 
 /// Visits each position of a span with one thread. A thread visits AHEAD positions at a time: it
-/// first calls `flags` for all of them, then `values`, then `gather`, so that their loads overlap,
-/// and then `run`. `run` returns at most 32 / AHEAD bits. They are passed to `list`, together with
-/// the number of the position in the span. All lanes of a warp call `list` together; the bits of a
-/// lane without a position are 0. Two sweeps over the same span divide the positions in the same
-/// way.
+/// first calls `flags` for all of them, then `values`, then `gather`, so that the loads of
+/// different positions overlap, and finally `run`. `run` returns at most 32 / AHEAD bits, which are
+/// passed to `list` together with the index of the position in the span. All lanes of a warp call
+/// `list` together; a lane without a position passes no bits. Two sweeps over the same span give
+/// each position to the same thread.
 template <class Row, int AHEAD, class Flags, class Values, class Gather, class Run, class List>
 DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, Run run, List list) {
   constexpr bool LISTS = !is_same<List, NoList>::value;
@@ -130,7 +135,8 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
     const auto is_there = [&](int k) { return !is_idle && mine + k * step < span.count; };
     Row rows[AHEAD];
     i32 at[AHEAD];
-    // Beyond the end, the loads repeat the last position, so that no branch separates them.
+    // Beyond the end of the span, the last position is loaded again, so that no branch separates
+    // the loads.
 #pragma unroll
     for (int k = 0; k < AHEAD; ++k) at[k] = span.at(least(mine + k * step, span.count - 1));
 #pragma unroll
@@ -158,17 +164,19 @@ DEVICE void sweep(const Span &span, Flags flags, Values values, Gather gather, R
   }
 }
 
-/// Maximum number of entries that a warp lists in a sweep. If it finds more, the queue is not
+/// Maximum number of entries that a warp lists in a sweep. If a warp finds more, the queue is not
 /// valid.
 constexpr u32 MOST_LISTED = 128;
 
-/// The entries that a warp has listed in the queue of a vector, and the sum of their degrees.
+/// Lists entries in the queue of a vector. `entries` is the number of entries that this warp has
+/// found, and `edges` the sum of the degrees of those that this thread has listed.
 struct Listed {
   u32 entries;
   u64 edges = 0;
 
-  /// If the vector had many entries before, it probably has many again, and none is listed. `old`
-  /// may still change; if only some warps list their entries, the queue is not valid.
+  /// `old` is the vector's previous record of counts. If the vector had many entries, it will
+  /// probably have many again, so none is listed. Other threads may be changing *old at the same
+  /// time. If therefore only some warps list their entries, the queue is not valid.
   DEVICE Listed(const Counts *old, i64 n)
       : entries(i64(old->entries) * SHORT_QUEUE <= n ? 0 : MOST_LISTED + 1) {}
 
@@ -178,27 +186,28 @@ struct Listed {
     const u32 all = __ballot_sync(ALL_LANES, is_new);
     entries += u32(__popc(all));
     if (!all || entries > MOST_LISTED) return;
-    if (is_new) edges += u64(degree(i));  // before the addition, so that the loads overlap with it
+    if (is_new) edges += u64(degree(i));  // before atomicAdd, so that the loads overlap with it
     u64 place = 0;
     if (lane() == 0) place = atomicAdd(&v.counts->queued, u64(__popc(all)));
     place = shuffle(place, 0) + u64(__popc(all & ((1u << lane()) - 1)));
     if (is_new) v.queue[place] = i;
   }
 
-  /// Like `add`, for position `k` of a span. If the span is a list, all of its positions are new,
-  /// so that the queue is a copy of the list.
+  /// Like `add`, for element k of a span. If the span is a list, all of its positions become
+  /// entries, so the queue becomes a copy of the list.
   template <class T, class Degree>
   DEVICE void copy(const Vector<T> &v, const Span &span, u32 k, bool is_new, Degree degree) {
     if (!span.list) return add(v, i32(k), is_new, degree);
     if (is_new) v.queue[k] = span.list[k], edges += u64(degree(span.list[k]));
   }
-  /// Sets the length of a copied queue. All threads must call this after the sweep.
+  /// Sets the length of a queue that `copy` has filled from a list. All threads must call this
+  /// after the sweep.
   template <class T> DEVICE void finish_copy(const Vector<T> &v, const Span &span) const {
     if (span.list && thread_in_grid() == 0) v.counts->queued = span.count;
   }
 };
 
-/// Stores a flag that other threads may read at the same time (see `load_cached`).
+/// Stores a presence flag that other threads may be reading at the same time (see `load_cached`).
 DEVICE void store_flag(bool *flag, bool value) {
 #ifdef GRAPHLA_SIMULATOR
   store_relaxed(flag, value);
