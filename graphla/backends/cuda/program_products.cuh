@@ -7,10 +7,10 @@
 // from the writes of its operands, from the reads of its result, and from the next product that
 // uses the same `Work`.
 //
-// When a product starts, `out` must be clean: all its flags are false, and all its counts zero.
+// When a product starts, all flags of `out` must be false, and all its counts zero.
 //
-// A row or column with more than `longest` entries is long. The host cuts the long ones into chunks
-// once per matrix, and the warps of the whole grid process the chunks.
+// A row or column with more than `longest` entries is long. Once per matrix, the host cuts the long
+// rows or columns into chunks. The warps of the whole grid process the chunks.
 #ifndef GRAPHLA_PROGRAM_PRODUCTS
 #define GRAPHLA_PROGRAM_PRODUCTS
 #include "program_pull.cuh"
@@ -18,10 +18,10 @@
 
 namespace graphla {
 
-/// Returns whether to push. `columns` is the form that the push would read, and `rows` the number
-/// of outputs. `left` is an upper bound on the number of outputs that the mask allows. All threads
-/// get the same result. `known` has the value of *u.counts. Costs are in units of the time in which
-/// a pull reads one entry.
+/// Returns whether a push is expected to be faster than a pull. `columns` is the form that the push
+/// would read, and `rows` the number of outputs. `left` is an upper bound on the number of outputs
+/// that the mask allows. `known` is a copy of *u.counts. All threads get the same result. The unit
+/// of all costs is the time in which a pull reads one entry.
 template <class Op, class Offset, class A, class U>
 DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &u, i64 rows,
                         i64 left, const Counts &known) {
@@ -30,16 +30,17 @@ DEVICE bool should_push(const ProductForm<Offset, A> &columns, const Vector<U> &
   const u64 entries = known.entries;
   const bool is_listed = u.queue && known.queued == entries;
   const float lines = float(greatest(columns.lines, i64(1))), all = float(columns.entries);
-  // If the queue is not valid, the degrees of some entries may not have been added.
+  // If the queue is not valid, the sum `known.edges` may lack the degrees of some entries.
   const float mean = float(entries) * all / lines, counted = float(known.edges);
   const float edges = is_listed ? counted : greatest(counted, mean);
   const float push = PUSH_EDGE * edges + PUSH_ENTRY * float(entries) +
                      (is_listed ? 0.0f : PULL_ROW * float(columns.lines));
-  // About as large a share of the rows is empty as of the columns.
+  // We assume that the share of empty rows equals the share of empty columns.
   const float filled = greatest(float(rows) * float(columns.filled) / lines, 1.0f);
   float read;
   if (IS_SEARCH<Op>) {
-    // In a search, the mask forbids the outputs that are reached. An empty row is never reached.
+    // In a search, the mask usually forbids the outputs that have been reached. An empty row is
+    // never reached, so the empty rows are among the outputs that the mask allows.
     const float open = greatest(float(left) - (float(rows) - filled), 0.0f);
     read = STOPPING * least(all * open / filled, open * all / greatest(edges, 1.0f));
   } else {

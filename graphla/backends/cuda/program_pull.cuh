@@ -1,8 +1,8 @@
-// Products that pull: a pull reads the rows o that the mask allows.
+// Products that pull. A pull reads the rows o that the mask allows.
 //
-// If a pull adds up all terms of a row, the warp that finishes the last chunk of the row combines
-// the folds of all its chunks, in order. So a pull gives the same bits in every run and for every
-// grid size, except for the monoid ANY.
+// If a pull folds all terms of a long row, the warp that is the last to fold a chunk of this row
+// combines the folds of all chunks, in the order of the chunks. So the results of a pull are
+// bitwise equal in every run and for every grid size, except for the monoid ANY.
 #ifndef GRAPHLA_PROGRAM_PULL
 #define GRAPHLA_PROGRAM_PULL
 #include "gathering.cuh"
@@ -14,21 +14,23 @@ template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, cla
           class Queueing>
 struct Pull {
   typedef typename Op::Z Z;
-  // Whether a single term is the result of a row.
+  // Whether the result of a row is a single term.
   static constexpr bool IS_ONE_TERM = Op::IS_ANY || IS_FIRST<Op>;
   static constexpr int ENDS = IS_ONE_TERM ? AT_FIRST : AT_LAST;
-  static constexpr int FEW = 8;    // number of entries that one thread reads
-  static constexpr int PARTS = 4;  // a warp takes up to this many rows per lane at a time
+  static constexpr int FEW = 8;    // number of entries of a row that a single lane reads
+  static constexpr int PARTS = 4;  // maximum number of rows per lane that a warp takes at a time
   static constexpr int STORED = HELD == IN_BITMAP && !IS_SEARCH<Op> ? int(MAYBE_FULL) : HELD;
-  static constexpr int BATCH =
-      IS_SEARCH<Op> ? 4 : 8;              // number of entries that a lane loads at once
-  static constexpr int SOME = 8 * BATCH;  // maximum length of a row that a group of lanes reads
+  // Number of entries that a lane loads at once.
+  static constexpr int BATCH = IS_SEARCH<Op> ? 4 : 8;
+  // Maximum number of entries of a row that a group of lanes reads.
+  static constexpr int SOME = 8 * BATCH;
   typedef graphla::Rows<Op, Offset, A, KEPT_A, U, KEPT_U, STORED, ENDS, BATCH> Rows;
-  // Whether a few terms often settle a row. The terminal value of an integer minimum or maximum is
-  // rare, so short rows are then folded by groups of lanes, which read whole rows.
+  // Whether a few terms often settle a row. For an integer minimum or maximum this is false,
+  // because the terminal value is rare; groups of lanes then fold short rows as a whole.
   static constexpr bool SETTLES_EARLY =
       Rows::MAY_SETTLE && (IS_ONE_TERM || (Op::RACE != RACE_MIN && Op::RACE != RACE_MAX));
-  // Whether a chunk of a row may settle the row without its other chunks.
+  // Whether a single chunk may settle a row, so that the other chunks of the row need not be
+  // folded.
   static constexpr bool CHUNKS_SETTLE = Rows::MAY_SETTLE && !IS_ONE_TERM;
 
   const ProductForm<Offset, A> &a;
@@ -38,7 +40,8 @@ struct Pull {
   Rows rows;
   Outputs<Queueing, Z> outputs;
 
-  /// Stores the result of row o, for each lane whose `is_row` is true. Every lane must call this.
+  /// For each lane whose `is_row` is true, stores `fold` as the result of row o. Every lane must
+  /// call this.
   DEVICE void store(bool is_row, i32 o, const Fold<Op> &fold) {
     if (is_row) {
       out.present[o] = fold.has;
@@ -49,11 +52,12 @@ struct Pull {
 
   // --- sums --------------------------------------------------------------------------------------
 
-  /// Folds all rows that the mask allows, or only the long ones. First the warps of the whole grid
-  /// fold the chunks of the long rows; consecutive chunks are folded by different warps. Then they
-  /// fold the other rows, and mark the outputs that the mask forbids as missing. If there are long
-  /// rows, the lengths of rows vary much. Then each warp repeatedly takes the next rows that no
-  /// warp has taken yet. The number of its next turn is requested early.
+  /// Folds all rows that the mask allows or, if ONLY_LONG is true, only the long ones. First the
+  /// warps of the whole grid fold the chunks of the long rows; different warps fold consecutive
+  /// chunks. Then they fold the other rows, and clear the flags of the outputs that the mask
+  /// forbids. If there are long rows, the lengths of rows probably vary much. In this case each
+  /// warp repeatedly takes the next group of rows that no warp has taken yet (a *turn*), and
+  /// requests its next turn early. Otherwise the turns of a warp have a fixed stride.
   template <bool ONLY_LONG> DEVICE void fold_rows() {
     const u32 lines = u32(a.lines), each = share_of(lines, 1, 4 * WARP), warps = warps_in_grid();
     const bool is_taken = a.chunks && warps * each < lines;
@@ -105,7 +109,8 @@ struct Pull {
     return warps_in_grid() + shuffle(taken, 0);
   }
 
-  /// Finds the entries of a chunk. There are none to fold if the result of the row is settled.
+  /// Finds the entries of a chunk, from `begin` to `end` - 1. If other chunks have already settled
+  /// the row, returns an empty range.
   DEVICE void find_chunk(u32 chunk, i32 row, Offset &begin, Offset &end) const {
     const i32 number = a.chunk_numbers[chunk];
     begin = a.indptr[row] + Offset(number) * Offset(a.longest);
@@ -115,8 +120,8 @@ struct Pull {
     }
   }
 
-  /// Stores the fold of a chunk. If it is the last one of its row to be folded, stores the result
-  /// of the row. Every lane must call this.
+  /// Stores the fold of a chunk. If all other chunks of the row have been folded before, also
+  /// computes and stores the result of the row. Every lane must call this.
   DEVICE void join_chunk(u32 chunk, i32 row, const Fold<Op> &fold) {
     const i64 length = i64(a.indptr[row + 1] - a.indptr[row]);
     const u32 head = chunk - u32(a.chunk_numbers[chunk]),
@@ -146,9 +151,10 @@ struct Pull {
     store(lane() == 0, row, whole);
   }
 
-  /// Folds the rows that are short, one for each lane, and the first entries of the other rows if
-  /// these may settle them. Advances `begin` to the first entry that has not been read. Returns the
-  /// bits of the lanes whose rows the warp must still fold. Every lane must call this.
+  /// Each lane passes a row. Folds the row if it is short. If the first entries of a longer row
+  /// often settle it, folds these first. Advances `begin` to the first entry that has not been
+  /// read. Returns a bit mask of the lanes whose rows the warp must still fold. Every lane must
+  /// call this.
   DEVICE u32 fold_short(Fold<Op> &fold, Offset &begin, Offset end, i32 row) const {
     int few = int(least(end - begin, Offset(FEW)));
     if (!SETTLES_EARLY && end - begin > Offset(FEW)) few = 0;
@@ -163,8 +169,8 @@ struct Pull {
 
   // --- searches ----------------------------------------------------------------------------------
 
-  /// For the monoid ANY: looks for a term in each chunk of the long rows that the mask allows and
-  /// that have no result yet.
+  /// For the monoid ANY: searches the chunks of those long rows that the mask allows and that have
+  /// no result yet for a term.
   DEVICE void search_chunks() {
     const u32 warps = warps_in_grid(), chunks = u32(a.chunks);
     for (u32 base = spread_warp(); base < chunks; base += warps * WARP) {
@@ -185,11 +191,11 @@ struct Pull {
     }
   }
 
-  static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at once
+  static constexpr int NEAR = 8;  // number of entries of a row that a lane reads at a time
   enum Look { ABSENT = 0, OTHER = 1, SETTLES = 2 };
 
-  /// Returns what the entry at `place`, in column k, contributes to its row: nothing, a term, or a
-  /// term that settles the row.
+  /// Returns what the entry at position `place`, in column k, contributes to its row: nothing
+  /// (ABSENT), a term that settles the row (SETTLES), or another term (OTHER).
   DEVICE int look(Offset place, i32 k, i32 row) const {
     if constexpr (HELD == IN_BITMAP) {
       if (!rows.u_present[k]) return ABSENT;
@@ -198,9 +204,9 @@ struct Pull {
     else return rows.term(place, k, row) == Op::terminal() ? SETTLES : OTHER;
   }
 
-  /// If a single term is the result of a row: stores the term of the entry at `place`, in column k,
-  /// as the result of row o. If the row is long, another warp may have done this. Returns whether
-  /// this thread is the first.
+  /// For IS_ONE_TERM: stores the term of the entry at position `place`, in column k, as the result
+  /// of row o. Returns whether the row had no result before; only a long row, which several warps
+  /// read, may already have one.
   DEVICE bool settle(i32 o, Offset place, i32 k, bool is_long) const {
     const Z value = rows.term(place, k, o);
     if (is_long && !claim_output(out.present, o)) return false;
@@ -209,8 +215,9 @@ struct Pull {
     return true;
   }
 
-  /// For a monoid with a terminal value: stores that row o has a term, which settles it or not. If
-  /// `may_have` is true, the row may have a term already. Returns whether it had none.
+  /// For a monoid with a terminal value: if `has` or `settles` is true, stores that row o has a
+  /// term; if `settles` is true, the term settles the row. `may_have` says whether the row may have
+  /// had a term before. Returns whether this is the first term of the row.
   DEVICE bool note(i32 o, bool settles, bool has, bool may_have) const {
     if (!settles && !has) return false;
     const bool had = may_have && load_relaxed(&out.present[o]);
@@ -220,12 +227,12 @@ struct Pull {
     return !had;
   }
 
-  /// Whether a pull tests one entry of each row before it reads the row. Adjacent threads then read
-  /// adjacent memory.
+  /// Whether a pull may test one entry of each row, stored in `peeks`, before it reads the row.
+  /// Adjacent threads then read adjacent elements of `peeks`.
   static constexpr bool MAY_PEEK = Op::IS_ANY && KEPT_A != EACH && HELD == IN_BITMAP;
 
-  /// Looks for a term in each row that is not long and that the mask allows. For the monoid ANY,
-  /// also looks at one or a few entries of each long row.
+  /// Searches for a term in each row that the mask allows and that is not long. For the monoid ANY,
+  /// also tests one or a few entries of each long row.
   DEVICE void search_rows() {
     i32 *const list = work.room.list();
     const u32 each = share_of(u32(a.lines), 1, WARP * PARTS), step = warps_in_grid();
@@ -239,7 +246,7 @@ struct Pull {
       }
       if (is_over) break;
       i32 row[PARTS];
-      u32 open = 0;  // bits: whether the row must be listed
+      u32 open = 0;  // bit i: whether row[i] must be listed
 #pragma unroll
       for (int part = 0; part < PARTS; ++part) {
         const u32 mine = u32(part * WARP + lane());
@@ -260,9 +267,9 @@ struct Pull {
     }
   }
 
-  /// Tests one entry of each row whose bit in `open` is set. Returns the bits of the rows that must
-  /// be listed: those that have more entries, are not long, and are not settled. Every lane must
-  /// call this.
+  /// Tests one entry of each row whose bit in `open` is set. Returns `open` with only the bits of
+  /// the rows that must be listed: the rows that are not settled, not long, and have further
+  /// entries. Every lane must call this.
   DEVICE u32 peek(const i32 (&row)[PARTS], u32 open) {
     u32 peeks[PARTS], hits = 0, is_new = 0;
 #pragma unroll
@@ -290,8 +297,9 @@ struct Pull {
     return open;
   }
 
-  /// Reads the `count` listed rows. While there are many, each lane reads a row. Rows that are not
-  /// settled are listed again. When few are left, their entries are divided evenly among the lanes.
+  /// Reads the `count` listed rows. As long as many rows are left, each lane reads some entries of
+  /// one row, and the rows that are not settled are listed again. When few rows are left, their
+  /// entries are divided evenly among the lanes.
   DEVICE void read_listed(i32 *list, int count) {
     Offset done = 0;
     while (count > WARP / 2 || (count && done == 0)) {
@@ -301,8 +309,8 @@ struct Pull {
     if (count) read_run(list, count, done);
   }
 
-  /// Reads NEAR entries of each of the `count` listed rows, after the first `done` entries. Returns
-  /// the number of rows that are then listed, because they are not finished.
+  /// Reads the next NEAR entries of each of the `count` listed rows; the first `done` entries have
+  /// been read before. Lists the unfinished rows again, and returns their number.
   DEVICE int read_near(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
     const bool is_alone = done == 0 && !(MAY_PEEK && a.peeks);
@@ -317,7 +325,7 @@ struct Pull {
         i32 k[NEAR];
 #pragma unroll
         for (int j = 0; j < NEAR; ++j) k[j] = begin + j < end ? indices[begin + j] : -1;
-        // Test the first entry alone if it often settles the row.
+        // If the first entry often settles the row, test it before the other entries.
         int found[NEAR], hit = -1;
         bool has = false;
         found[0] = k[0] >= 0 ? look(begin, k[0], row) : ABSENT;
@@ -349,7 +357,7 @@ struct Pull {
     return longer;
   }
 
-  /// Reads up to 32 listed rows, after the first `done` entries, to their ends or until they are
+  /// Reads up to 32 listed rows, from their entry number `done` on, until each row ends or is
   /// settled.
   DEVICE void read_run(i32 *list, int count, Offset done) {
     const i32 *__restrict__ indices = a.indices;
@@ -357,7 +365,9 @@ struct Pull {
     const i32 row = lane() < count ? list[lane()] : 0;
     Offset begin = lane() < count ? a.indptr[row] + done : 0;
     const Offset end = lane() < count ? a.indptr[row + 1] : 0;
-    // If a single term is the result, the complement of the number of an entry; else `Look` bits.
+    // For each row. For IS_ONE_TERM: the bitwise complement of the index of an entry that has a
+    // term, counted from `begin`; 0 if none is found. Otherwise: the combined `Look` bits of its
+    // entries.
     u32 *const hits = (u32 *)list;
     while (true) {
       const u32 length = u32(end - begin), through = warp_inclusive_sum(length),
@@ -413,9 +423,9 @@ struct Pull {
   }
 };
 
-/// Returns whether u has an entry in each column of the matrix that has an entry. Such a vector can
-/// be read like a full one. All threads of all blocks must call this. The result is exact if the
-/// form has `used`; otherwise it is false unless u has no presence flags.
+/// Returns whether u has an entry at each column of the matrix that has entries. A pull can then
+/// read u without testing presence flags. If the form has no array `used`, returns true only if u
+/// has no presence flags. All threads of all blocks must call this.
 template <class Offset, class A, class U>
 DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, Work &work) {
   if (!u.present) return true;
@@ -427,24 +437,25 @@ DEVICE bool fills_columns(const ProductForm<Offset, A> &a, const Vector<U> &u, W
     gaps |= used[i] & ~present[i];
   if (gaps) atomicOr(flag, GAP);
   work.meet();
-  // One thread of each block reads the flag, because other blocks already change the counter.
+  // One thread of each block reads the flag, because other blocks may already be changing the
+  // counter in the same word.
   if (threadIdx.x == 0) work.room.place = load_relaxed(flag);
   __syncthreads();
   return !(work.room.place & GAP);
 }
 
-/// Computes out = A u for the outputs o for which allowed(o) is true, by gathering each output from
-/// its line of `a`, which are the rows of the matrix.
+/// Computes out = A u for those outputs o for which allowed(o) is true, by gathering each output
+/// from a line of `a`. The lines are the rows of the matrix.
 ///
-/// HELD is IN_BITMAP unless u has an entry at every position. Then it is IN_FULL or, if the form
-/// has hubs, WITH_HUBS; u.present is not read. With hubs, the dynamic shared memory of the block
-/// holds values of u.
+/// HELD is IN_BITMAP unless u has an entry at every position. If it has, HELD is IN_FULL or, if the
+/// form has hubs, WITH_HUBS, and u.present is not read. With hubs, the block copies the values of u
+/// at the hubs to its dynamic shared memory.
 template <class Op, int KEPT_A, int KEPT_U, int HELD, class Offset, class A, class U, class Allowed,
           class Queueing>
 DEVICE void pull_product(const ProductForm<Offset, A> &a, const Vector<U> &u,
                          const Vector<typename Op::Z> &out, const Allowed &allowed,
                          const Queueing &queueing, Work &work) {
-  // The next pull uses the other counter.
+  // Clear the counter that the next pull uses.
   if (thread_in_grid() == 0) store_relaxed(&work.arrays.turns[~work.pulls & 1], 0u);
   const bool *present = u.present;
   if constexpr (HELD == IN_BITMAP && !IS_SEARCH<Op>) {

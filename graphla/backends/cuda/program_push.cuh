@@ -1,6 +1,6 @@
-// Products that push: a push reads the columns k for which u has an entry. A thread that finds a
-// term of output o first tests the mask, and then claims o: it sets the byte out.present[o] by an
-// atomic operation on the 32-bit word that contains the byte.
+// Products that push. A push reads the columns k for which u has an entry. A thread that finds a
+// term of output o first tests whether the mask allows o, and then tries to claim o: it sets the
+// byte out.present[o] with an atomic operation on the 32-bit word that contains the byte.
 #ifndef GRAPHLA_PROGRAM_PUSH
 #define GRAPHLA_PROGRAM_PUSH
 #include "atomics.cuh"
@@ -8,10 +8,10 @@
 
 namespace graphla {
 
-/// What a push does with the terms. TAKE_FIRST: an output keeps the term that claims it. PRESET:
-/// outputs are claimed, and terms folded, in one pass; all values are the identity before.
-/// TWO_PASSES: a first pass claims outputs and sets their values to the identity, and a second one
-/// folds the terms.
+/// What a push does with the terms. TAKE_FIRST: the value of an output is the term of the thread
+/// that claims it. PRESET: a single pass claims outputs and folds terms; all values must be the
+/// identity before the push. TWO_PASSES: the first pass claims outputs and sets their values to the
+/// identity, and the second pass folds the terms.
 enum PushWay { TAKE_FIRST = 0, PRESET = 1, TWO_PASSES = 2 };
 
 template <class Op, int KEPT_A, int KEPT_U, int WAY, class Offset, class A, class U, class Allowed,
@@ -19,7 +19,7 @@ template <class Op, int KEPT_A, int KEPT_U, int WAY, class Offset, class A, clas
 struct Push {
   typedef typename Op::Z Z;
   static constexpr int SLOTS = 2;  // number of entries that a lane reads at once
-  // Maximum number of entries of a line that one warp reads because the queue is short.
+  // If the queue is short, maximum number of entries of a line that one warp reads.
   static constexpr u32 EVEN = 1024;
   // Maximum number of queued lines whose edges are divided evenly among all warps.
   static constexpr u32 FEW_LINES = 4 * WARP;
@@ -36,10 +36,11 @@ struct Push {
   }
   DEVICE bool has_entry(i32 k) const { return !u.present || u.present[k]; }
 
-  /// Processes the edges of up to 32 lines, one per lane: `length` entries from `begin` on in the
-  /// line k of each lane. The edges are divided evenly among the lanes. If `is_single` is true, all
-  /// lanes have the same line. Otherwise only the edges from number `skipped` to `end` - 1 are
-  /// processed. Every lane must call this.
+  /// Processes the edges (entries) of up to 32 lines. Each lane passes a line k and the part of it
+  /// to read: `length` entries from position `begin` on. The edges of all lanes are divided evenly
+  /// among the lanes. If `is_single` is true, all lanes pass the same part, and it is read once.
+  /// Otherwise the edges are numbered lane by lane, and only those from number `skipped` to `end` -
+  /// 1 are processed. Every lane must call this.
   DEVICE void read_lines(i32 k, Offset begin, u32 length, bool is_single, u32 skipped, u32 end) {
     const Values<typename Op::A, A, KEPT_A> a_values(a.values);
     const i32 *__restrict__ indices = a.indices;
@@ -55,7 +56,8 @@ struct Push {
       i32 o[SLOTS];
       int from[SLOTS];
       Offset place[SLOTS];
-      u32 open = 0, fresh = 0;  // bits: whether a slot has a term to process, or an output to claim
+      // Bit i: whether slot i has a term to process (`open`), or an output to claim (`fresh`).
+      u32 open = 0, fresh = 0;
 #pragma unroll
       for (int i = 0; i < SLOTS; ++i) {
         const u32 mine = first + u32(i * WARP + lane());
@@ -112,11 +114,12 @@ struct Push {
     }
   }
 
-  /// Processes all edges. First the warps of the whole grid test the chunks of the long lines;
-  /// consecutive chunks belong to different warps. Then they take entries of u from the queue. If
-  /// there is no queue, each warp lists entries of u before it processes them. If the queue is
-  /// short, the chunks are not tested: instead, one or several warps process each line, or the
-  /// edges are divided evenly among all warps.
+  /// Processes all edges of the product. First the warps of the whole grid process the chunks of
+  /// those long lines k for which u has an entry; consecutive chunks belong to different warps.
+  /// Then the warps process the other lines, and take the entries of u from the queue. If the queue
+  /// is not valid, each warp lists some entries of u before it processes them. If the queue is
+  /// short, chunks are not used: one or several warps process each line, or the edges are divided
+  /// evenly among all warps.
   DEVICE void run(i32 *list, const Counts &counts) {
     const u32 warps = warps_in_grid(), warp = spread_warp();
     const bool is_listed = u.queue && counts.queued == counts.entries;
@@ -130,7 +133,8 @@ struct Push {
       piece = warp / count, at = warp - piece * count, each = 1;
       if (piece >= pieces) return;
     }
-    // The edges of few lines are divided evenly among all warps: each takes `share` at a time.
+    // If there are few lines, their edges are divided evenly among all warps. A warp takes `share`
+    // edges at a time.
     constexpr u32 ONCE = SLOTS * WARP;
     const bool is_divided = is_listed && !pieces && count <= FEW_LINES && a.entries < i64(1) << 30;
     const u32 share = (u32(counts.edges) / warps / ONCE + 1) * ONCE;
@@ -196,20 +200,21 @@ struct Push {
     }
   }
 
-  /// Returns the number of warps that share each line if there are `count` lines with `edges`
-  /// entries together, or 0 if the lines must not be divided in this way because there are too many
-  /// or one may be very long.
+  /// Returns how many warps share each of the queued lines: `count` lines with `edges` entries in
+  /// total. Returns 0 if the lines must not be shared in this way, because there are too many lines
+  /// or one of them may be very long.
   DEVICE u32 pieces_of(u32 count, u64 edges) const {
     const u32 warps = warps_in_grid();
     if (!count || count > warps) return 0;
-    // A line of eight times the mean length is shared by enough warps that each reads 32 entries.
+    // So many warps share a line that, in a line of eight times the mean length, each warp reads 32
+    // entries.
     const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
-    // If each line has an entry, none has more than edges - count + 1 entries.
+    // If no line is empty, the longest line has at most edges - count + 1 entries.
     return a.chunks && edges > count + u64(pieces) * EVEN ? 0 : pieces;
   }
 
-  /// Appends the positions from `first` to `end` - 1, at most 128, at which u has entries to the
-  /// list of this warp.
+  /// Appends those positions from `first` to `end` - 1 at which u has an entry to the list of this
+  /// warp. The range has at most 128 positions.
   DEVICE void list_entries(i32 *list, int &listed, u32 first, u32 end) const {
     bool is_there[4];
 #pragma unroll
@@ -228,13 +233,12 @@ struct Push {
   }
 };
 
-/// Computes out = A u for the outputs o for which allowed(o) is true, by scattering the entries of
-/// u along the lines of `a`, which are the columns of the matrix.
+/// Computes out = A u for those outputs o for which allowed(o) is true, by scattering each entry of
+/// u along a line of `a`. The lines are the columns of the matrix.
 ///
-/// If IS_PRESET is true and NEEDS_IDENTITY<Op>, all out.values must be the monoid's identity when
-/// this is called. If IS_PRESET is false, the values may be anything; the product then takes two
-/// passes with a barrier between them, except for the monoid ANY. `known` has the value of
-/// *u.counts.
+/// If IS_PRESET and NEEDS_IDENTITY<Op> are true, all elements of out.values must be the monoid's
+/// identity at the start. If IS_PRESET is false, they may be arbitrary; except for the monoid ANY,
+/// the product then takes two passes with a barrier between them. `known` is a copy of *u.counts.
 template <class Op, int KEPT_A, int KEPT_U, bool IS_PRESET, class Offset, class A, class U,
           class Allowed, class Queueing>
 DEVICE void push_product(const ProductForm<Offset, A> &a, const Vector<U> &u,

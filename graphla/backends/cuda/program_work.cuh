@@ -8,14 +8,14 @@
 namespace graphla {
 
 enum ProductShape {
-  QUEUE_ROOM = 2048,  // maximum number of outputs of a product that one block queues
-  LIST_ROOM = 6144    // number of rows that all warps of a block list
+  QUEUE_ROOM = 2048,  // maximum number of outputs that one block queues per product
+  LIST_ROOM = 6144    // maximum number of rows in the lists of all warps of a block together
 };
 
-/// Shared memory for products: declare it by SHARED(ProductRoom, room, 1).
+/// Shared memory for products. A kernel declares it with SHARED(ProductRoom, room, 1).
 struct ProductRoom {
   u64 edges[WARP];
-  u64 place;  // the position in the queue of the first buffered output
+  u64 place;  // the position in the queue to which the first buffered output is moved
   u32 entries[WARP];
   u32 buffered;
   i32 buffer[QUEUE_ROOM];
@@ -27,7 +27,7 @@ struct ProductRoom {
   DEVICE i32 *list() { return lists + warp_in_block() * list_room(); }
 };
 
-/// What the products of a kernel share.
+/// The state that the products of a kernel share.
 struct Work {
   Grid grid;  // a copy
   ProductArrays arrays;
@@ -50,27 +50,27 @@ DEVICE void prepare_room(ProductRoom *room) {
   if (threadIdx.x == 0) room->buffered = 0;
 }
 
-/// The last argument but one of a product that does not list its outputs in out.queue.
+/// The argument `queueing` of a product that does not list its outputs in out.queue.
 struct WithoutQueue {
   static constexpr bool IS_WANTED = false;
 };
 
-/// The last argument but one of a product that lists its outputs in out.queue. If there are so many
-/// outputs that a block finds more than QUEUE_ROOM of them, some are not listed, and the queue is
-/// not valid. The sum of the degrees of the outputs is added to out.counts->edges. The degrees are
-/// those of the lines with the offsets `indptr`.
+/// The argument `queueing` of a product that lists its outputs in out.queue. If a block finds more
+/// than QUEUE_ROOM outputs, the excess is not listed, and the queue is not valid. The product also
+/// adds the sum of the degrees of its outputs to out.counts->edges. The degree of output o is the
+/// length of line o in the form with the offsets `indptr`.
 template <class Offset> struct WithQueue {
   static constexpr bool IS_WANTED = true;
   const Offset *indptr;
 };
 
-/// Returns the number of this warp in the grid. Warps of one block have distant numbers, so that
-/// even a little work is spread over all blocks.
+/// Returns a number of this warp, unique in the grid. Consecutive numbers belong to warps of
+/// different blocks, so that even a little work is spread over all blocks.
 DEVICE u32 spread_warp() { return u32(warp_in_block()) * gridDim.x + blockIdx.x; }
 DEVICE u32 warps_in_grid() { return gridDim.x * (blockDim.x / WARP); }
 
 /// Returns how many of `count` items a warp takes at a time: a power of two from `fewest` to
-/// `most`. If there are few items, more warps take part.
+/// `most`. The fewer items there are, the fewer a warp takes, so that more warps take part.
 DEVICE u32 share_of(u32 count, u32 fewest, u32 most) {
   const u32 warps = warps_in_grid();
   u32 each = most;
@@ -78,7 +78,8 @@ DEVICE u32 share_of(u32 count, u32 fewest, u32 most) {
   return each;
 }
 
-/// Sets present[o]. Returns whether this thread has changed it.
+/// Sets present[o] to true. Returns whether it was false before, which is the case for only one of
+/// the threads that claim o.
 DEVICE bool claim_output(bool *present, i32 o) {
   const u32 bit = 1u << (8 * (o & 3));
   return !(atomicOr((u32 *)(present + (o & ~3)), bit) & bit);
@@ -86,7 +87,7 @@ DEVICE bool claim_output(bool *present, i32 o) {
 
 // --- outputs -----------------------------------------------------------------------------------
 
-/// Counts the outputs that a thread has found and, if a queue is wanted, lists them.
+/// Counts the outputs that this thread has found and, with `WithQueue`, lists them.
 template <class Queueing, class Z> struct Outputs {
   const Queueing queueing;
   const Vector<Z> out;
@@ -97,14 +98,14 @@ template <class Queueing, class Z> struct Outputs {
   DEVICE Outputs(const Queueing &how, const Vector<Z> &to, ProductRoom &shared)
       : queueing(how), out(to), room(shared) {}
 
-  /// Returns the degree of output o, or 0 if no queue is wanted.
+  /// Returns the degree of output o, or 0 if outputs are not queued.
   DEVICE u32 degree(i32 o) const {
     if constexpr (Queueing::IS_WANTED) return u32(queueing.indptr[o + 1] - queueing.indptr[o]);
     else return 0;
   }
 
-  /// Appends the outputs o[i] for which bit i of `is_new` is set, as far as there is room. Every
-  /// lane of the warp must call this. `entries` and `edges` are not changed.
+  /// Appends each output o[i] for which bit i of `is_new` is set to the block's buffer, unless the
+  /// buffer is full. Does not change `entries` and `edges`. Every lane of the warp must call this.
   template <int K> DEVICE void append(u32 is_new, const i32 (&o)[K]) {
     if constexpr (Queueing::IS_WANTED) {
       if (!__any_sync(ALL_LANES, is_new)) return;
@@ -132,13 +133,14 @@ template <class Queueing, class Z> struct Outputs {
     append(is_new, one);
   }
 
-  /// Adds the counts to out.counts, and moves the buffered outputs to the queue. Every thread of
-  /// the block must call this once, at the end of the product.
+  /// Adds the counts of all threads of the block to out.counts, and moves the buffered outputs to
+  /// the queue. Every thread of the block must call this once, at the end of the product.
   DEVICE void finish() {
     const u32 some = warp_sum(entries);
     if (lane() == 0) room.entries[warp_in_block()] = some;
     if constexpr (Queueing::IS_WANTED) {
-      // Add the halves apart, because a sum of 32-bit numbers is one instruction.
+      // The two parts are added up separately, because a sum of 32-bit numbers over a warp is a
+      // single instruction.
       const u64 low = warp_sum(u32(edges & 0xffff)), high = warp_sum(u32(edges >> 16));
       if (lane() == 0) room.edges[warp_in_block()] = low + (high << 16);
     }
