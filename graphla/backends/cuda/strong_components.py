@@ -1,6 +1,6 @@
 """Strong components, in one launch.
 
-Kernel: strong_components.cu. The host waits for the launch.
+Kernel: strong_components.cu. The host waits until the launch has finished.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class StrongComponentsTuning:
     """Parameters of the launch of the kernel in strong_components.cu."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    alone_edges: int = 4096  # maximum number of entries in a round that one block runs alone
+    alone_edges: int = 4096  # maximum number of entries of a round that a single block runs
 
 
 TUNING = StrongComponentsTuning()
