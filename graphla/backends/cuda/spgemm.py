@@ -263,8 +263,8 @@ class _Scratch(NamedTuple):
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | None:
     """Compute the rows with few terms in scratch memory that is large enough for any result.
 
-    Also store the sizes of these rows. Return None if the rows need too much memory, or if there
-    are no such rows.
+    Also store the sizes of these rows. Return None if the rows need too much memory, or if no row
+    has few terms.
     """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]

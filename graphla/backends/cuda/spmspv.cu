@@ -140,10 +140,10 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, but for a single block, few edges and at most SpmspvTuning::alone_outputs
-/// outputs. The block initializes the outputs, and stores the number of claimed outputs in *count.
-/// The mask may be a list of `length` outputs instead of flags; a negative `length` means that
-/// there is no list.
+/// Like push_columns, but runs in a single block. There may be only few edges, and at most
+/// SpmspvTuning::alone_outputs outputs. The block initializes the outputs, and stores the number of
+/// claimed outputs in *count. The mask may be a list of `length` outputs instead of flags; a
+/// negative `length` means that there is no list.
 template <class Op, class Offset, class A, int KEPT_A, class U, int KEPT_U, bool MASKED, int WAY>
 __global__ void __launch_bounds__(WIDEST_BLOCK)
     push_alone(Frontier<U> frontier, int threads, Csr<Offset, A> columns,
