@@ -20,15 +20,15 @@ namespace graphla {
 /// the new ranks. AT_START: only `carried` and the sums, for the initial ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the random walk. jump_step is 0 if all values of the array `jump` are equal,
-/// otherwise 1. fall_step is the same for the array `fall`.
+/// The parameters of the random walk. `jump_step` is the stride of the array `jump`: 0 if all of
+/// its values are equal, otherwise 1. `fall_step` is the stride of the array `fall`.
 template <class T> struct Walk {
   i64 n;
   i64 rows;        // vertices with the numbers `rows` and higher have no in-edges
   const T *share;  // per vertex: alpha divided by the total weight of its out-edges
-  const T *jump;   // the distribution of the targets of random jumps
+  const T *jump;   // per vertex: the probability that a random jump ends there
   i64 jump_step;
-  const T *fall;  // the distribution of the next vertices after a dangling vertex
+  const T *fall;  // per vertex: the probability that a walk goes there from a dangling vertex
   i64 fall_step;
   double alpha;
   T *rank, *carried;

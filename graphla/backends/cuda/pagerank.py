@@ -26,7 +26,7 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 @dataclass(frozen=True, slots=True)
 class PageRankTuning:
-    """The launch shape, and a limit for keeping frequently read values in shared memory."""
+    """The shape of launches, and a limit for copying frequently read values to shared memory."""
 
     block: int = 256  # number of threads per block
     most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds up their sums
@@ -89,8 +89,8 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
     round."""
     n, kept = request.share.size, request.share.dtype
     blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
-    # Two sums per block: sums[0] is for even rounds and sums[1] for odd rounds, so that a round
-    # reads the sums of the previous one.
+    # Each block stores two sums: in sums[0] in even rounds, and in sums[1] in odd rounds. So a
+    # round can read the sums of the previous round.
     sums = xp.empty((2, blocks, 2), np.float64)
     start, settle = (
         load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS

@@ -25,7 +25,7 @@ struct Launch {
 };
 
 /// The indices of the words of `Launch::host`. The host writes the word HOST_STOP, and the GPU
-/// writes all others.
+/// writes all other words.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
 /// Number of words of `Launch::control`.
@@ -127,7 +127,7 @@ struct Grid {
     return __syncthreads_or(leaves);
   }
 
-  /// Records that a copy of this struct has gone through a barrier.
+  /// Updates this struct after a copy of it has gone through a barrier.
   DEVICE void follow() {
     due += gridDim.x;
     ++turn;
@@ -145,11 +145,11 @@ struct Grid {
 struct Grid {
   static constexpr int SIZE = GRAPHLA_ONE_CLUSTER;
   u64 *word;
-  u32 due;  // the value of the ticket counter, which only `is_last_block` increments
+  u32 due;  // the value of the ticket counter before `is_last_block` increments it
   u32 turn;
   u32 *votes;
 
-  /// `memory` are two words of dynamic shared memory. All threads must call this.
+  /// `memory` points to two words of dynamic shared memory. All threads must call this.
   DEVICE Grid(const Launch &launch, u32 *memory)
       : word(launch.control), due(launch.tickets), turn(0), votes(memory) {
     if (threadIdx.x < 2) store_relaxed(&votes[threadIdx.x], 0u);
@@ -166,7 +166,7 @@ struct Grid {
     return load_relaxed(&votes[turn++ & 1]) != 0;
   }
 
-  /// Records that a copy of this struct has gone through a barrier.
+  /// Updates this struct after a copy of it has gone through a barrier.
   DEVICE void follow() { ++turn; }
 };
 #endif
@@ -181,7 +181,7 @@ struct StopFlag {
       : host(words), patience(ticks), due(clock64() + ticks) {}
   DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
-  /// Returns whether the host has asked the kernel to stop. If less than `patience` clock ticks
+  /// Returns whether the host has asked the kernel to stop. If fewer than `patience` clock ticks
   /// have passed since the last read of the stop word, returns false without reading it. After a
   /// call has returned true, all later calls return true.
   DEVICE bool is_up() {
@@ -214,9 +214,9 @@ struct Records {
   }
 };
 
-/// Returns whether this block is the last one to call this function. The last block sees everything
-/// that the other blocks stored before their calls. Every thread of every block must call this
-/// once, after the last barrier.
+/// Returns whether this block is the last block to call this function. The last block sees
+/// everything that the other blocks stored before their calls. Every thread of every block must
+/// call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;

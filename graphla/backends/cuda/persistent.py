@@ -162,7 +162,7 @@ def run(
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
-        elif not cooperative:  # all blocks form one cluster, so they run at the same time
+        elif not cooperative:  # if all blocks form one cluster, they run at the same time
             try:
                 kernel(blocks, block, *head, *args, shared=shared)
             except xp.cuda.driver.CUDADriverError as error:
@@ -174,7 +174,7 @@ def run(
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
-        stream.synchronize()  # raises an error if the GPU has failed
+        stream.synchronize()  # this raises an error if the GPU has failed
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
 
@@ -190,7 +190,8 @@ def _launch_clusters(
     """Launch the kernel with as many blocks as the GPU accepts, in clusters.
 
     The GPU can hold fewer blocks at a time if they form clusters. CuPy has no function that returns
-    how many. A launch with too many blocks fails, so we try smaller grids until one succeeds.
+    this smaller number. A launch with too many blocks fails, so we try smaller grids until one
+    succeeds.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -229,6 +230,6 @@ def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
     """If the launch has ended, raise the GPU's error, if any, or an error if the results are
     incomplete."""
     if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
-        stream.synchronize()  # raises the GPU's error
+        stream.synchronize()  # this raises the GPU's error
         if any(view[k] >> 32 != launch for k in told):
             raise RuntimeError("a traversal ended and told nothing")

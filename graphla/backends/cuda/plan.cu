@@ -208,8 +208,8 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
   }
 }
 
-/// Writes the short rows of the renumbered matrix, which are rows `first` to `last` - 1. One warp
-/// writes each row.
+/// Writes the short rows of the renumbered matrix: the rows `first` to `last` - 1. One warp writes
+/// each row.
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
@@ -225,8 +225,8 @@ __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__res
   }
 }
 
-/// Writes the long rows of the renumbered matrix, which are rows 0 to `last` - 1. One block writes
-/// each row, and each warp of the block takes a part of it.
+/// Writes the long rows of the renumbered matrix: the rows 0 to `last` - 1. One block writes each
+/// row, and each warp of the block processes a part of the row.
 template <class Op, class Offset>
 __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
                                   const i32 *__restrict__ indices, const u8 *__restrict__ classes,

@@ -57,7 +57,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabel_vertices(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # the frames refer to device memory, which is freed now
+        clear_frames(error.__traceback__)  # free the device memory that the frames keep alive
         return light
 
 
@@ -121,7 +121,8 @@ def good_neighbors(rows: Csr, columns: Csr) -> Array:
 
 
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
-    """Return the degree class of each vertex, and the bit map of idle vertices."""
+    """Return the degree class of each vertex, and a bitmap of the idle vertices (those without
+    edges)."""
     n = out.nrows
     classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // WARP), np.uint32)
     if n:

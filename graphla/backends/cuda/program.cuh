@@ -66,7 +66,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
   const u32 warps = blockDim.x / WARP;
   u64 *const sums = scratch + SCRATCH_SUMS, *const has = sums + warps;
   fold = warp_fold(fold);
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
   if (lane() == 0) {
     sums[warp_in_block()] = as_bits<u64>(fold.sum);
     has[warp_in_block()] = fold.has;
@@ -86,7 +86,7 @@ template <class Op> CALL void put_fold(u64 *partials, u64 *scratch, Fold<Op> fol
 /// Combines the folds of all blocks, in the order of the blocks. Every thread gets the result.
 template <class Op> CALL Fold<Op> get_fold(const u64 *partials, u64 *scratch) {
   u64 *const shared = scratch + SCRATCH_SUMS;
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
   if (threadIdx.x < WARP) {
     Fold<Op> all;
 #pragma unroll 1
@@ -327,9 +327,9 @@ template <class T> struct Stack {
   i32 *indices;
   T *values;
   i64 *ends;
-  i64 room;    // number of entries that the arrays can hold
-  i64 items;   // number of vectors that the array `ends` can hold
-  i64 length;  // number of vectors
+  i64 room;    // capacity of `indices` and `values`, in entries
+  i64 items;   // capacity of `ends`, in vectors
+  i64 length;  // current number of vectors
   i64 top;     // number of entries
   i64 lowest;  // the smallest `length` so far; the items below it have not changed since the start
   i64 last;    // position of the first entry of the last item, loaded in advance
@@ -391,7 +391,7 @@ template <class T> struct Stack {
   }
 };
 
-// --- the state in the words that host and kernel exchange ---------------------------------------
+// --- conversion of the state to words and back --------------------------------------------------
 
 template <class T> DEVICE void put_vector(const Vector<T> &v, u64 *words) {
   words[0] = u64(v.values);

@@ -359,13 +359,13 @@ REGISTERS = 1 << 16
 """The number of registers of a multiprocessor. One block runs on each multiprocessor."""
 
 MOST_REGISTERS = 255
-"""The maximum number of registers of a thread."""
+"""The maximum number of registers that a thread can have."""
 
 LARGE = 1 << 30
 """If a run needs fewer bytes than this, the driver is not asked how much memory is free."""
 
 MOST_SIZES = 64
-"""Maximum number of combinations of dimensions for which a loop caches `_Places`."""
+"""Maximum number of `_Places` that a loop caches, one per combination of dimensions."""
 
 
 # --- a run --------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ template <int WORDS> struct State {
 
 /// The memory that a launch uses in addition to vectors and matrices.
 struct Frame {
-  u64 *state;     // in host memory: the kernel stores the state here when it ends
+  u64 *state;     // words in host memory, to which the kernel writes the state when it ends
   u64 *partials;  // per fold: two arrays with two words per block, used alternately
   u64 *flags;     // the presence flags of all vectors; cleared at the start of the program
   u64 *counts;    // the counts of all vectors; cleared at the start of the program
@@ -79,7 +79,7 @@ template <class To, class From> DEVICE To as_bits(From x) {
 /// one thread store would take longer.
 template <class T> DEVICE void store_word(u64 *word, T value) {
 #ifdef GRAPHLA_SIMULATOR
-  if (threadIdx.x > 0) return;  // a sanitizer would report equal stores as races
+  if (threadIdx.x > 0) return;  // because a sanitizer would report stores of equal values as races
 #endif
   *word = as_bits<u64>(value);
 }
@@ -136,7 +136,7 @@ DEVICE void store_sums(u64 *scratch, u64 *counter, Found found, More... more) {
 /// block to its counter. Every thread of the block must call this. There are at most MOST_ADDED
 /// pairs; a value is an i32, or a u64 below 2^47.
 template <class... Pairs> DEVICE void add_sums(u64 *scratch, Pairs... pairs) {
-  __syncthreads();  // threads may still be reading `scratch` in the previous collective
+  __syncthreads();  // threads may still be reading `scratch` in the previous collective operation
   store_sums<0>(scratch, pairs...);
   add_stored(scratch, sizeof...(pairs) / 2);
 }
@@ -155,9 +155,9 @@ struct Machine {
   const Frame &frame;
   Grid grid;
   u64 *scratch;         // shared memory, see `ScratchWord`
-  u32 turns = 0;        // number of checks of vectors so far
+  u32 turns = 0;        // number of steps so far that check vectors for faults
   u32 products = 0;     // number of products so far
-  u32 pulls = 0;        // number of products so far that were pulled
+  u32 pulls = 0;        // number of products so far that were computed by pulls
   u32 idle = 0;         // number of backward jumps so far; see `idles`
   u32 fault = 0;        // 0, or the fault of a scalar function (a `ScalarFault`)
   u32 line = 0;         // the source line at which the fault occurred

@@ -50,7 +50,7 @@ template <class Offset, class A> struct ProductForm {
   i32 chunks;    // number of chunks of all long lines
   i32 longest;   // number of entries of a chunk; longer lines are cut into chunks
   i32 group;     // lines that have about 32 entries in total; a power of two from 1 to 32
-  i32 hub_bits;  // number of hubs == 1 << hub_bits
+  i32 hub_bits;  // log2 of the number of hubs
 
   DEVICE bool is_long(Offset length) const { return chunks && length > Offset(longest); }
 };

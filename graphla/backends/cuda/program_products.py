@@ -32,7 +32,8 @@ ARRAYS = Struct("program_operands.cuh", "ProductArrays")
 
 @dataclass(frozen=True)
 class ProgramProductsTuning:
-    """The sizes of chunks. A row or column with more entries than a chunk is long."""
+    """The sizes of chunks. A row or column with more entries than a chunk is called long, and is
+    cut into chunks."""
 
     push_chunk: int = 256
     """Number of entries in a chunk of a long column, which a push reads."""
@@ -115,7 +116,7 @@ def number_of_chunks(rows: Sequence[Csr]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """The columns of a matrix that have entries."""
+    """The columns of a matrix that have entries: a flag for each column, and their number."""
 
     flags: Array
     count: int

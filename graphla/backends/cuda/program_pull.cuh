@@ -102,7 +102,7 @@ struct Pull {
     }
   }
 
-  /// Returns the number of a turn that no warp has taken yet.
+  /// Takes a turn that no warp has taken yet, and returns its number.
   DEVICE u32 next_turn() const {
     u32 taken = 0;
     if (lane() == 0) taken = atomicAdd(&work.arrays.turns[work.pulls & 1], 1u) & ~GAP;

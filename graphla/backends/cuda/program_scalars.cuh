@@ -36,7 +36,7 @@ DEVICE i64 refuse(u32 &fault, ScalarFault kind) {
   return 0;
 }
 
-// --- integers -----------------------------------------------------------------------------------
+// --- functions on integers ----------------------------------------------------------------------
 
 DEVICE i64 add_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) + u64(y));
@@ -84,7 +84,7 @@ DEVICE i64 rshift_int(i64 x, i64 y, u32 &fault) {
   return x >> least(y, i64(63));
 }
 
-// --- floating-point numbers ---------------------------------------------------------------------
+// --- functions on floating-point numbers --------------------------------------------------------
 
 DEVICE double truediv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : x / y;
@@ -209,7 +209,7 @@ DEVICE i64 round_to_int(double x, u32 &fault) { return whole_to_int(rint(x), fau
 DEVICE i64 floor_to_int(double x, u32 &fault) { return whole_to_int(floor(x), fault); }
 DEVICE i64 ceil_to_int(double x, u32 &fault) { return whole_to_int(ceil(x), fault); }
 
-// --- all types ----------------------------------------------------------------------------------
+// --- functions on all types ---------------------------------------------------------------------
 
 template <class T> DEVICE T python_min(T x, T y) { return y < x ? y : x; }
 template <class T> DEVICE T python_max(T x, T y) { return y > x ? y : x; }

@@ -21,7 +21,7 @@ struct ProductRoom {
   i32 buffer[QUEUE_ROOM];
   i32 lists[LIST_ROOM];
 
-  /// Returns the number of rows that a warp may list.
+  /// Returns the maximum number of rows in the list of a warp.
   static DEVICE int list_room() { return LIST_ROOM / (int(blockDim.x) / WARP); }
   /// Returns the list of this warp.
   DEVICE i32 *list() { return lists + warp_in_block() * list_room(); }
@@ -33,7 +33,7 @@ struct Work {
   ProductArrays arrays;
   ProductRoom &room;
   u32 pulls;         // number of pulls so far, including this product
-  u32 barriers = 0;  // number of barriers that products have gone through
+  u32 barriers = 0;  // number of barriers that products have gone through so far
 
   DEVICE Work(const Grid &barrier, const ProductArrays &memory, ProductRoom *shared, u32 count)
       : grid(barrier), arrays(memory), room(shared[0]), pulls(count) {}

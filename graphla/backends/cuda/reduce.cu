@@ -1,4 +1,4 @@
-// Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
+// Folds: s = x[0] (+) x[1] (+) ... for an array x, and w(i) = the fold of row i for a matrix.
 //
 // The order of a fold depends only on the operands, never on the grid or on timing. So the result
 // is bitwise equal in every run. To balance the work for short and long rows, the entries are cut

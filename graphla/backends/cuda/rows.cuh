@@ -24,7 +24,7 @@ enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 /// thread of the block must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // wait until all threads have read the old `span`
+  __syncthreads();  // wait until all threads have read the old values of `span`
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
@@ -58,8 +58,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
     if (from < i64(indptr[row + 1]))
-      // Each element is written by one thread only, because nonempty rows begin at different
-      // entries.
+      // Only one thread writes each element, because nonempty rows begin at different entries.
       rows[from - begin] = i32(row - first);
   }
   __syncthreads();

@@ -1,12 +1,12 @@
-// `select` and `keep`: flag entries of a vector or matrix, count the flags, and move the flagged
-// entries to the result in their old order.
+// The kernels of `select` and `keep` flag entries of a vector or matrix, count the flags, and move
+// the flagged entries to the result without changing their order.
 //
-// There are three launches. The first writes the flags as bits, and stores the number of flags in
-// each word (flags.cuh). The second replaces these numbers by their running sums, and the third
-// moves the entries. Before the third launch the host waits for the number of set flags, in order
-// to allocate the result. For a vector with few entries, one block does all three steps
-// (`select_few`). In this case the host does not wait, and the result is allocated with space for
-// all entries.
+// There are three launches. The first launch writes the flags as bits, and stores the number of set
+// flags in each word (flags.cuh). The second launch replaces these numbers with their running sums,
+// and the third launch moves the entries. Before the third launch the host waits for the number of
+// set flags, in order to allocate the result. For a vector with few entries, one block does all
+// three steps (`select_few`). In this case the host does not wait, and the result is allocated with
+// space for all entries.
 #include "flags.cuh"
 #include "rows.cuh"
 

@@ -38,8 +38,8 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
-/// Sorts the ITEMS keys that each thread holds in registers. They begin at position `mine` of the
-/// tile.
+/// Each thread loads ITEMS keys of the tile, from position `mine` on, sorts them in registers, and
+/// writes them back.
 template <class Op, int ITEMS>
 DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
                      typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
@@ -163,8 +163,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    // Wait until no thread needs the row of the previous iteration, whose data are still in shared
-    // memory.
+    // Wait until no thread needs the data of the previous row in shared memory.
     __syncthreads();
     const int warp = warp_in_block();
     if (warp < 2) {

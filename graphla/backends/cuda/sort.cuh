@@ -25,8 +25,8 @@ template <int TILE, int STRIDE> struct Row {
   }
   /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns the first entry of the row that is in tile k, or `end` if tile k comes after the row's
-  /// last tile.
+  /// Returns the position of the row's first entry in tile k: `begin` if tile k is not after the
+  /// row's first tile, or `end` if it is after the row's last tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
   /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }

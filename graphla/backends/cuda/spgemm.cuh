@@ -23,8 +23,8 @@ constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// Returns log2 of the size of the smallest table with at least `places` slots, limited to
-/// least_bits..most_bits.
+/// Returns log2 of the size of the smallest table with at least `places` slots. The result is
+/// limited to the range from `least_bits` to `most_bits`.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
   while (bits < most_bits && (i64(1) << bits) < places) bits++;
@@ -116,14 +116,14 @@ template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i
   return place == end || outside.indices[place] != j;
 }
 
-/// Returns the row that contains entry k; the search begins at `row`.
+/// Returns the row that contains entry k. This must be row `row` or a later row.
 template <class Offset>
 DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
   if (i64(indptr[row + 1]) > k) return row;
   return upper_bound<Offset, i64>(indptr, row + 1, nrows + 1, Offset(k)) - 1;
 }
 
-// --- the terms of a row -----------------------------------------------------------------------
+// --- loop over the terms of a row -------------------------------------------------------------
 
 /// LANES lanes of a warp that work together. All groups of a warp work in lockstep, and all lanes
 /// of the warp call each function, so that every lane mask is full and known at compile time. If
@@ -140,7 +140,7 @@ template <int LANES> struct Group {
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
-/// A placeholder for an array of values that are not read.
+/// A placeholder that replaces an array of values if the values are not read.
 struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };

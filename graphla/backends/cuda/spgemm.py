@@ -66,7 +66,8 @@ class SpgemmTuning:
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
     """For each bin of rows with few terms: log2 of the slots in the hash table of a row, and the
-    number of lanes that fill it. `FewTerms` of spgemm.cuh keeps tables at most 3/4 full."""
+    number of lanes that fill it. With the limits in `FewTerms` (spgemm.cuh), tables are at most 3/4
+    full."""
     places: int = 2048
     """Total number of slots in the hash tables of a block."""
     tile_warps: int = 4

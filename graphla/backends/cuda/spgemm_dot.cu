@@ -38,7 +38,7 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
 /// hash table of the row with 2^bits slots. If `bits` is 0, the sorted row itself is searched.
 struct Sought {
   const i32 *table;
-  const u16 *places;  // the position of each key in the row
+  const u16 *places;  // for each slot of the table: the position of its key in the row
   i64 begin;
   i32 count;
   int bits;
@@ -76,7 +76,8 @@ DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_b
   }
 }
 
-/// Hashes row i of A into the warp's table if it fits. Every lane of the warp must call this.
+/// Builds the warp's hash table of row i of A, if the row fits. Every lane of the warp must call
+/// this.
 template <bool HAS_PLACES, int BITS, class A>
 DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};

@@ -12,7 +12,7 @@ namespace graphla {
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
 /// Writes the key and the value of each term of the listed rows. The terms of the row at position
-/// `row` of the list begin at position starts[row] - starts[0]. Each block expands one row at a
+/// `row` of the list begin at position starts[row] - starts[0]. Each block processes one row at a
 /// time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>

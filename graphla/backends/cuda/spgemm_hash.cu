@@ -35,12 +35,12 @@ template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group
   __syncwarp();
 }
 
-/// Reads all entries of a row of B.
+/// The argument `narrow` of `each_term` that does not restrict the rows of B.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
 
-/// Sets sizes[i] to the number of columns of row i of C that the mask allows.
+/// Sets sizes[i] to the number of entries of row i of C, for each listed row i.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {

@@ -34,7 +34,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   u32 *found;  // one bit per position in the list: whether the column there has a term
   int count = 0, bits = 0;
 
-  /// Hashes the listed columns. Every lane of the warp must call this.
+  /// Builds the hash table of the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
     __syncwarp();  // wait until all lanes have finished the previous row

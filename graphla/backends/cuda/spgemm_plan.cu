@@ -24,7 +24,7 @@ struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
   u64 *counts;      // the number of rows of each bin, followed by the number of terms of each bin
   u64 *tickets;     // the number of blocks that have finished
-  i64 *told;        // host memory to which the number of rows in each bin is written
+  i64 *told;        // host memory that receives the number of rows in each bin
   i64 room;         // capacity of each list, in rows
   i64 tiles;        // number of column tiles
   i64 most_sorted;  // maximum number of terms of a row that is computed by sorting

@@ -17,7 +17,7 @@ from semirings.structures import TypedSemiring
 class Terms(NamedTuple):
     """The values from which terms are computed.
 
-    `constant` is the value of all sums if they are known to be equal, otherwise None.
+    If all sums are known to be equal, `constant` is an array with their only value; otherwise None.
     """
 
     spec: tuple[Any, ...]

@@ -15,10 +15,10 @@ namespace graphla {
 enum Way {
   CLAIM = 0,           // list each output once; its value is the term of the edge that claims it
   CLAIM_ALONE = 1,     // list each output once; write no values, because all values are equal
-  CLAIM_IDENTITY = 2,  // list each output once; set its value to the identity, for a later FOLD
+  CLAIM_IDENTITY = 2,  // list each output once; its value becomes the identity, for a later FOLD
   FOLD = 3,            // fold the terms into the outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
-  EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
+  EXPAND = 5,          // store the output and the term of each edge, in order; fold nothing
 };
 
 /// The frontier of a push: the entries of the vector u.

@@ -17,7 +17,7 @@ namespace graphla {
 
 constexpr int FEW = 8;    // number of entries of a row that a single thread reads
 constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
-// If a warp has more than CROWD rows that are longer than SpmvTuning::middle, it queues these rows.
+// If more than CROWD rows of a warp are longer than SpmvTuning::middle, it queues these rows.
 constexpr int CROWD = 4;
 
 /// Number of entries in a chunk of a long row. If folds may end early (MAY_SETTLE), a row is long
@@ -68,7 +68,7 @@ struct Wanted {
 /// The arrays for the result: presence flags and values.
 template <class Z> struct Result {
   bool *present;
-  Z *w;        // values; null if all are equal (AT_PRESENCE)
+  Z *w;        // values; null if all values are equal (AT_PRESENCE)
   u64 *count;  // receives the number of entries
 };
 

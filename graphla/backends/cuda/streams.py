@@ -160,7 +160,7 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
-    """Return the stamps of the operands for which the current stream must wait explicitly."""
+    """Return those stamps of the operands for which the current stream must wait explicitly."""
     now, away = get_current_stream(), []
     if now is _only:
         return away
@@ -177,7 +177,7 @@ def wait() -> None:
 
 
 def adopt(array: Any) -> Any:
-    """Return the array of any GPU library as a CuPy array, without a copy."""
+    """Return an array of any GPU library as a CuPy array that shares its memory."""
     if isinstance(array, xp.ndarray):
         return array
     if hasattr(array, "__cuda_array_interface__"):
@@ -260,7 +260,7 @@ def number_of(device: str) -> int:
 
 
 def require_device(device: str) -> None:
-    """Raise an error if a GPU cannot be used."""
+    """Raise an error if the given GPU cannot be used."""
     if seen.fault:
         refuse_after_fault()
     number_of(device)

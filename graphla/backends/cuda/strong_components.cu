@@ -30,7 +30,7 @@ namespace graphla {
 constexpr int AHEAD = 4;  // number of entries that a lane reads per step of a walk
 constexpr int STEPS = 4;  // number of vertices that a lane reads per step of a pass
 constexpr i64 TILE = STEPS * WARP;
-// Flag in a queue item: visit the column of the vertex, not its row.
+// A flag in a queue item: visit the column of the vertex instead of its row.
 constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
@@ -61,8 +61,9 @@ template <class Offset> struct Strong {
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  // Two halves with n words each. While SPREAD runs, they are the numbers `ahead` and `behind` of
-  // the vertices. While COUNT and TRIM run, they are the in-degrees and the out-degrees.
+  // Two halves with n words each. While SPREAD runs, the halves hold the numbers `ahead` and
+  // `behind` of the vertices. While COUNT and TRIM run, they hold the in-degrees and the
+  // out-degrees.
   u32 *ahead;
   // The first n words hold, for each row, the last round that queued it. The next n words hold the
   // same for each column.

@@ -44,10 +44,10 @@ template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
 
 /// Adds this block's part of the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds
 /// an entry (i, j) without a counterpart (j, i), and sums[3] = 1 if it finds a counterpart with
-/// another value. In both cases the fingerprint is meaningless. `bits` holds the bits of each value
-/// as an unsigned integer. `mask` and `infinity` identify NaNs as in `canonical`; both are 0 for
-/// integers. The key has 192 bits: the word `key`, and the words `low_pad` and `high_pad`, which
-/// are XORed with the input of the hash.
+/// another value. If one of these flags is set, the fingerprint is meaningless. `bits` holds the
+/// bits of each value as an unsigned integer. `mask` and `infinity` identify NaNs as in
+/// `canonical`; both are 0 for integers. The key has 192 bits: the word `key`, and the words
+/// `low_pad` and `high_pad`, which are XORed with the input of the hash.
 template <class Op, class Offset, class Word, int KEPT>
 __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    const i32 *__restrict__ indices, const Word *__restrict__ bits,
