@@ -17,7 +17,8 @@ enum CountShape { COUNT_WORDS = 4, COUNT_RING = 4 };
 
 /// The words of `Launch::control` that compiled loops use. W_FAULT: 0 if no thread has found a
 /// fault in a vector. Otherwise the bitwise complement of two 32-bit numbers: the turn in which the
-/// first fault was found (high half) and the number of the fault (low half).
+/// first fault was found (see `Machine::turns`) in the high half, and the number of the fault in
+/// the low half.
 enum ProgramWord { W_FAULT = 1 };
 
 /// How a kernel ended, in addition to the values of `Status`. LACKS_ROOM: the memory of a stack is

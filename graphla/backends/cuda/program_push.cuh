@@ -206,7 +206,8 @@ struct Push {
   DEVICE u32 pieces_of(u32 count, u64 edges) const {
     const u32 warps = warps_in_grid();
     if (!count || count > warps) return 0;
-    // In a line of eight times the mean length, each of the warps that share it reads 32 entries.
+    // `pieces` is chosen so that, in a line of eight times the mean length, each warp reads 32
+    // entries.
     const u32 pieces = u32(least(u64(warps / count), edges / (4 * count) + 1));
     // If no line is empty, the longest line has at most edges - count + 1 entries.
     return a.chunks && edges > count + u64(pieces) * EVEN ? 0 : pieces;

@@ -10,7 +10,7 @@
 
 namespace graphla {
 
-/// The faults of functions on scalars. `FAULTS` in graphla/program/cuda.py has their exceptions.
+/// The faults of functions on scalars. `FAULTS` in graphla/program/cuda.py lists their exceptions.
 enum ScalarFault {
   NO_FAULT = 0,
   EXCEEDS_64_BITS = 1,

@@ -56,7 +56,7 @@ template <class Offset> DEVICE u64 degree_of(const Offset *indptr, i32 i) {
   return u64(indptr[i + 1] - indptr[i]);
 }
 
-/// Calls visit(k) for each k from 0 to count - 1. If there are few k, they are spread over all
+/// Calls visit(k) for each k from 0 to count - 1. A short range of k is spread over all
 /// multiprocessors. `shift` is explained at `shifted_warp`. Returns whether this block called
 /// `visit`.
 template <class Visit> DEVICE bool spread(u32 count, u32 shift, Visit visit) {
