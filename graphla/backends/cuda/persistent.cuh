@@ -1,11 +1,12 @@
 // Persistent kernels: one launch runs a whole traversal. Its blocks wait for each other at
 // barriers. The host can stop the kernel, and the kernel reports to the host when it ends.
 //
-// The launch is cooperative: every block of the grid is resident, so a block may wait for all
-// others. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
+// The launch is cooperative: every block of the grid is resident, so a block may wait for all other
+// blocks. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
 // `is_last_block`, and the last block calls `tell_host`.
 //
-// Invariant: all blocks execute the same barriers, and leave at the same one.
+// Invariant: all blocks go through the same barriers, and all of them leave the kernel at the same
+// barrier.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
 #include "cluster.cuh"
@@ -77,9 +78,9 @@ DEVICE u64 load_acquired(const u64 *at) {
 ///
 /// At each barrier a block takes a ticket, and waits until all blocks have taken one. The upper
 /// half of the 64-bit word `*word` counts tickets, and may wrap around. The lower half has two
-/// 16-bit fields that count the votes to leave: barriers with even numbers use one field, barriers
-/// with odd numbers the other. So a late block can still read the votes of its own barrier: other
-/// blocks are ahead by at most one barrier, whose votes are in the other field.
+/// 16-bit fields that count the votes to leave: barriers with even numbers use one field, and
+/// barriers with odd numbers use the other field. So a late block can still read the votes of its
+/// own barrier: other blocks are ahead by at most one barrier, whose votes are in the other field.
 struct Grid {
   u64 *word;
   // The value that the ticket counter reaches when all blocks have arrived at the latest barrier
