@@ -313,13 +313,13 @@ def _path(text: str, expression: str, architecture: str) -> Path:
 def _read(path: Path) -> tuple[bytes, str] | None:
     """Return the machine code in a file and the kernel's name, or None if it is not intact."""
     with suppress(OSError, ValueError):
-        seal, name, cubin = path.read_bytes().split(b"\n", 2)
-        if seal.decode() == _seal(name, cubin):
+        checksum, name, cubin = path.read_bytes().split(b"\n", 2)
+        if checksum.decode() == _checksum(name, cubin):
             return cubin, name.decode()
     return None
 
 
-def _seal(name: bytes, cubin: bytes) -> str:
+def _checksum(name: bytes, cubin: bytes) -> str:
     return hashlib.sha256(name + cubin).hexdigest()
 
 
@@ -329,7 +329,7 @@ def _write(path: Path, name: bytes, cubin: bytes) -> None:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(_seal(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
+                file.write(_checksum(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
             Path(temporary).replace(path)
         except OSError:
             Path(temporary).unlink(missing_ok=True)

@@ -20,6 +20,7 @@ from graphla.program.plan_steps import (
     Barrier,
     Combine,
     Compare,
+    CountItem,
     Domain,
     Element,
     Enqueue,
@@ -27,7 +28,6 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
-    Measure,
     Multiply,
     Part,
     PlannedBlock,
@@ -206,7 +206,7 @@ def _load_accesses(step: Load) -> list[Access]:
     return [Access(("stack", step.stack), False, None, step.line), *_whole(step.out, step.line)]
 
 
-def _measure_accesses(step: Measure) -> list[Access]:
+def _count_item_accesses(step: CountItem) -> list[Access]:
     # Each thread knows where the last item begins and ends.
     is_last = isinstance(step.index, ir.Constant) and step.index.value == -1
     return [] if is_last else [Access(("stack", step.stack), False, None, step.line)]
@@ -226,7 +226,7 @@ _accesses: dict[type, Any] = {
     Enqueue: _read_all,
     Save: _read_all,
     Load: _load_accesses,
-    Measure: _measure_accesses,
+    CountItem: _count_item_accesses,
     Barrier: lambda step: [],
 }
 

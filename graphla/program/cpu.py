@@ -11,7 +11,7 @@ from graphla import memory
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.spmv import first_of_rows
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 from graphla.formats import Csr
 from graphla.program import ir
 from graphla.program.reasons import Reason, refuse
@@ -161,15 +161,15 @@ _codec = Codec(machine.Layout, machine.Phase)
 
 def _find_layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
     """Return the printed program from the cache on disk, or print it."""
-    name = program.key and entries.name_of("layout", program.key, offsets)
-    known = entries.load(name) if isinstance(program, ir.Outline) else None
+    name = program.key and disk_cache.name_of("layout", program.key, offsets)
+    known = disk_cache.load(name) if isinstance(program, ir.ProgramHeader) else None
     if known:
         return _codec.unpack(known)
     from graphla.program.numba_text import print_program
 
     layout = print_program(program, offsets)
     if name:
-        entries.store(name, _codec.pack(layout))
+        disk_cache.store(name, _codec.pack(layout))
     return layout
 
 

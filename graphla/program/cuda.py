@@ -22,20 +22,20 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
-from graphla.compilers import entries, nvrtc
+from graphla.compilers import disk_cache, nvrtc
 from graphla.formats import AnyVector, Csr, is_iso
 from graphla.program import ir
-from graphla.program.content import Unknown
 from graphla.program.cuda_layout import (
     KERNEL,
     SCALAR_FAULTS,
     FormKey,
     FormType,
-    Needs,
+    HostInfo,
     Options,
     Text,
     Words,
 )
+from graphla.program.fingerprints import NoContent
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.program.storing import Codec
@@ -90,7 +90,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         arguments.arrays,
         [
             *map(_read_input, arguments.vectors),
-            *[_reduce(each, arguments) for each in planned.needs.reductions],
+            *[_reduce(each, arguments) for each in planned.host_info.reductions],
         ],
         [_join_items(stores) for stores in arguments.stacks],
         bool(recorders()),
@@ -166,7 +166,7 @@ def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
 
 
 _codec = Codec(
-    *(Needs, Text, Words, ir.MatrixReduction),
+    *(HostInfo, Text, Words, ir.MatrixReduction),
     *(machine.Layout, machine.SlotPlace, machine.StackPlace),
 )
 
@@ -174,8 +174,8 @@ _codec = Codec(
 class _Planned:
     """A plan, and the kernels that are printed for it.
 
-    `needs` and the kernels may come from the cache on disk. The plan is made if one of them is not
-    there.
+    `host_info` and the kernels may come from the cache on disk. The plan is computed only if one of
+    them is not there.
     """
 
     def __init__(
@@ -186,11 +186,11 @@ class _Planned:
         self.key: tuple[Any, ...] = ()
         if program.key:
             self.key = program.key, tuple([slot.index for slot in full]), is_deterministic
-        self.needs: Needs = self._from_disk("needs", (), self._find_needs)
+        self.host_info: HostInfo = self._from_disk("host_info", (), self._find_host_info)
         try:
             # A kernel from disk fits only the layout with which it was printed.
-            self.key = self.key and (*self.key, _codec.pack(self.needs))
-        except Unknown:  # a reduction by a monoid of the user
+            self.key = self.key and (*self.key, _codec.pack(self.host_info))
+        except NoContent:  # a reduction by a monoid of the user
             self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
@@ -199,31 +199,31 @@ class _Planned:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan. Raise LacksBlocks if the program is an outline."""
+        """The plan. Raise LacksBlocks if the program is a header."""
         from graphla.program.plan import plan
 
         return plan(self.program, self.full, is_deterministic=self.is_deterministic)
 
-    def _find_needs(self) -> Needs:
-        from graphla.program.cuda_needs import find_needs
+    def _find_host_info(self) -> HostInfo:
+        from graphla.program.host_info import find_host_info
 
-        return find_needs(self.plan)
+        return find_host_info(self.plan)
 
     def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what the cache on disk has for this plan if the program is an outline.
+        """Return what the cache on disk has for this plan if the program is a header.
 
         Otherwise make it, and store it for other processes. So all parts of a kernel come from one
         process.
         """
         if not self.key:
             return make()
-        name = entries.name_of(kind, self.key, parts)
-        known = entries.load(name) if isinstance(self.program, ir.Outline) else None
+        name = disk_cache.name_of(kind, self.key, parts)
+        known = disk_cache.load(name) if isinstance(self.program, ir.ProgramHeader) else None
         if known is not None:
             return _codec.unpack(known)
         made = make()
-        with suppress(Unknown):
-            entries.store(name, _codec.pack(made))
+        with suppress(NoContent):
+            disk_cache.store(name, _codec.pack(made))
         return made
 
     def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
@@ -231,8 +231,8 @@ class _Planned:
 
         They are cached as long as the forms of the matrices exist.
         """
-        csrs = [getattr(matrices[number], name) for number, name, _ in self.needs.forms]
-        stream = xp.cuda.get_current_stream().ptr if self.needs.hubs else 0
+        csrs = [getattr(matrices[number], name) for number, name, _ in self.host_info.forms]
+        stream = xp.cuda.get_current_stream().ptr if self.host_info.hubs else 0
         tunings = current(machine.TUNING), current(program_products.TUNING)
         device, refusals = xp.cuda.runtime.getDevice(), machine.refusals()
         key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), refusals)
@@ -254,7 +254,7 @@ class _Planned:
                     what,
                     text.block,
                     cluster,
-                    self.needs.layout,
+                    self.host_info.layout,
                     forms,
                 )
             )
@@ -271,19 +271,19 @@ class _Planned:
     def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
         text = self._text(matrices)
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.host_info.forms}
         hubs = self._hubs(csrs)
         return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
 
     def _hubs(self, csrs: dict[FormKey, Csr]) -> dict[FormKey, Hubs]:
         found = (
-            (key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.needs.hubs.items()
+            (key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.host_info.hubs.items()
         )
         return {key: each for key, each in found if each is not None}
 
     def _text(self, matrices: tuple[MatrixStore, ...], *, is_in_parts: bool = False) -> Text:
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
-        kinds = {key: _type_of(a, key in self.needs.reads) for key, a in csrs.items()}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.host_info.forms}
+        kinds = {key: _type_of(a, key in self.host_info.reads) for key, a in csrs.items()}
         hubs = frozenset(self._hubs(csrs))
         tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
         is_in_parts = is_in_parts or tuning.is_in_parts
@@ -313,9 +313,9 @@ class _Planned:
     ) -> machine.Form:
         number, name, way = key
         columns = None
-        if key in self.needs.peeks:
+        if key in self.host_info.peeks:
             columns = matrices[number].csr if name == "csc" else matrices[number].csc
-        return machine.Form(a, way == "pull", key in self.needs.reads, hubs, columns)
+        return machine.Form(a, way == "pull", key in self.host_info.reads, hubs, columns)
 
 
 def _type_of(a: Csr, is_read: bool) -> FormType:

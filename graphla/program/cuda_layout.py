@@ -111,7 +111,7 @@ class Text:
 
 
 @record
-class Needs:
+class HostInfo:
     """What the host needs to know about a plan.
 
     Attributes:

@@ -43,11 +43,11 @@ from graphla.program.patterns import nodes, reads_values
 from graphla.program.plan_steps import (
     Barrier,
     Combine,
+    CountItem,
     Element,
     Enqueue,
     Exchange,
     Load,
-    Measure,
     Multiply,
     Plan,
     Save,
@@ -690,7 +690,7 @@ class Printer:
         if reads_u and step.terms.reads_index:
             op, reads_u = f"OfIndex<{op}, {product.u.dtype.c_type}>", False
         return _Product(
-            f"FirstTerm<{op}>" if step.terms.is_first else op,
+            f"FirstTerm<{op}>" if step.terms.first_is_result else op,
             f"{rows.kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}",
             held,
             product.u.dtype.c_type,
@@ -817,7 +817,7 @@ class Printer:
         if step.index is None:
             out(f"{stack}.drop(count);")
 
-    def measure(self, step: Measure) -> None:
+    def count_item(self, step: CountItem) -> None:
         """Print the number of entries of an item of a stack."""
         out, stack, count = self.out, self.name(step.stack), self.measure_of(step.slot)
         self._find_item(step)
@@ -829,7 +829,7 @@ class Printer:
         """Return the C++ name of the number of entries of a slot in `Plan.measured`."""
         return f"{self._names[slot]}_entries_"
 
-    def _find_item(self, step: Load | Measure) -> None:
+    def _find_item(self, step: Load | CountItem) -> None:
         """Print the position of an item of a stack."""
         out, stack = self.out, self.name(step.stack)
         index = "-1" if step.index is None else self.scalar(step.index)
@@ -848,7 +848,7 @@ _print: dict[type, Any] = {
     Enqueue: Printer.enqueue,
     Save: Printer.save,
     Load: Printer.load,
-    Measure: Printer.measure,
+    CountItem: Printer.count_item,
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")

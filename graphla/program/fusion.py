@@ -11,13 +11,13 @@ from graphla.program.patterns import nodes, rename, variables
 from graphla.program.plan_steps import (
     Check,
     Combine,
+    CountItem,
     Domain,
     Element,
     Erase,
     Exchange,
     Fold,
     Load,
-    Measure,
     Part,
     Save,
     ScatterInto,
@@ -137,7 +137,7 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
     if isinstance(step, Combine):
         may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64
         return not may_exceed and used.isdisjoint(results(step.source))
-    if isinstance(step, (Save, Load, Measure, Element, ScatterInto)):
+    if isinstance(step, (Save, Load, CountItem, Element, ScatterInto)):
         return False
     if isinstance(step, Sweep) and (_has_check(step) or _may_end(step)):
         return False

@@ -767,10 +767,10 @@ class Program:
 
 
 class LacksBlocks(Exception):
-    """The blocks of an `Outline` are needed."""
+    """The blocks of an `ProgramHeader` are needed."""
 
 
-class Outline(Program):
+class ProgramHeader(Program):
     """A program from the cache on disk, without its blocks and its source.
 
     An engine that has the compiled form of the program does not need them.

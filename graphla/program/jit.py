@@ -33,9 +33,9 @@ from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.rewriting import Site, find_sites, rewrite
 from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
-from graphla.program.shelf import Left, Shelf, Unchanged
 from graphla.program.source import JITTED, Source, source_of
 from graphla.program.steps import Home, Leave, Loop, Place, Reads
+from graphla.program.stored_programs import Left, StoredPrograms, Unchanged
 from graphla.settings import current, forced_direction, recorders
 from graphla.sparse.vector import Vector
 from semirings import exceptions
@@ -339,7 +339,7 @@ class _Loop:
 
     def __init__(self, owner: _Function, source: Source, site: Site, number: int):
         self.owner = owner
-        self.shelf = Shelf(owner.function, source, number, site.node.lineno)
+        self.stored_programs = StoredPrograms(owner.function, source, number, site.node.lineno)
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
@@ -378,7 +378,7 @@ class _Loop:
 
     def restore(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
         """Run the loop with a program from the cache on disk. Flatten it if there is none."""
-        for reads in self.shelf.find_reads(self.owner.function, names):
+        for reads in self.stored_programs.find_reads(self.owner.function, names):
             shape = _Shape(self, reads)
             functions = reads.functions(self.owner.function, names)
             if functions is None:
@@ -564,10 +564,10 @@ class _Shape:
         if len(self.cases) + len(self.refused) > MOST_PROGRAMS:
             self.cases.clear()
             self.refused.clear()
-        shelf = self.owner.shelf
-        name = shelf.name_of(self.reads, key) if running.may_store() else ""
+        stored_programs = self.owner.stored_programs
+        name = stored_programs.name_of(self.reads, key) if running.may_store() else ""
         if self.loop is None:
-            found = shelf.load(name, lambda path: _content(_getter(path)(values)))
+            found = stored_programs.load(name, lambda path: _content(_getter(path)(values)))
             if found is None:
                 raise NotOnDisk
             case = _Case(self, values, *found)
@@ -577,7 +577,7 @@ class _Shape:
             program, binding = trace(self.loop, values)
             case = _Case(self, values, program, binding)
             case.entry = name
-            case.item = shelf.pack(
+            case.packed = stored_programs.pack(
                 name, program, binding, case.exits, lambda path: _content(_getter(path)(values))
             )
         self.cases.setdefault(key, []).append(case)
@@ -672,7 +672,7 @@ class _Case:
     ):
         self.shape = shape
         self.entry = ""  # the entry of the cache on disk for programs with these types
-        self.item: Any = None  # what this entry will have, once an engine has run the program
+        self.packed: Any = None  # what this entry will have, once an engine has run the program
         self.program = program
         self.binding = binding
         self.dims = [_getter(path) for path in binding.dims]
@@ -766,7 +766,7 @@ class _Case:
         else:
             outcome = running.run(engine, self.program, arguments)
         self.engines.add(engine)
-        if self.item is not None:
+        if self.packed is not None:
             self.store()
         self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
@@ -803,13 +803,13 @@ class _Case:
 
     def store(self) -> None:
         """Store the program in the cache on disk, now that an engine has compiled it."""
-        item, self.item = self.item, None
+        packed, self.packed = self.packed, None
         shape = self.shape
-        shelf = shape.owner.shelf
-        shelf.store(self.entry, item)
+        stored_programs = shape.owner.stored_programs
+        stored_programs.store(self.entry, packed)
         if not shape.is_stored:
             shape.is_stored = True
-            shelf.store_reads(shape.reads)
+            stored_programs.store_reads(shape.reads)
 
     def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
         """Return the Vector objects of the slots. Existing objects are changed in place."""

@@ -15,6 +15,7 @@ from graphla.program.plan_steps import (
     Check,
     Combine,
     Compare,
+    CountItem,
     Domain,
     Element,
     Enqueue,
@@ -22,7 +23,6 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
-    Measure,
     Multiply,
     Save,
     ScatterInto,
@@ -263,7 +263,7 @@ class Lowering:
         """Lower a pop or a peek."""
         index = x.index if isinstance(x, ir.Peek) else None
         if x.slot in self.measured:
-            self._steps.append(Measure(x.stack, index, x.slot, x.line))
+            self._steps.append(CountItem(x.stack, index, x.slot, x.line))
             return
         out = self._spare("popped", x.slot.dtype, x.slot.dim, self._groups[x.slot])
         self._steps.append(Load(x.stack, index, out, x.line))

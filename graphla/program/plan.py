@@ -26,11 +26,11 @@ from dataclasses import replace
 
 from graphla.program import ir
 from graphla.program.barriers import find_barriers, separate
-from graphla.program.courses import find_terms, without_unread
 from graphla.program.domains import Queues, choose_domains, find_full
 from graphla.program.fusion import fuse, only_erases
 from graphla.program.lowering import Lowering
 from graphla.program.plan_steps import Plan, PlannedBlock, Sweep, Terms
+from graphla.program.value_order import find_terms, without_unread
 
 
 def plan(

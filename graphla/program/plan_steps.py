@@ -99,7 +99,7 @@ class Sweep:
 class Terms:
     """What is known about the terms of a product."""
 
-    is_first: bool = False  # the first term of each output is its result
+    first_is_result: bool = False  # the first term of each output is its result
     reads_index: bool = False  # each value of the vector is its index
 
 
@@ -193,7 +193,7 @@ class Load:
 
 
 @record
-class Measure:
+class CountItem:
     """Find the number of entries of an item of a stack: the last one, which is removed if `index`
     is None, or the one at `index`.
 
@@ -224,7 +224,7 @@ Step = (
     | Enqueue
     | Save
     | Load
-    | Measure
+    | CountItem
     | Barrier
 )
 
@@ -257,7 +257,7 @@ class Plan:
     """The slots whose values are the identity of a monoid wherever they have no entry. A push into
     such a slot claims outputs and folds terms in one pass, without a barrier in between."""
     measured: frozenset[ir.Slot] = frozenset()
-    """The slots of which only the number of entries is used, see `Measure`."""
+    """The slots of which only the number of entries is used, see `CountItem`."""
     unread: tuple[int, ...] = ()
     """The lines of the statements that are left out, because no other statement reads the values
     that they compute."""
@@ -327,8 +327,8 @@ def describe_step(step: Step) -> str:
         names = f"{step.product.u.name} into {step.out.name}"
         index = f"; the values of {step.product.u.name} are its indices"
         known = index if step.terms.reads_index else ""
-        if step.terms.is_first:
-            known += "; a pull stops at the first term, because the terms rise"
+        if step.terms.first_is_result:
+            known += "; a pull stops at the first term, because the terms never decrease"
         return f"line {step.line}: push or pull {names}{mask}{known}"
     if isinstance(step, Exchange):
         moves = zip(step.targets, step.sources, strict=True)
@@ -346,7 +346,7 @@ def describe_step(step: Step) -> str:
         return f"line {step.line}: list the entries of {step.slot.name} if that is worth it"
     if isinstance(step, Save):
         return f"line {step.line}: append {step.slot.name} to {step.stack.name}"
-    if isinstance(step, Measure):
+    if isinstance(step, CountItem):
         return f"line {step.line}: find the number of entries of an item of {step.stack.name}"
     return f"line {step.line}: copy an item of {step.stack.name} to {step.out.name}"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphla.program import ir
-from graphla.program.content import Unknown, is_of_library
+from graphla.program.fingerprints import NoContent, is_of_library
 from graphla.program.records import FIELDS
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.operators import Operator, Typed, named
@@ -37,7 +37,7 @@ class Codec:
     def pack(self, x: Any) -> Any:
         """Return a plain value from which `unpack` makes an equal object.
 
-        Raise Unknown if the object contains something that is not stored, such as an operator of
+        Raise NoContent if the object contains something that is not stored, such as an operator of
         the user.
         """
         kind, pack = type(x), self.pack
@@ -64,7 +64,7 @@ class Codec:
             return "typed", pack(x.op), x._key
         if isinstance(x, Operator) and is_of_library(x):
             return "operator", x.kind, x.name
-        raise Unknown
+        raise NoContent
 
     def unpack(self, x: Any) -> Any:
         """Return the object of which `pack` has made a plain value."""

@@ -169,7 +169,8 @@ template <class Op, class U> struct OfIndex : Op {
   }
 };
 /// The semiring Op if the first term of each row, in the order of the columns, is the result of the
-/// row. For example, the monoid selects the smallest term, and the terms rise with the column.
+/// row. For example, the monoid selects the smallest term, and the terms never decrease with the
+/// column.
 template <class Op> struct FirstTerm : Op {};
 template <class Op> constexpr bool IS_FIRST = false;
 template <class Op> constexpr bool IS_FIRST<FirstTerm<Op>> = true;

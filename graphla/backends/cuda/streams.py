@@ -39,7 +39,7 @@ PER_THREAD = 2
 
 _recording = Lock()
 
-_noting = Lock()
+_lock = Lock()
 _only: Any = None
 """The stream of all stamps that this process has made: None before the first one, and `_SEVERAL` if
 they are of several streams. While there is only one stream, nothing needs to wait."""
@@ -94,7 +94,7 @@ class Stamp:
 def _note_stream(stream: Any) -> None:
     """Record in `_only` that a stamp of this stream is being made."""
     global _only
-    with _noting:
+    with _lock:
         is_first = _only is None and stream.ptr != PER_THREAD
         _only = stream if is_first or stream is _only else _SEVERAL
 
@@ -159,14 +159,14 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
     """Return the stamps of the operands for which the current stream must wait explicitly."""
-    now, away = get_current_stream(), []
+    now, foreign = get_current_stream(), []
     if now is _only:
-        return away
+        return foreign
     for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
-                away.append(each)
-    return away
+                foreign.append(each)
+    return foreign
 
 
 def wait() -> None:

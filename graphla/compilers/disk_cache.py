@@ -55,7 +55,7 @@ def load(name: str) -> Any:
     with suppress(OSError, EOFError, ValueError, TypeError):
         data = _path(name).read_bytes()
         contents = data[_DIGEST:]
-        if data[:_DIGEST] == _seal(name, contents):
+        if data[:_DIGEST] == _checksum(name, contents):
             return marshal.loads(contents)
     return None
 
@@ -64,14 +64,14 @@ def store(name: str, value: Any) -> None:
     """Store an entry. Errors are ignored, for example if the disk is full."""
     contents = marshal.dumps(value)
     with suppress(OSError):
-        write(_path(name), _seal(name, contents) + contents)
+        write(_path(name), _checksum(name, contents) + contents)
 
 
 def _path(name: str) -> Path:
     return cache_folder() / f"{name}.entry"
 
 
-def _seal(name: str, contents: bytes) -> bytes:
+def _checksum(name: str, contents: bytes) -> bytes:
     return sha256(f"{name}{signature()}".encode() + contents).digest()
 
 

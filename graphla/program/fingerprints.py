@@ -2,7 +2,7 @@
 
 `graphla.program.keys` describes many objects by themselves, because they are compared within one
 process only. Here, each of them is replaced by its name or by its content: an operator of the
-library by its name, a function by its bytecode. An object that has neither is `Unknown`.
+library by its name, a function by its bytecode. An object that has neither is `NoContent`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 
 from graphla.program.keys import Description, Same
 from semirings.dtypes import DataType
-from semirings.naming import registered
+from semirings.naming import user_operators
 from semirings.operators import Operator, Typed, named
 
 
-class Unknown(Exception):
+class NoContent(Exception):
     """A value has no content that another process could compare."""
 
 
@@ -30,7 +30,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 def content_of(value: Any) -> Any:
     """Return the content of a value or of a description: plain values with the same `repr` in each
-    process. Raise Unknown if there is none."""
+    process. Raise NoContent if there is none."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -77,15 +77,15 @@ def _content_of_operator(op: Operator) -> Any:
     """Return the name of an operator of the library, or the parts of an operator of the user."""
     if is_of_library(op):
         return "operator", op.kind, op.name
-    if op.is_anonymous or (op.kind, op.name) in registered:
+    if op.is_anonymous or (op.kind, op.name) in user_operators:
         recipe = op._recipe()
         return op.kind, tuple(recipe), content_of(Description().of_read(recipe.values()))
-    raise Unknown
+    raise NoContent
 
 
 def is_of_library(op: Operator) -> bool:
     """Return whether an operator is in a catalog of `semirings`, in each process."""
-    if op.is_anonymous or (op.kind, op.name) in registered:
+    if op.is_anonymous or (op.kind, op.name) in user_operators:
         return False
     try:
         return named(op.kind, op.name) is op
@@ -115,9 +115,9 @@ _IMPORT = opmap["IMPORT_NAME"]
 
 
 def _check_names(code: CodeType) -> None:
-    """Raise Unknown if a function may read values that its description does not contain."""
+    """Raise NoContent if a function may read values that its description does not contain."""
     if not _OPEN.isdisjoint(code.co_names) or _IMPORT in code.co_code[::2]:
-        raise Unknown
+        raise NoContent
 
 
 _HEAP_TYPE = 1 << 9
@@ -126,7 +126,7 @@ _HEAP_TYPE = 1 << 9
 
 def _name_of_library(name: str, module: ModuleType) -> str:
     if name.partition(".")[0] not in _LIBRARIES or sys.modules.get(name) is not module:
-        raise Unknown
+        raise NoContent
     return name
 
 
@@ -136,13 +136,13 @@ def _qualified_name(value: Any) -> tuple[str, str]:
     name = getattr(value, "__qualname__", None) or value.__name__
     found: Any = sys.modules.get(module)
     if module.partition(".")[0] not in _LIBRARIES:
-        raise Unknown
+        raise NoContent
     if type(value) is type and not value.__flags__ & _HEAP_TYPE:
         return module, name  # such as the class of built-in functions, which no module contains
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not value:
-        raise Unknown
+        raise NoContent
     return module, name
 
 
@@ -156,4 +156,4 @@ def _global_name(value: Any) -> tuple[str, str]:
         for name, each in vars(sys.modules[module]).items():
             if each is value:
                 return module, name
-    raise Unknown
+    raise NoContent
