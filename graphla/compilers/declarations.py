@@ -210,7 +210,7 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return Python source text: an expression for the value that `struct.pack_into` stores.
+    """Return the Python source of an expression for the value that `pack_into` stores for a field.
 
     A pointer field stores the address of the array, and a nested struct stores its bytes.
     """
@@ -231,7 +231,8 @@ class Enumeration(SimpleNamespace):
 
 
 def enumeration(file: str, name: str) -> Enumeration:
-    """Return the members of the enumeration `name` of a CUDA source, in order."""
+    """Return the members of the enumeration `name` of a CUDA source, in the order of
+    declaration."""
     text = _without_comments(nvrtc.sources()[file])
     body = re.search(rf"\benum (?:class )?{name}\b[^{{;]*\{{([^}}]*)\}}", text)
     if body is None:

@@ -21,14 +21,14 @@ from graphla.settings import config, current, forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
 
 MOST_PROGRAMS = 256
-"""Number of programs whose text is kept."""
+"""The maximum number of programs whose text is kept."""
 
 BYTES_OF_ENTRY = 5
 """Bytes of a slot for each index, in addition to the value: a flag and an element of the list."""
 
 _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
 _names = {np.dtype(name): name for name in ("int32", "int64")}
-"""The names of dtypes, because the attribute `name` is computed each time."""
+"""The names of some dtypes. The attribute `name` would compute the name again at each access."""
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
@@ -89,7 +89,7 @@ def explain(program: ir.Program) -> str:
 
 
 def _domain(phase: machine.Phase, names: dict[int, str]) -> str:
-    """Return the name of a loop, and which indices it visits."""
+    """Return a text with the name of a loop and the indices that it visits."""
     if phase.kind == "pull":
         kind = "push or pull, by the numbers of edges and of allowed outputs"
     else:
@@ -145,7 +145,7 @@ def _matrix(
 
 
 def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
-    """Return the printed program. A program is printed once for the same dtypes of `indptr`."""
+    """Return the printed program. It is printed only once per combination of `indptr` dtypes."""
     key = id(program), offsets
     known = _layouts.get(key)
     if known is None:

@@ -141,14 +141,14 @@ def explain(program: ir.Program) -> str:
 def show(
     program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
 ) -> str:
-    """Return the text of the kernel. `full` are the inputs that have all entries."""
+    """Return the text of the kernel. `full` are the inputs that have an entry at each position."""
     planned = _plan(program, full, settings().deterministic)
     return planned.print(matrices)[0].text
 
 
 _plans: dict[tuple[int, tuple[ir.Slot, ...], bool], _Planned] = {}
-"""The plans, by the id of the program among others. `_Planned` keeps the program alive, so that no
-other program gets its id."""
+"""The plans. Their keys contain the id of the program. `_Planned` keeps the program alive, so that
+no other program gets this id."""
 
 MOST_PLANS = 256
 """The maximum number of plans. All of them are dropped when it is reached."""
@@ -190,7 +190,7 @@ class _Planned:
         try:
             # A kernel from disk fits only the layout with which it was printed.
             self.key = self.key and (*self.key, _codec.pack(self.host_info))
-        except NoContent:  # a reduction by a monoid of the user
+        except NoContent:  # the plan contains a reduction with a monoid of the user
             self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
@@ -199,7 +199,7 @@ class _Planned:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan. Raise LacksBlocks if the program is a header."""
+        """The plan. Raise LacksBlocks if the program is only a `ProgramHeader`."""
         from graphla.program.plan import plan
 
         return plan(self.program, self.full, is_deterministic=self.is_deterministic)
@@ -210,10 +210,11 @@ class _Planned:
         return find_host_info(self.plan)
 
     def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what the cache on disk has for this plan if the program is a header.
+        """Return the value of make(), or load it from the cache on disk.
 
-        Otherwise make it, and store it for other processes. So all parts of a kernel come from one
-        process.
+        It is loaded only if the program is a `ProgramHeader`, which also comes from the cache.
+        Otherwise it is computed and stored for other processes. So one process has computed all
+        parts of a kernel.
         """
         if not self.key:
             return make()
@@ -229,7 +230,7 @@ class _Planned:
     def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
         """Return the kernel for these matrices, and the loop that runs it.
 
-        They are cached as long as the forms of the matrices exist.
+        Both are cached as long as the forms of the matrices exist.
         """
         csrs = [getattr(matrices[number], name) for number, name, _ in self.host_info.forms]
         stream = xp.cuda.get_current_stream().ptr if self.host_info.hubs else 0
@@ -258,7 +259,7 @@ class _Planned:
                     forms,
                 )
             )
-            known = self._loops[key] = text, loop, tunings  # the key has their ids
+            known = self._loops[key] = text, loop, tunings  # the key contains the ids of `tunings`
 
             def drop(_: Any) -> None:
                 self._loops.pop(key, None)
@@ -327,7 +328,7 @@ def _type_of(a: Csr, is_read: bool) -> FormType:
 
 
 def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
-    """Return the reduction of a matrix, which does not change while the program runs."""
+    """Return the reduction of a matrix. The matrix does not change while the program runs."""
     store = arguments.matrices[x.matrix.index]
     return reduce_rows((store.T if x.is_transposed else store).csr, x.monoid)
 
@@ -339,9 +340,9 @@ def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
 class _Results:
     """The results of an exit of a program, and where they are in the state of the program.
 
-    `scalars` has the name, the index of the word and the dtype of each scalar. `slots` has the
-    index of each slot, its number in the layout, and its dtype. `stacks` has the index of each
-    stack, its number in the layout, the index of its dimension, and its dtype.
+    `scalars` contains the name, the index of the word and the dtype of each scalar. `slots`
+    contains the index of each slot, its index in the layout, and its dtype. `stacks` contains the
+    index of each stack, its index in the layout, the index of its dimension, and its dtype.
     """
 
     scalars: list[tuple[str, int, DataType]]
@@ -350,7 +351,8 @@ class _Results:
 
 
 def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
-    """Return the results of an exit. After a fault, `number` is -1: all variables are results."""
+    """Return the results of an exit. If `number` is -1, return those after a fault, which include
+    all variables."""
     program = planned.program
     if number < 0:
         names: list[Any] = [*program.slots, *program.stacks, *words.variables]

@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 
 
 AHEAD = 4
-"""Number of positions whose elements a thread loads at the same time, if they are not large."""
+"""Number of positions whose elements a thread loads at the same time. LARGE and SMALL define
+exceptions."""
 LARGE = 32
-"""If the elements for one position have more bytes than this, the number is AHEAD / 2."""
+"""If the elements for one position take more bytes than this, a thread loads those for AHEAD / 2
+positions at a time."""
 SMALL = 12
-"""If they have at most this many bytes, a sweep over all positions loads 2 AHEAD at a time."""
+"""If the elements for one position take at most this many bytes, each thread of a sweep over all
+positions loads those for 2 AHEAD positions at a time."""
 
 MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
 
 Value = Callable[[], str]
-"""Prints what is needed for a value, and returns a C++ expression for it."""
+"""A function that prints the code on which a value depends, and returns a C++ expression for the
+value."""
 
 
 class SweepPrinter:
@@ -42,7 +46,8 @@ class SweepPrinter:
         self.printer, self.sweep = printer, sweep
         self.known: dict[ir.Slot, tuple[str, str]] = {}
         self.flags: dict[ir.Slot, None] = {}  # the slots whose flags are loaded
-        self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and the condition
+        # Maps each slot whose values are loaded to the condition under which they are loaded.
+        self.values: dict[ir.Slot, str] = {}
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
         self.before = Lines(printer.out.depth)  # the scalars of the sweep
@@ -52,8 +57,8 @@ class SweepPrinter:
     def print(self) -> None:
         """Print the sweep.
 
-        `begin` becomes the number of the first line after those of the scalars. The lines from
-        there on can be moved to a function, see `Printer._split`.
+        `begin` becomes the index of the first line after those of the scalars. The lines from this
+        one on can be moved to a function, see `Printer._split`.
         """
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
@@ -122,7 +127,7 @@ class SweepPrinter:
 
     def _ahead(self, count: int) -> int:
         if self.printer.options.cluster > 1:
-            return 1  # the vectors are so small that a thread has one position
+            return 1  # the vectors are so small that a thread visits at most one position
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
         ahead = AHEAD if size <= LARGE else AHEAD // 2
@@ -391,7 +396,7 @@ class SweepPrinter:
         return name
 
     def keep(self, dtype: DataType, text: str) -> str:
-        """Print a value and return its name; a name or a constant is returned as it is."""
+        """Print a value and return its name. A name or a constant is returned unchanged."""
         if re.fullmatch(r"[\w.]+", text):
             return text
         name = self.printer.temporary("x")

@@ -3,7 +3,7 @@
 All threads run the kernel's control flow, and each has its own copy of the scalar variables. The
 kernel carries the user's lines as comments, and the user's names.
 
-The kernel and the host exchange the state of a program by words of 8 bytes (`Words`).
+The kernel and the host exchange the state of a program in words of 8 bytes (`Words`).
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Printer:
     def name(self, x: ir.Slot | ir.Var | ir.Stack) -> str:
         """Return the C++ name of a slot, a variable or a stack.
 
-        The name of a slot is that of its `Vector`, which each step that uses it declares.
+        The name of a slot is that of a `Vector`, which each step that uses the slot declares.
         """
         if isinstance(x, ir.Slot):
             self._touched[x] = None
@@ -139,11 +139,12 @@ class Printer:
         return f"{self._names[slot]}_at_"
 
     def also(self, slot: ir.Slot) -> str:
-        """Return the C++ name of the variable for a slot to which sweeps add entries.
+        """Return the C++ name of a variable for a slot to which sweeps add entries.
 
-        Since the last barrier, sweeps may have added entries where the vector at this place has
-        entries. If there was no such sweep, it is the slot's own place. The variable with the
-        suffix "most" has an upper bound on the number of entries after the sweep, or -1.
+        The variable contains the place of a vector. Since the last barrier, sweeps may have added
+        entries to the slot, but only at positions at which this vector has entries. If no sweep has
+        added any, it is the place of the slot itself. The variable whose name has the suffix "most"
+        contains an upper bound on the number of entries after these sweeps, or -1.
         """
         return f"{self._names[slot]}_also_"
 
@@ -366,7 +367,8 @@ class Printer:
             self.out.end()
 
     def _jump(self, target: int) -> None:
-        """Print a jump. A thread that jumps back tests sometimes whether the host asks to stop."""
+        """Print a jump. In a backward jump, a thread sometimes tests whether the host has requested
+        a stop."""
         if self._is_back(target):
             self.out("if (machine.idles()) goto stopped;")
         self.out(f"goto block_{target};")
@@ -439,7 +441,7 @@ class Printer:
         ]
 
     def _split(self, begin: int) -> None:
-        """Move the lines of a sweep from number `begin` on to a function, and print its call."""
+        """Move the lines of a sweep, from index `begin` on, to a function, and print its call."""
         out = self.out
         text = "\n".join(out.lines[begin:])
         if re.search(r"machine\.(?!add\(|partials\(|scratch)", text):
@@ -472,7 +474,8 @@ class Printer:
         self._touched = {}
 
     def _load_counts(self, slots: list[ir.Slot]) -> None:
-        """Print loads of the counts of slots. They overlap, and so take as long as one load."""
+        """Print loads of the counts of slots. The loads overlap, so they take as long as one
+        load."""
         self.seen = {slot: f"seen_{k}_" for k, slot in enumerate(slots)}
         for slot, name in self.seen.items():
             self.out(f"{name} = *{self.vector(slot)}.counts;")
@@ -526,7 +529,7 @@ class Printer:
             self._read_element(x)
 
     def _record(self, *variables: ir.Var) -> None:
-        """Print the copy of variables to the state of the program.
+        """Print code that copies variables to the state of the program.
 
         A variable then needs no register until the program ends, unless it is used again.
         """
@@ -609,9 +612,10 @@ class Printer:
     # --- products -------------------------------------------------------------------------------
 
     def mask(self, mask: ir.Mask | None) -> tuple[str, tuple[str, ...], list[str]]:
-        """Return a C++ expression for whether a mask selects position i, from memory.
+        """Return a C++ expression that reads from memory whether a mask selects position i.
 
-        Also return the declarations of the fields that the expression reads, and their values.
+        Also return the declarations of the fields that the expression reads, and the values of
+        these fields.
         """
         if mask is None:
             return "true", (), []
@@ -740,12 +744,13 @@ class Printer:
             out(push if direction == "push" else pull)
 
     def _queue_form(self, step: Multiply) -> FormKey | None:
-        """Return the form with the degrees of a product's outputs, or None if it has no queue."""
+        """Return the form with the degrees of a product's outputs, or None if the output slot has
+        no queue."""
         if step.out not in self.plan.queued:
             return None
         if step.out in self.plan.pushing:
             return form_keys(self.plan.pushing[step.out])[1]
-        return form_keys(step.product)[0]  # its lines are the outputs
+        return form_keys(step.product)[0]  # each row or column of this form is an output
 
     # --- scatters -------------------------------------------------------------------------------
 
@@ -784,7 +789,7 @@ class Printer:
     # --- stacks ---------------------------------------------------------------------------------
 
     def enqueue(self, step: Enqueue) -> None:
-        """Print the listing of a vector's entries."""
+        """Print code that lists a vector's entries in its queue."""
         slot = self.name(step.slot)
         self.out(f"if (!is_listed({slot})) {{")
         place, n = self.place(step.slot), self.size(step.slot.dim)
@@ -804,7 +809,7 @@ class Printer:
         out(f"{stack}.append({slot});")
 
     def load(self, step: Load) -> None:
-        """Print the copy of an item of a stack."""
+        """Print code that copies an item of a stack."""
         out, stack, slot = self.out, self.name(step.stack), self.name(step.out)
         self._find_item(step)
         counts, degree = "false", "0"
@@ -818,7 +823,7 @@ class Printer:
             out(f"{stack}.drop(count);")
 
     def count_item(self, step: CountItem) -> None:
-        """Print the number of entries of an item of a stack."""
+        """Print code that finds the number of entries of an item of a stack."""
         out, stack, count = self.out, self.name(step.stack), self.measure_of(step.slot)
         self._find_item(step)
         out(f"{count} = {stack}.entries_of_item(item);")
@@ -826,11 +831,12 @@ class Printer:
             out(f"{stack}.drop({count});")
 
     def measure_of(self, slot: ir.Slot) -> str:
-        """Return the C++ name of the number of entries of a slot in `Plan.measured`."""
+        """Return the C++ name of the variable with the number of entries of a slot in
+        `Plan.measured`."""
         return f"{self._names[slot]}_entries_"
 
     def _find_item(self, step: Load | CountItem) -> None:
-        """Print the position of an item of a stack."""
+        """Print code that finds the index of an item of a stack."""
         out, stack = self.out, self.name(step.stack)
         index = "-1" if step.index is None else self.scalar(step.index)
         kind = "POP_FROM_EMPTY_LIST" if step.index is None else "LIST_INDEX_OUT_OF_RANGE"
@@ -859,12 +865,12 @@ MOST_SEEN = 3
 
 
 def _find_visited(steps: list[Step]) -> list[ir.Slot]:
-    """Return slots over whose entries sweeps go before the next barrier.
+    """Return slots whose entries sweeps visit before the next barrier.
 
-    A slot is left out if an earlier step changes its counts. The slots are those that have the
-    vectors before the steps, because exchanges move vectors to other slots.
+    A slot is left out if an earlier step changes its counts. Exchanges move vectors to other slots,
+    so the result contains the slots in which these vectors are before the steps.
     """
-    names: dict[ir.Slot, ir.Slot] = {}  # the name that a slot had at the start
+    names: dict[ir.Slot, ir.Slot] = {}  # the slot in which each slot's vector was at the start
     changed: set[Any] = set()
     found: list[ir.Slot] = []
     for step in steps:

@@ -65,7 +65,7 @@ SYMBOLS: dict[type, str] = {
 
 
 class Unknown(Exception):
-    """The tracer needs the dtype of the vectors in a list, or has just found it.
+    """Raised if the tracer needs the dtype of the vectors in a list, or has just found this dtype.
 
     Attributes:
         number: the number of the list.
@@ -193,7 +193,7 @@ class Evaluator(Entry):
         return refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
 
     def unwrap(self, value: Typed) -> Any:
-        """Return the Python number of a Scalar, or None."""
+        """Return the Python number of a Scalar, or None if the Scalar is empty."""
         if value.presence is True:
             return Number(value.scalar)
         return OptionalNumber(value.scalar, value.present)
@@ -603,7 +603,8 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
-        """Reject an append of an object in a list, or with a name that the loop never assigns."""
+        """Reject an append of an object that a list may contain already, or to which a name refers
+        that the loop never assigns."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)

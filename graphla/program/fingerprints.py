@@ -1,8 +1,8 @@
-"""Describe values by their content, so that descriptions of two processes can be compared.
+"""Describe values by their content, so that descriptions from two processes can be compared.
 
-`graphla.program.keys` describes many objects by themselves, because they are compared within one
-process only. Here, each of them is replaced by its name or by its content: an operator of the
-library by its name, a function by its bytecode. An object that has neither is `NoContent`.
+A description of `graphla.program.keys` contains many objects themselves, because it is compared
+within one process only. Here, each of them is replaced by its name or by its content: an operator
+of the library by its name, a function by its bytecode. An object with neither raises `NoContent`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from semirings.operators import Operator, Typed, named
 
 
 class NoContent(Exception):
-    """A value has no content that another process could compare."""
+    """Raised for a value without a content that another process could compare."""
 
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
 def content_of(value: Any) -> Any:
-    """Return the content of a value or of a description: plain values with the same `repr` in each
-    process. Raise NoContent if there is none."""
+    """Return the content of a value or of a description: plain values whose `repr` is the same in
+    each process. Raise NoContent if the value has no content."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -61,8 +61,8 @@ def content_of(value: Any) -> Any:
 
 
 def content_of_code(code: CodeType) -> tuple[Any, ...]:
-    """Return everything of a function's code that a program depends on: not the name of its file,
-    and line numbers only relative to its first line."""
+    """Return those parts of a function's code on which a program depends. The name of the file is
+    left out, and line numbers are relative to the function's first line."""
     first = code.co_firstlineno
     return (
         *("code", code.co_name, code.co_flags, code.co_code, code.co_exceptiontable),
@@ -84,7 +84,7 @@ def _content_of_operator(op: Operator) -> Any:
 
 
 def is_of_library(op: Operator) -> bool:
-    """Return whether an operator is in a catalog of `semirings`, in each process."""
+    """Return whether an operator is in a catalog of `semirings` in every process."""
     if op.is_anonymous or (op.kind, op.name) in user_operators:
         return False
     try:
@@ -99,7 +99,7 @@ _LIBRARIES = frozenset(
         *("itertools", "functools", "_functools", "numbers", "typing", "types"),
     )
 )
-"""Packages whose versions are in the name of each entry of the cache, and whose functions and
+"""Packages whose versions are part of the name of each cache entry, and whose functions and
 attributes are the same in each process. So `os`, `sys` and `random` are not among them."""
 
 

@@ -109,7 +109,7 @@ class _Scope:
     loops: list[tuple[int, int]] = field(default_factory=list)
     """For each loop around the current statement, the labels for `break` and `continue`."""
     traits: dict[int, tuple[ast.AST, int]] = field(default_factory=dict)
-    """Known results of `_Flattener.traits`, by the id of the expression."""
+    """Cached results of `_Flattener.traits`, by the id of the expression."""
 
 
 _TOO_MANY = 20_000
@@ -530,7 +530,7 @@ class _Flattener:
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy with the names that the steps use instead of all names except `own`."""
+        """Return a copy in which the names of the steps replace all names except those in `own`."""
         new = copy.deepcopy(node)
         for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:
@@ -773,7 +773,7 @@ class _Flattener:
         self.mark(holds)
 
     def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
-        """Add the step that leaves the loop, after which Python executes the statement."""
+        """Add the step that leaves the loop. Python then executes the statement."""
         helper = None if scope.end is None else scope.source
         statement = node if helper is None else self.rename(node, scope)
         self.places.append(Place(statement, helper, origin or node))

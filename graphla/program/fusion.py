@@ -46,7 +46,8 @@ def fuse(steps: list[Step]) -> list[Step]:
 def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
     """Return the sweep that a later sweep of one part can join, and the part, or None.
 
-    If the part moves before an exchange of slots, it uses the names that its slots have there.
+    If the part moves before an exchange of slots, its slots are replaced by those that contain the
+    same vectors there.
     """
     if _may_end(sweep):
         return None
@@ -98,10 +99,10 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
         return None
     stores = (part for part in sweep.parts if isinstance(part, Store))
     if any(part.is_sparse and part.into == there.over for part in stores):
-        there = domain  # all entries of this slot are written by the sweep
+        there = domain  # the sweep itself writes all entries of this slot
     if domain != there:
-        # A sweep over all positions is better than a barrier. If it is necessary anyway, it is also
-        # better than another sweep that erases entries.
+        # A sweep over all positions costs less than a barrier. If a sweep over all positions is
+        # necessary anyway, letting it erase entries costs less than a separate sweep.
         is_dense = domain.over is None or there.over is None
         is_erased = domain.over is None and only_erases(other)
         pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
@@ -118,7 +119,8 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
 
 
 def _is_harmless(a: Access, b: Access) -> bool:
-    """Return whether one sweep may have both accesses, although different threads make them."""
+    """Return whether one sweep may contain both accesses, although they are by different
+    threads."""
     # A sweep chooses its positions before any part runs, and counts the entries of a slot once.
     return a.resource[0] in RENEWED and b.writes and (not a.writes or a.resource[0] == "counts")
 
