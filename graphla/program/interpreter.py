@@ -1,8 +1,8 @@
 """Run a program with the library's own operations.
 
 The interpreter defines the meaning of a program. The tests compare the results of the engines with
-its results. It is slow, because it does not fuse statements, and stores the result of each part of
-an expression.
+the results of the interpreter. It is slow, because it does not fuse statements, and because it
+stores the result of each part of an expression.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 class _Fault(Exception):
-    """A fault of the program, with the name of an exception and its message."""
+    """Raised for a fault of the program, with the name of an exception and its message."""
 
 
 class _State:
@@ -357,7 +357,8 @@ functions |= {
 
 
 def _choose(function: Callable[[int, int], int], most: int, x: int, y: int) -> int:
-    """Return math.comb(x, y) or math.perm(x, y). More than `most` factors exceed INT64."""
+    """Return math.comb(x, y) or math.perm(x, y). With more than `most` factors, the result exceeds
+    INT64."""
     factors = min(y, x - y) if function is math.comb else y
     if x >= 0 and most < factors <= x:
         raise OverflowError("an integer in a compiled loop exceeds 64 bits")

@@ -1,9 +1,9 @@
 """`gl.jit`: run each loop of a function as one program.
 
-The decorator makes a function whose loops first call a `_Loop` (see `rewriting`). At the first call
-with values of new types, `_Loop` flattens the loop, traces it, and an engine runs the program.
-Later calls with values of the same types only collect the arguments, run the program, and write the
-results back.
+The decorator returns a function whose loops first call a `_Loop` (see `rewriting`). At the first
+call with values of new types, `_Loop` flattens and traces the loop, and an engine compiles the
+program. Later calls with values of the same types only collect the arguments, run the program, and
+write the results back.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ IN_PYTHON = (
 )
 
 PLAIN = 50
-"""The first calls of a library function on the CPU do not wait for a compilation if the matrix has
-fewer than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
+"""The first CPU calls of a library function do not wait for a compilation if the matrix has fewer
+than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
 
 PRICE = 2.0
 """The approximate time of a compilation in seconds, including the import of Numba."""
@@ -227,7 +227,7 @@ class _Function:
         self.wrapper = wrapper
 
     def count_runs(self) -> int:
-        """Return how often a loop of the function has run as a program."""
+        """Return how many times loops of the function have run as programs."""
         return sum(loop.runs for loop in self.loops)
 
     def is_too_early(self, device: str, entries: int) -> bool:
@@ -344,7 +344,7 @@ class _Loop:
         self.site = site
         self.shapes: list[_Shape] = []
         self.runs = 0  # number of runs as a program
-        self.errors: dict[Any, NotCompilable] = {}  # by description: why flattening failed
+        self.errors: dict[Any, NotCompilable] = {}  # maps a description to why flattening failed
         self.state = State.NEW
         self.has_warned = False
         read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
@@ -377,7 +377,8 @@ class _Loop:
         return self.restore(names) if running.may_store() else self.flatten(names)
 
     def restore(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Run the loop with a program from the cache on disk. Flatten it if there is none."""
+        """Run the loop with a program from the cache on disk. If there is none, flatten the
+        loop."""
         for reads in self.stored_programs.find_reads(self.owner.function, names):
             shape = _Shape(self, reads)
             functions = reads.functions(self.owner.function, names)
@@ -449,7 +450,7 @@ class _Loop:
             self.owner.refuse(self, error)
 
     def run_in_python(self) -> None:
-        """Report that the loop has no statements of graphla."""
+        """Report that the loop runs as Python, because it has no statements of graphla."""
         self.say("has no statements of graphla, so Python runs it.")
         self.state = State.PYTHON
 
@@ -466,7 +467,7 @@ class NotOnDisk(Exception):
 
 
 class _Shape:
-    """A loop that is flattened with certain helper functions, and its programs by types.
+    """A loop that is flattened with certain helper functions, and its programs for different types.
 
     If the cache on disk has some of the programs, `loop` is None, and all programs come from there.
     """
@@ -599,7 +600,8 @@ class _Shape:
 def _finder(
     home: Home, code: CodeType
 ) -> Callable[[Mapping[str, Any], Sequence[FunctionType]], Any]:
-    """Return a faster function than `home.find`. `code` is the code of the home's owner."""
+    """Return a function that does the same as `home.find`, but faster. `code` is the code of the
+    home's owner."""
     name, owner = home.name, home.owner
     if home.is_default or home.attributes or owner < 0 or name in code.co_freevars:
         return home.find
@@ -640,7 +642,7 @@ def _number(dtype: DataType) -> Callable[[Any], Any]:
 
 
 def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
-    """Return the object at this call."""
+    """Return the object to which a `Same` refers in this call."""
     return x.value if x.path is None else _getter(x.path)(values)
 
 
@@ -671,8 +673,8 @@ class _Case:
         exits: list[Left] | None = None,
     ):
         self.shape = shape
-        self.entry = ""  # the entry of the cache on disk for programs with these types
-        self.packed: Any = None  # what this entry will have, once an engine has run the program
+        self.entry = ""  # the name of the entry in the cache on disk for programs with these types
+        self.packed: Any = None  # the item to store in this entry after an engine's first run
         self.program = program
         self.binding = binding
         self.dims = [_getter(path) for path in binding.dims]
@@ -691,7 +693,7 @@ class _Case:
         if exits is None:
             exits = [self.leaving(each, values) for each in program.exits]
         self.exits = exits
-        self.engines: set[Engine] = set()  # those that have compiled the program
+        self.engines: set[Engine] = set()  # the engines that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
         """Return whether the values equal the constants that the program was traced with."""

@@ -39,8 +39,8 @@ from semirings.dtypes import BOOL, DataType
 from semirings.structures import TypedSemiring
 
 ALTERNATING = 2
-"""Number of spare slots for products of one dtype and dimension. Products use them alternately, so
-that a product need not wait until the previous product's slot is empty."""
+"""The number of spare slots for products with the same dtype and dimension. Products use them
+alternately, so that a product need not wait until the previous product's slot is empty."""
 
 
 class Lowering:
@@ -82,7 +82,8 @@ class Lowering:
         return self._steps
 
     def _flush(self, used: set[ir.Var] | None) -> None:
-        """Combine the results of folds, all of them or only those of certain variables."""
+        """Emit steps that combine the results of folds: of all folds, or of those for certain
+        variables."""
         for combine in tuple(self._waiting):
             if used is None or not used.isdisjoint(results(combine.source)):
                 self._steps.append(combine)
@@ -92,7 +93,8 @@ class Lowering:
         self._steps.append(Sweep(Domain(dim), [part]))
 
     def _spare(self, name: str, dtype: DataType, dim: ir.Dim, purpose: Any) -> ir.Slot:
-        """Return a spare slot. The slots of one dtype, dimension and purpose are used in turn."""
+        """Return a spare slot. Slots with the same dtype, dimension and purpose are used
+        round-robin."""
         key = dtype, dim, purpose
         kept = self._kept[key]
         turn = self._turns[key]
@@ -169,7 +171,7 @@ class Lowering:
     def _may_be_sparse(self, x: ir.Write) -> bool:
         """Return whether a write replaces its target by entries at the positions in a queue.
 
-        The write then goes to an empty slot, and needs to visit only these positions.
+        If so, the write goes to an empty slot, and needs to visit only these positions.
         """
         if x.mask is None or not is_replaced(x):
             return False
@@ -335,9 +337,10 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
 
 
 def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
-    """Return the slots of which a program only uses the number of entries of an item of a stack.
+    """Return the slots that only get items of stacks, and of which only the number of entries is
+    used.
 
-    An append does not come between the item and the use, because the program may leave there.
+    No append may come between such an item and its use, because the program may leave at an append.
     """
     found: set[ir.Slot] = set()
     others = set(program.inputs)

@@ -26,7 +26,7 @@ _LOCAL = re.compile(
 
 
 class Names:
-    """Python names for the user's names, each used once."""
+    """Makes unique Python names from the user's names."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -53,7 +53,7 @@ def numpy_name(dtype: DataType) -> str:
 
 
 def literal(value: Any, dtype: DataType) -> str:
-    """Return a value of a dtype as a Numba expression."""
+    """Return a Numba expression for a constant of a dtype."""
     if dtype is BOOL:
         return str(bool(value))
     if dtype.is_float:
@@ -68,7 +68,7 @@ def literal(value: Any, dtype: DataType) -> str:
 
 
 def indent(lines: Iterable[str]) -> list[str]:
-    """Return the lines with four more spaces each."""
+    """Return the lines, each indented by four more spaces."""
     return [f"    {line}" for line in lines]
 
 

@@ -1,4 +1,5 @@
-"""Print matrix-vector products: a region that pushes, one that pulls, and the choice of them."""
+"""Print matrix-vector products: a region that pushes, one that pulls, and the choice between
+them."""
 
 from __future__ import annotations
 
@@ -199,8 +200,8 @@ def _pull_any(x: ir.Product, out: ir.Slot, region: Region, term: str, allowed: s
 
     The loop processes blocks of rows. First it lists the rows that the mask allows. Then it reads
     one column of each, which is enough for most rows. These steps have no branch, so that memory
-    accesses overlap. At last it searches the other rows. The last element of a list is a place for
-    indices that are not in the list.
+    accesses overlap. Finally, it searches the other rows. To avoid a branch, the loop writes an
+    index that does not belong to the output's list to the last element of this list.
     """
     values, present, has_u = region.values(out), region.present(out), region.present(x.u)
     listed = region.list(out)
@@ -249,7 +250,8 @@ def print_matrix_reduction(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print the reduction of the rows of a matrix into a temporary slot, as `print_product`."""
+    """Print the reduction of the rows of a matrix into a temporary slot, as `print_product` does
+    for a product."""
     monoid, dtype = x.monoid, x.monoid.type
     cover = [] if mask is None else find_covers_of_mask(mask)
     region = Region(printer, "rows", line, out.dim, cover, words.BY_ROWS)

@@ -50,7 +50,7 @@ class Region:
         self.read_lines = [line]  # the numbers of the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
         self.rewritten: set[int] = set()  # the numbers of targets that several updates change
-        self.pushed: int | None = None  # the index of the slot of which a push reads the entries
+        self.pushed: int | None = None  # the index of the slot whose entries a push reads
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
         """The dtype of the totals of a reduction, and the total of no entries."""
@@ -81,7 +81,7 @@ class Region:
         return local
 
     def token(self, slot: ir.Slot) -> str:
-        """Return the token for the name of a vector."""
+        """Return the token that stands for the name of a vector."""
         if slot.index not in self.slots:
             number = self.slots[slot.index] = len(self.names)
             self.names.append(self.printer.slots[slot.index])
@@ -163,7 +163,7 @@ class Region:
     # --- vector expressions ---------------------------------------------------------------------
 
     def mask(self, mask: ir.Mask, i: str) -> str:
-        """Return whether a mask allows index i, without a branch."""
+        """Return an expression, without a branch, for whether a mask allows index i."""
         if isinstance(mask, ir.MaskOf):
             has = f"{self.present(mask.slot)}[{i}]"
             return f"({has} & ({self.values(mask.slot)}[{i}] != 0))" if mask.by_value else has
@@ -173,7 +173,7 @@ class Region:
         return f"({self.mask(mask.left, i)} {sign} {self.mask(mask.right, i)})"
 
     def emit(self, x: Any) -> tuple[str, str]:
-        """Print what a vector expression needs at index i.
+        """Print lines that compute a vector expression at index i.
 
         Return expressions for whether it has an entry, and for the value of this entry.
         """

@@ -1,4 +1,4 @@
-"""Print scalar expressions, by the rules of Python, as expressions that Numba compiles."""
+"""Print scalar expressions as Python that Numba compiles. The results follow Python's rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PREDICATES = {
     "math.ldexp": "math.ldexp({0}, np.int32({1}))",
 }
 _FUNCTIONS = {"math.cbrt": "np.cbrt", "math.fmod": "np.fmod", "math.remainder": "remainder"}
-"""The functions of module math that Numba has by another name."""
+"""The functions of module math that have another name in code for Numba."""
 
 
 class Scalars:
@@ -49,7 +49,7 @@ class Scalars:
     kinds: dict[str, DataType]  # the dtype of each variable
     segments: list[list[str]]
     constants: dict[str, str]  # constants of the module
-    may_fail = False  # whether a scalar was printed that may be a fault
+    may_fail = False  # whether a scalar that may be a fault was printed
     temporaries_made = 0
 
     def say(self, *lines: str) -> None:
@@ -159,7 +159,7 @@ class Scalars:
         return f"checked(w, r, {self.integer(str(number))}, {x[0]}, {second}, {value})"
 
     def python(self, text: str, dtype: DataType) -> str:
-        """Return an entry of a dtype as a Python number."""
+        """Return an expression that converts an entry of a dtype to a Python number."""
         if dtype is BOOL:
             return f"({text} != 0)"
         if dtype is UINT64:

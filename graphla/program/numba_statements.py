@@ -37,7 +37,7 @@ MOST_UPDATES = 8
 
 
 def _print_write(printer: Printer, x: ir.Write) -> None:
-    """Print a write that is a statement of its own."""
+    """Print a write that is not joined with other writes."""
     target, source, mask = x.target, x.source, x.mask
     printer.text.written.add(target.index)
     is_product = isinstance(source, (ir.Product, ir.MatrixReduction))
@@ -94,7 +94,7 @@ def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[U
     """Return the first instructions that can run as one region: see `print_updates`.
 
     The result is empty if the first instruction is not an update. An operand that may be a fault is
-    evaluated before the region, so only the first update may have one.
+    evaluated before the region, so only the first update may have such an operand.
     """
     writes: list[Update] = []
     for x in instructions[:MOST_UPDATES]:
@@ -369,7 +369,8 @@ def _print_clear(printer: Printer, x: ir.Clear) -> None:
 
 def _print_move(printer: Printer, x: ir.Move) -> None:
     """Exchange pairs of slots until each slot stores what it should."""
-    stored = {slot.index: slot for slot in x.targets}  # whose former contents each slot stores
+    # Maps the index of each slot to the slot whose former contents it stores now.
+    stored = {slot.index: slot for slot in x.targets}
     for target, source in zip(x.targets, x.sources, strict=True):
         printer.text.written.add(target.index)
         holder = next(slot for slot in x.targets if stored[slot.index].index == source.index)

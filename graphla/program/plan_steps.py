@@ -38,7 +38,7 @@ class Store:
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
-    is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
+    is_sparse: bool = False  # whether `into` is empty, so that the sweep need visit only entries
 
 
 @record
@@ -99,8 +99,8 @@ class Sweep:
 class Terms:
     """What is known about the terms of a product."""
 
-    first_is_result: bool = False  # the first term of each output is its result
-    reads_index: bool = False  # each value of the vector is its index
+    first_is_result: bool = False  # the result of each output is its first term
+    reads_index: bool = False  # each value of the vector equals its index
 
 
 @record
@@ -151,8 +151,9 @@ class Element:
 class ScatterInto:
     """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
-    If `addressed` is given, it gets an entry at each position in `indices`. If `joins` is true, the
-    accumulator joins the entries with equal indices. Otherwise equal indices are a fault.
+    If `addressed` is given, this slot gets an entry at each position in `indices`. If `joins` is
+    true, the accumulator combines the entries with equal indices. Otherwise equal indices are a
+    fault.
     """
 
     scatter: ir.Scatter
@@ -165,7 +166,7 @@ class ScatterInto:
 class Enqueue:
     """List the entries of a slot in its queue, unless they are listed already.
 
-    If the sweep is necessary, a barrier follows it.
+    If listing them requires a sweep, a barrier follows the sweep.
     """
 
     slot: ir.Slot
@@ -184,7 +185,8 @@ class Save:
 
 @record
 class Load:
-    """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
+    """Copy the vector at `index` of a stack to the empty slot `out`. If `index` is None, move the
+    last vector."""
 
     stack: ir.Stack
     index: ir.Scalar | None
@@ -194,10 +196,10 @@ class Load:
 
 @record
 class CountItem:
-    """Find the number of entries of an item of a stack: the last one, which is removed if `index`
-    is None, or the one at `index`.
+    """Find the number of entries of the item at `index` of a stack.
 
-    The slot stands for the item. Only its number of entries is used, so the item is not copied.
+    If `index` is None, this is the last item, and it is removed from the stack. The slot stands for
+    the item. Only the number of entries is used, so the item is not copied.
     """
 
     stack: ir.Stack
@@ -257,7 +259,7 @@ class Plan:
     """The slots whose values are the identity of a monoid wherever they have no entry. A push into
     such a slot claims outputs and folds terms in one pass, without a barrier in between."""
     measured: frozenset[ir.Slot] = frozenset()
-    """The slots of which only the number of entries is used, see `CountItem`."""
+    """The slots of which only the number of entries is used; see `CountItem`."""
     unread: tuple[int, ...] = ()
     """The lines of the statements that are left out, because no other statement reads the values
     that they compute."""
@@ -269,13 +271,13 @@ class Plan:
 
 
 def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
-    """Return the variables that get a result of a fold."""
+    """Return the variables to which a fold or a comparison assigns results."""
     present = getattr(x, "is_present", None)
     return {x.variable} if present is None else {x.variable, present}
 
 
 def targets(end: ir.End) -> tuple[int, ...]:
-    """Return the blocks that may follow."""
+    """Return the indices of the blocks that may follow this end of a block."""
     if isinstance(end, ir.Branch):
         return (end.then, end.otherwise)
     return (end.target,) if isinstance(end, ir.Jump) else ()

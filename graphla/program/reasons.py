@@ -12,7 +12,7 @@ __all__ = ["NotCompilable", "Reason", "refuse"]
 
 
 class Reason(Enum):
-    """Why a loop is not compiled: the reason, and what to write instead.
+    """Why a loop is not compiled, and what to write instead.
 
     In both texts, the arguments of `refuse` replace words in braces, such as `{name}`.
     """

@@ -115,7 +115,8 @@ def _site(
     is_guarded: bool,
     outside: frozenset[str] | None,
 ) -> Site:
-    """Return a loop. `outside` is the names that may be read after it, or None if unknown."""
+    """Return the `Site` of a loop. `outside` contains the names that may be read after the loop, or
+    is None if they are unknown."""
     local, shared = source.local, source.shared
     stored = stored_names(node) & local
     if outside is None:

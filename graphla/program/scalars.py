@@ -1,4 +1,4 @@
-"""Translate arithmetic of scalars, by the rules of Python, to scalar expressions.
+"""Translate arithmetic of scalars to scalar expressions that follow Python's rules.
 
 A function that needs instructions has a parameter `e`, the emitter. The instructions assign
 intermediate results to variables, and raise faults where Python raises exceptions.
@@ -20,7 +20,7 @@ EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this limit."""
 
 SMALL = 1 << 20
-"""The largest absolute value of an int that is added to an uncertain number, as a float."""
+"""The largest absolute value of an int that may be added, as a float, to an uncertain number."""
 
 ARITHMETIC = {
     "+": "add",
@@ -267,7 +267,7 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
 
 
 def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.Scalar:
-    """Return a comparison of an int (or bool) k, the left operand, with a float x."""
+    """Return the comparison of k, an int or bool on the left side, with a float x."""
     k, x = e.leaf(k), e.leaf(x)
     limit = float(MOST + 1)
     fits = both(

@@ -2,15 +2,16 @@
 
 A loop has two kinds of entries (see `graphla.compilers.disk_cache`):
 
-- One lists what the loop reads (`Reads`): its variables, globals and attributes, once for each set
-  of helper functions with which it was flattened. The name of this entry depends on the source and
-  the bytecode of the function.
-- For each description of these values (`graphla.program.keys`), one has the programs that were
-  traced with such values: a header of each program, where its arguments are found, and its exits.
+- One entry lists what the loop reads (`Reads`): its variables, globals and attributes. There is one
+  list for each set of helper functions with which the loop was flattened. The name of this entry
+  depends on the source and the bytecode of the function.
+- For each description of these values (`graphla.program.keys`), an entry contains the programs that
+  were traced with such values: the header of each program, where its arguments are found, and its
+  exits.
 
 The values are read again in each call, as without a cache. So a program from the cache is used only
-if everything on which it depends has the same content. If a value has no content (`NoContent`), for
-example because it is an object of a user's class, programs that depend on it are not stored.
+if everything on which it depends has the same content. Some values have no content (`NoContent`),
+for example objects of a user's class. Programs that depend on such a value are not stored.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ class Left:
     """An exit of a program.
 
     Attributes:
-        place: the number that the rewritten function gets: 0 for the end of the loop, 1 for a
+        place: the number that the rewritten function receives: 0 for the end of the loop, 1 for a
             `break`, or 2 + k for item k of `Site.statements`.
         raises: whether a `raise` statement of a helper ends the loop here.
         outputs: the slot, variable, stack or object that each name in `Site.outputs` refers to.
-        slots: the slots with vectors.
+        slots: the indices of the slots whose vectors are outputs.
         missing: the outputs that have no value.
     """
 
@@ -70,7 +71,7 @@ _HEADER = (
     *("name", "dims", "matrices", "arrays", "scalars", "inputs", "stacks", "slots", "variables"),
     "exits",
 )
-"""The attributes of a program that a header has, too."""
+"""The attributes of a program that its header also has."""
 
 FindContent = Callable[[Path], Any]
 """Returns the value at a path in this call, in a form that `content_of` accepts."""
@@ -116,7 +117,8 @@ class StoredPrograms:
     # --- programs ---------------------------------------------------------------------------------
 
     def name_of(self, reads: Reads, description: Any) -> str:
-        """Return the name of the entry with programs for a description, or "" if there is none."""
+        """Return the name of the entry with the programs for a description, or "" if they are not
+        stored."""
         try:
             content = content_of(description)
         except (NoContent, RecursionError):
@@ -144,8 +146,8 @@ class StoredPrograms:
         """Return the item for a program in an entry, and set the key of the program.
 
         Return None if the program contains an object that cannot be stored. The key depends on the
-        item. So two programs with the same key have the same arguments and results, even if tracing
-        the loop again gives a program with other numbers of slots.
+        item. So two programs with the same key have the same arguments and results, even if another
+        trace of the loop numbers the slots in another way.
         """
         header = tuple([getattr(program, each) for each in _HEADER])
         try:
@@ -166,7 +168,8 @@ class StoredPrograms:
 def _add(name: str, item: Any, is_same: Callable[[Any], bool]) -> None:
     """Add an item to an entry, and drop equal and old items.
 
-    If two processes do this at the same time, one of the items may be lost. It is then made again.
+    If two processes do this at the same time, one of the items may be lost. A later process then
+    stores it again.
     """
     others = [other for other in disk_cache.load(name) or () if not is_same(other)]
     disk_cache.store(name, [*others, item][-MOST:])

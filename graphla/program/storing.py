@@ -1,4 +1,4 @@
-"""Convert records of a program to plain values, which the cache on disk can keep, and back.
+"""Convert records of a program to plain values, which the cache on disk can store, and back.
 
 A record or a dataclass becomes a tuple of the name of its class and its fields. A codec restores
 objects of its classes only, so a cached value creates no other objects.
@@ -35,7 +35,7 @@ class Codec:
         }
 
     def pack(self, x: Any) -> Any:
-        """Return a plain value from which `unpack` makes an equal object.
+        """Return a plain value that `unpack` converts to an equal object.
 
         Raise NoContent if the object contains something that is not stored, such as an operator of
         the user.
@@ -67,7 +67,7 @@ class Codec:
         raise NoContent
 
     def unpack(self, x: Any) -> Any:
-        """Return the object of which `pack` has made a plain value."""
+        """Return the object that `pack` has converted to a plain value."""
         if type(x) is not tuple:
             return x
         kind, unpack = x[0], self.unpack

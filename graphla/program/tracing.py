@@ -230,7 +230,8 @@ class Tracer(Caller):
         return self.outer | {step.iterator} if isinstance(step, steps.Next) else self.outer
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
-        """Add two blocks that execute a step again, with either decision, and return the branch."""
+        """Add two blocks that execute a step again, one for each decision. Return the branch to
+        them."""
         blocks = []
         for decision in (True, False):
             blocks.append(self.add_block())
@@ -272,7 +273,8 @@ class Tracer(Caller):
     def go_to(self, step: int, state: State, instructions: list[ir.Instruction]) -> ir.Jump:
         """Return a jump to the block that begins with this step and the form of this state.
 
-        Append to `instructions` those that convert the state to the one at the start of the block.
+        Append to `instructions` the instructions that convert this state to the state at the start
+        of the block.
         """
         state = state.copy()
         state.keep(self.loop.live[step] | self.implicit(self.loop.steps[step]))
@@ -404,7 +406,8 @@ class Tracer(Caller):
         variables: list[ir.Var],
         instructions: list[ir.Instruction],
     ) -> None:
-        """Append the `Move` and the `Let` that copy the contents of one state to another state."""
+        """Append the `Move` and the `Let` that copy the vectors and scalars of one state to another
+        state."""
         found = [
             (variable, value)
             for variable, value in zip(variables, values, strict=True)
@@ -818,8 +821,8 @@ class Tracer(Caller):
 def find_defaults(loop: steps.Loop) -> dict[str, bool]:
     """Return the variables that a statement such as `x = u.reduce().get(0)` assigns.
 
-    The values of the dict are whether the default is 0. These variables are uncertain from the
-    start. Otherwise, the trace would often have to begin again for one of them.
+    The dict maps each variable to whether its default is 0. These variables are uncertain from the
+    start. Otherwise, the trace would often have to begin again because of one of them.
     """
     found: dict[str, bool] = {}
     for step in loop.steps:

@@ -115,7 +115,7 @@ def _terms_of(x: ir.Product, known: Known) -> Terms:
 
 
 def _known_after(x: ir.Instruction, known: Known) -> Known:
-    """Return what is known about the values of slots after an instruction."""
+    """Return how the values of slots are ordered after an instruction."""
     if isinstance(x, ir.Write):
         found = Order.UNKNOWN
         if is_replaced(x):
@@ -227,7 +227,7 @@ def _is_unread(x: ir.Instruction, live: Live) -> bool:
 
 
 def _live_before(x: ir.Instruction, live: Live, every: Live, terms: Mapping[int, Terms]) -> Live:
-    """Return the slots whose values are read by an instruction, or after it.
+    """Return the slots whose values this instruction or a later one reads.
 
     A program that ends with a fault returns all vectors.
     """

@@ -113,7 +113,8 @@ class View:
 
 @record
 class MaskView:
-    """A mask of a vector. A statement that uses the mask reads the entries of that time."""
+    """A mask of a vector. A statement that uses the mask reads the entries that the vector has when
+    the statement runs."""
 
     parent: VectorObject | PendingVector
     structure: bool
@@ -213,9 +214,9 @@ Static.__hash__ = lambda self: id(self.value)
 class Maybe:
     """The value of a variable that may have no value yet.
 
-    `bound` is the Python value True if the variable has a value. Otherwise, `bound` is a BOOL
-    scalar that is true if the variable has a value. So the first round, before which the variable
-    has no value, can share its blocks with later rounds.
+    `bound` is the Python value True if the variable certainly has a value. Otherwise, `bound` is a
+    BOOL scalar that is true if the variable has a value when the program runs. So the first round,
+    before which the variable has no value, can share its blocks with later rounds.
     """
 
     value: Any
