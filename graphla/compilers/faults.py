@@ -65,7 +65,7 @@ def explain(error: BaseException, name: str, device: str) -> Exception | None:
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
-        clear_frames(error.__traceback__)  # the stack frames keep device memory alive
+        clear_frames(error.__traceback__)  # frees device memory to which the stack frames refer
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None

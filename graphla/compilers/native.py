@@ -194,7 +194,7 @@ class _CFunction(_Wrapper):
         super().__init__(compiled, find_type(signature.return_type), parameters)
 
     def generate(self) -> None:
-        """Return the loop's result. The loop raises no exception."""
+        """Generate a call of the loop, and return its result. The loop raises no exception."""
         _, result = self.call_loop(list(self.function.args))
         self.builder.ret(result)
 

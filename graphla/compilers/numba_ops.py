@@ -229,7 +229,7 @@ def comparison(op: TypedBinaryOp) -> str:
 
 
 def selection(op: TypedSelectOp) -> str:
-    """Return the source of `selects(x, i, j, thunk)`, which is the operator."""
+    """Return the source of `selects(x, i, j, thunk)`, which applies the operator."""
     return _operator(op, "selects")
 
 

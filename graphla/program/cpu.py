@@ -123,7 +123,8 @@ def _forms(matrix: ir.MatrixArgument, store: MatrixStore) -> tuple[Csr | None, C
 
 
 def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
-    """Return the dtypes of `indptr` in both forms; a transpose has the dtype of the other form."""
+    """Return the dtypes of `indptr` in both forms. A form that does not exist will be computed from
+    the other form, with the same dtype."""
     csr, csc = (form or other for form, other in (held, held[::-1]))
     return _names[csr.indptr.dtype], _names[csc.indptr.dtype]  # pyright: ignore[reportOptionalMemberAccess]
 

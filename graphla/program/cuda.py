@@ -113,7 +113,8 @@ def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
 
 
 def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
-    """Return the parts of a list of vectors. Consecutive vectors of an arena are one part."""
+    """Return the parts of a list of vectors. Vectors that are consecutive items of one stack in
+    device memory are one part."""
     parts: list[machine.StackPart] = []
     stack: Any = None
     first = last = 0  # the items of `stack` that are not in `parts` yet

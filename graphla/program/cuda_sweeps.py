@@ -250,7 +250,8 @@ class SweepPrinter:
         return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
 
     def _copies_list(self, slot: ir.Slot) -> bool:
-        """Return whether a sweep over a list gives a slot entries at just the listed positions."""
+        """Return whether a sweep over a list gives a slot entries at exactly the listed
+        positions."""
         over = self.sweep.domain.over
         stores = [part for part in self.sweep.parts if isinstance(part, Store)]
         is_sparse = any(part.is_sparse and part.into == slot for part in stores)
@@ -444,7 +445,7 @@ class SweepPrinter:
 
     def _check(self, part: Check) -> None:
         printer = self.printer
-        # If there are several faults, the one with the smaller number counts.
+        # If there are several faults, the program reports the one with the smallest number.
         missing, outside = (printer.fault(*fault, part.line) for fault in BAD_INDICES)
         self.before("++machine.turns;")
         has, index = self.has(part.indices, frozenset()), self.value(part.indices, frozenset())
@@ -527,7 +528,7 @@ class SweepPrinter:
         self.known[part.into] = there, value
 
     def _reset(self, slot: ir.Slot, had: str, has: str) -> None:
-        """Print the reset of a deleted entry's value to the identity, if the slot needs it.
+        """Print code that resets a deleted entry's value to the identity, if the slot requires it.
 
         `had` and `has` are the conditions for an entry before and after the write.
         """

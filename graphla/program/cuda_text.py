@@ -176,7 +176,7 @@ class Printer:
         return f"{self._names[index]}_{name}_{way}_"
 
     def pushed_indptr(self, slot: ir.Slot) -> str:
-        """Return a C++ expression for the offsets of the lines that a push of the slot reads."""
+        """Return a C++ expression for `indptr` of the form that a push of the slot reads."""
         return f"{self.form(form_keys(self.plan.pushing[slot])[1])}.indptr"
 
     # --- the kernel -----------------------------------------------------------------------------

@@ -50,7 +50,8 @@ def group_slots(slots: Iterable[ir.Slot], steps: Iterable[Any]) -> dict[ir.Slot,
 
 
 class Queues:
-    """Finds the slots that have a queue. If slots exchange their contents, all of them have one."""
+    """Finds the slots that have a queue. If slots exchange their contents, either all of them have
+    a queue, or none."""
 
     def __init__(self, slots: tuple[ir.Slot, ...], blocks: list[list[Step]]) -> None:
         steps = [step for block in blocks for step in block]

@@ -447,7 +447,7 @@ class _Flattener:
         return self.rebuild(node, scope)
 
     def check_call(self, node: ast.Call, scope: _Scope) -> None:
-        """Reject the call of a function for input or output, or of a whole algorithm."""
+        """Reject a call of a function that does input or output or that runs a whole algorithm."""
         home = self.home(node.func, scope)
         value = home and self.value(home)
         if any(value is each for each in _INPUT_OUTPUT):

@@ -109,8 +109,8 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
         if not is_dense or not (is_erased or any(a.conflicts(b) for a, b in pairs)):
             return None
         domain = Domain(domain.dim)
-    # The sweep finds its positions before any part runs, and visits all entries of `domain.over`
-    # that are left, so the later parts need not find the positions again.
+    # The sweep finds its positions before any part runs, and visits all remaining entries of
+    # `domain.over`. So the parts of `other` do not access memory to find positions again.
     before = accesses(Sweep(domain, sweep.parts))
     after = [each for part in other.parts for each in accesses_of_part(part, domain)]
     pairs = ((a, b) for a in before for b in after)

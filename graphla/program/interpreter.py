@@ -117,7 +117,8 @@ class _State:
         return left & right if isinstance(mask, ir.AndMask) else left | right
 
     def source(self, x: ir.VectorExpression, dim: ir.Dim) -> Operand:
-        """Return the source of a write: a Vector, or a product, which can use the mask."""
+        """Return the source of a write: a Vector, or an unevaluated product, which can use the mask
+        of the write."""
         if isinstance(x, ir.Product):
             u, matrix = self.slots[x.u.index]._read(), self._matrix(x)
             factors = (u, matrix) if x.side == "vxm" else (matrix, u)

@@ -344,7 +344,7 @@ class _Loop:
         self.site = site
         self.shapes: list[_Shape] = []
         self.runs = 0  # number of runs as a program
-        self.errors: dict[Any, NotCompilable] = {}  # maps a description to why flattening failed
+        self.errors: dict[Any, NotCompilable] = {}  # maps a description to the error of flattening
         self.state = State.NEW
         self.has_warned = False
         read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
@@ -392,7 +392,7 @@ class _Loop:
         return self.flatten(names)
 
     def drop(self, shape: _Shape) -> None:
-        """Forget a shape, unless another thread has done so."""
+        """Forget a shape, unless another thread has already forgotten it."""
         with suppress(ValueError):
             self.shapes.remove(shape)
 

@@ -48,7 +48,7 @@ class Lowering:
 
     def __init__(self, program: ir.Program, terms: Mapping[int, Terms], rotates: bool) -> None:
         self.program = program
-        self._rotates = rotates  # whether a product uses two spare slots
+        self._rotates = rotates  # whether products alternate between two spare slots
         self.spares: list[ir.Slot] = []
         self.presets: dict[ir.Slot, Any] = {}  # see `Plan.presets`
         self.reductions: dict[ir.MatrixReduction, ir.Slot] = {}
@@ -178,7 +178,7 @@ class Lowering:
         return any(self._groups[slot] in self._listed for slot in required(x.mask) - {x.target})
 
     def _check(self, x: Any, line: int) -> None:
-        """Check the indices of all gathers in x, unless their slots have not changed since."""
+        """Check the indices of all gathers in x whose slots have changed since the last check."""
         for each in gathers(x):
             self._check_indices(each.indices, each.slot.dim, line)
 

@@ -107,8 +107,8 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     values, present, listed = region.values(out), region.present(out), region.list(out)
     allowed = "True" if mask is None else region.mask(mask, "o")
     if monoid.is_any:
-        # An output that is present may get another value, and one that the mask forbids may get a
-        # value that nobody reads. So the loop needs no branch.
+        # To avoid a branch, the loop may overwrite the value of an output that already has one, and
+        # may write a value, which is never read, to an output that the mask forbids.
         lines = [
             f"allowed = {allowed}",
             f"is_new = allowed & (not {present}[o])",

@@ -62,14 +62,16 @@ class Region:
         self.slots: dict[int, int] = {}  # the number of each vector, by the index of its slot
         self.dims = {dim.index: "n"}
         self.operands: list[tuple[str, int, str, bool]] = []
-        """(array, position, expression, whether it may be a fault) of each scalar operand."""
+        """For each scalar operand: its array, its index there, its expression, and whether it may
+        be a fault."""
         self.reals = 0  # number of operands that are floats
         self.defined: set[str] = set()
 
     # --- what the lines use ---------------------------------------------------------------------
 
     def place(self, place: int) -> str:
-        """Add a place to the record of the statement. Return an expression that reads it there."""
+        """Add a place to the record of the statement. Return an expression that reads the place
+        from the record."""
         self.places.append(place)
         return f"w[statement + {words.PLACES + len(self.places) - 1}]"
 

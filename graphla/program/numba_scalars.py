@@ -45,8 +45,8 @@ class Scalars:
     """
 
     text: Layout
-    variables: dict[str, str]  # the name of the place of each variable
-    kinds: dict[str, DataType]  # the dtype of each variable
+    variables: dict[str, str]  # maps each variable to the name of its place
+    kinds: dict[str, DataType]  # maps each variable to its dtype
     segments: list[list[str]]
     constants: dict[str, str]  # constants of the module
     may_fail = False  # whether a scalar that may be a fault was printed
@@ -60,7 +60,8 @@ class Scalars:
         self.say("if w[FAULT] != 0:", f"    w[LINE] = {line}", "    break")
 
     def integer(self, text: str) -> str:
-        """Return the name of an integer constant; Numba compiles a function for each literal."""
+        """Return the name of an integer constant. Numba would compile the functions to which a
+        literal is passed again for each literal."""
         name = f"INT_{text.strip('()').replace('-', 'MINUS_')}"
         self.constants[name] = f"np.int64({text})"
         return name

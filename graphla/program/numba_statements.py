@@ -155,7 +155,7 @@ def print_updates(printer: Printer, writes: list[Update]) -> None:
 
 
 def _update_lines(region: Region, x: Update, k: int) -> list[str]:
-    """Return the lines of an update of the target number k of a region."""
+    """Return the lines that update target number k of a region."""
     source, target, accum, operators = x.source, x.target, x.accum, region.operators
     values, present = region.values(target), region.present(target)
     has, value = region.emit(source)

@@ -51,7 +51,8 @@ class Printer(Scalars):
         self.program, self.offsets = program, offsets
         self.text = text = Layout()
         self.names, self.operators = Names(), Operators()
-        self.constants: dict[str, str] = {}  # the places of variables and records, and integers
+        # Maps the names of the module's constants to their values: places in `w`, and integers.
+        self.constants: dict[str, str] = {}
         self.regions: list[_Function] = []
         self.known: dict[str, int] = {}  # the number of each region, by its text
         self.segments: list[list[str]] = []

@@ -51,7 +51,7 @@ class Erase:
 
 @record
 class Fold:
-    """Fold the entries of an expression. A `Combine` with the same number gives the result."""
+    """Fold the entries of an expression. A `Combine` with the same number computes the result."""
 
     reduce: ir.Reduce
     number: int
@@ -60,7 +60,7 @@ class Fold:
 
 @record
 class Compare:
-    """Compare two slots. A `Combine` with the same number gives the result."""
+    """Compare two slots. A `Combine` with the same number computes the result."""
 
     equal: ir.IsEqual
     number: int

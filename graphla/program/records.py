@@ -32,7 +32,7 @@ FIELDS: dict[type, tuple[str, ...]] = {}
 """The names of the fields of each class of records."""
 
 _PARTS: dict[type, tuple[str, ...]] = {}
-"""The names of the fields that may contain records."""
+"""The names of those fields of each class of records that may contain records."""
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))

@@ -155,7 +155,7 @@ def may_be_cached(device: str) -> bool:
 
 
 def may_store() -> bool:
-    """Return whether programs are kept in the cache on disk, which holds outside of `use`."""
+    """Return whether programs are stored in the cache on disk. They are not stored inside `use`."""
     return _used.get() is None
 
 

@@ -60,7 +60,7 @@ _known: dict[str, Callable[..., Any]] = {
 
 
 def call(function: str, dtype: DataType, *arguments: ir.Scalar) -> ir.Scalar:
-    """Return function(*arguments), simplified: a constant if all arguments are constants."""
+    """Return function(*arguments), simplified. If all arguments are constants, it is a constant."""
     values = [each.value for each in arguments if isinstance(each, ir.Constant)]
     if len(values) == len(arguments) and function in _known:
         return constant(_known[function](*values))
@@ -254,7 +254,7 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     """
     function = COMPARISONS[symbol]
     if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
-        return constant((x == y) == (symbol == "=="))  # two dimensions have different sizes
+        return constant((x == y) == (symbol == "=="))  # different dimensions have different sizes
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):
@@ -288,7 +288,7 @@ def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.
 
 
 def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return min(x, y) or max(x, y), by the name of the function.
+    """Return min(x, y) or max(x, y), as `name` says.
 
     If one operand is an int and the other a float, the program forks, because the result has the
     type of the chosen operand.
