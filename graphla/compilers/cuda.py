@@ -73,7 +73,7 @@ class Kernel:
         self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
     ) -> None:
         seen.launched = self.what
-        # CuPy launches `grid` blocks of `block` threads this way, with less overhead than a call.
+        # Launch `grid` blocks of `block` threads. Calling `_function` would have more overhead.
         self._function.linear_launch(grid * block, args, shared, block, None, cooperative)
         if current().debug:
             self._synchronize()
@@ -200,7 +200,7 @@ class Loading:
 
 
 def is_compiled(text: str, expression: str) -> bool:
-    """Return whether the kernel of a whole program is in memory or on disk."""
+    """Return whether the compiled kernel of a whole program is in memory or on disk."""
     key = (text, expression, 0, cupy.cuda.runtime.getDevice())
     code = _compiling.get(key)
     if key in _loaded or (code is not None and code.is_done()):

@@ -240,7 +240,7 @@ def may_load_program() -> bool:
 
 
 def _load_all(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
-    """Return the functions of the library and of the program, and their addresses."""
+    """Return the functions of the library and of the program, followed by their addresses."""
     what = f"the program {name!r}; without @jit the function runs plainly"
     file = f"graphla_library_{_digest(library)}"
     before = _load_functions(file, library, what)
@@ -280,7 +280,7 @@ _COMPILED = """
 from graphla.compilers.numba import compile_all
 ADDRESSES, KEPT = compile_all(__name__, FUNCTIONS)
 """
-"""The lines that compile the functions of a program."""
+"""The source lines that compile the functions of a program. They are appended to its module."""
 
 
 def compile_all(name: str, functions: list[Callable]) -> tuple[list[int], list[Any]]:

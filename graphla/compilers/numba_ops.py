@@ -69,8 +69,8 @@ def ranging(ranges: int) -> str:
 def search(least: bool, is_shared: bool = False) -> str:
     """Return the source of the constants of a breadth-first search.
 
-    If `least` is True, each vertex must get the smallest of its possible parents. If `is_shared` is
-    True, several threads run the loop on the same arrays.
+    If `least` is True, the parent of each vertex must be the smallest of its possible parents. If
+    `is_shared` is True, several threads run the loop on the same arrays.
     """
     return _join(f"LEAST = {least}", sharing(is_shared))
 

@@ -1,5 +1,5 @@
-"""Threads for compiled loops. `run` divides work among threads; `apart` runs work in another thread
-so that Ctrl-C can interrupt it."""
+"""Run compiled loops in threads. `run` divides work among threads; `apart` runs work in another
+thread, so that Ctrl-C can interrupt it."""
 
 from __future__ import annotations
 

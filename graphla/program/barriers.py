@@ -1,4 +1,5 @@
-"""Find the accesses of steps to shared memory, and place barriers between conflicting ones."""
+"""Find the accesses of steps to memory that threads share, and place barriers between conflicting
+accesses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine for the CPU: programs compiled by Numba."""
+"""The engine that runs programs on the CPU. Numba compiles them."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ _codec = Codec(machine.Layout, machine.Phase)
 
 
 def _find_layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
-    """Return the printed program from the cache on disk, or print it."""
+    """Return the printed program from the cache on disk. If it is not there, print it."""
     name = program.key and disk_cache.name_of("layout", program.key, offsets)
     known = disk_cache.load(name) if isinstance(program, ir.ProgramHeader) else None
     if known:
@@ -205,7 +205,7 @@ def _input(
 def _outcome(
     program: ir.Program, arguments: Arguments, layout: machine.Layout, work: machine.Machine
 ) -> Outcome:
-    """Return what the program has computed."""
+    """Return the `Outcome` of a program that has ended."""
     fault = work.fault()
     number = -1 if fault is not None else int(work.w[words.AT])
     used = program.slots if fault else program.exits[number].names.values()

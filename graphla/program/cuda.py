@@ -1,4 +1,4 @@
-"""The engine for GPUs: programs that are printed as CUDA kernels."""
+"""The engine that runs programs on GPUs. Each program is printed as a CUDA kernel."""
 
 from __future__ import annotations
 
@@ -107,7 +107,8 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
-    """Return a form of an input vector, or a dict of its entries if the host has at most one."""
+    """Return a form of an input vector, or a dict of its entries if the host knows that the vector
+    has at most one entry."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
 
@@ -183,7 +184,7 @@ class _Planned:
         self, program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
     ) -> None:
         self.program, self.is_deterministic, self.full = program, is_deterministic, full
-        # What identifies the plan on disk; () if it is not stored.
+        # Identifies the plan in the cache on disk; () if the plan is not stored.
         self.key: tuple[Any, ...] = ()
         if program.key:
             self.key = program.key, tuple([slot.index for slot in full]), is_deterministic

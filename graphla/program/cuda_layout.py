@@ -30,7 +30,7 @@ STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest"
 
 @record
 class Words:
-    """The index of each word of the state of a program."""
+    """The indices of the words in the state of a program."""
 
     dims: int
     arrays: int
@@ -89,7 +89,7 @@ class Options:
     direction: str
     is_deterministic: bool
     block: int
-    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
+    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls use the mode WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
     # If it is not None, products are compiled as separate parts. Sweeps are also compiled as parts
     # if the kernel contains at least this many sweeps.
@@ -100,8 +100,8 @@ class Options:
 class Text:
     """A printed kernel.
 
-    `faults` are the faults of the program: kind, text, and line. `parts` is the number of parts of
-    the program besides the kernel (see `compilers.cuda.Loading`).
+    `faults` contains (kind, text, line) of each fault of the program. `parts` is the number of
+    parts of the program, in addition to the kernel (see `compilers.cuda.Loading`).
     """
 
     text: str

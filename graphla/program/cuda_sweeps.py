@@ -50,7 +50,7 @@ class SweepPrinter:
         self.values: dict[ir.Slot, str] = {}
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
-        self.before = Lines(printer.out.depth)  # the scalars of the sweep
+        self.before = Lines(printer.out.depth)  # lines with the scalars of the sweep
         self.folds = Lines(printer.out.depth)
         self.line = 0
 
@@ -388,7 +388,8 @@ class SweepPrinter:
         return join(self.mask(mask.left, full), self.mask(mask.right, full))
 
     def uniform(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Print the value of a scalar before the sweep, converted to a dtype; return its name."""
+        """Print the evaluation of a scalar, converted to a dtype, before the sweep. Return the name
+        of the value."""
         name = self.printer.temporary("s")
         text, may_fault = self.printer.fit(x, dtype)
         self.before(f"const {dtype.c_type} {name} = {text};")
@@ -407,7 +408,7 @@ class SweepPrinter:
     # --- parts ----------------------------------------------------------------------------------
 
     def part(self, part: Part) -> None:
-        """Print what a part does at position i."""
+        """Print the code for a part at position i."""
         self.line = _line_of_part(part)
         if isinstance(part, Store):
             self._store(part)
@@ -504,7 +505,7 @@ class SweepPrinter:
             self.known[target] = had, old
 
     def _overwrite(self, part: Store, into: str) -> None:
-        """Print a write that replaces the whole target."""
+        """Print code for a write that replaces the whole target."""
         write, run = part.write, self.run
         there, source = self.expression(write.source, part.full)
         kind = part.into.dtype
@@ -538,7 +539,8 @@ class SweepPrinter:
             self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
 
     def _identity(self, slot: ir.Slot) -> str | None:
-        """Return the value where a slot has no entry, or None if any value may be there."""
+        """Return the value of a slot where the slot has no entry, or None if any value is
+        allowed."""
         monoid = self.printer.plan.presets.get(slot)
         return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 

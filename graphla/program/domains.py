@@ -134,7 +134,7 @@ def _is_full_after(write: ir.Write, full: Full) -> bool:
 def choose_domains(
     steps: list[Step], full: list[Full], queued: Full, is_deterministic: bool
 ) -> Iterator[Step]:
-    """Yield the steps with the domain of each sweep, and the way in which it counts entries."""
+    """Yield the steps, after choosing the domain of each sweep and how the sweep counts entries."""
     for step, known in zip(steps, full, strict=False):
         if isinstance(step, Sweep):
             yield _choose_domain(step, known, queued, is_deterministic)

@@ -36,8 +36,8 @@ class State:
     """What the variables refer to, at one point of the program.
 
     Attributes:
-        names: the value of each variable that the loop assigns, and of each vector.
-        objects: the Vector objects, by number. No two objects have the same slot.
+        names: the value of each variable that the loop assigns, and of each name of a vector.
+        objects: maps numbers to Vector objects. No two objects have the same slot.
     """
 
     names: dict[str, Any]
@@ -166,7 +166,8 @@ class Emitter:
         return self.variable(f".{kind}_{count}", dtype)
 
     def leaf(self, scalar: ir.Scalar) -> ir.Scalar:
-        """Return the scalar as a constant, size or variable, so that it is computed only once."""
+        """Return the scalar as a constant, a size or a variable, so that it is computed only
+        once."""
         if not isinstance(scalar, ir.Call | ir.Element):
             return scalar
         variable = self.temporary(scalar.dtype)

@@ -394,7 +394,7 @@ class Evaluator(Entry):
             return Number(scalars.compare(self, symbol, x, y))
 
     def compare_perhaps(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
-        """Return `left == right` or `left != right`, where either side may be None."""
+        """Return `left == right` or `left != right`, where each side may be None."""
         sides = [x.present if isinstance(x, OptionalNumber) else TRUE for x in (left, right)]
         values = [x.scalar for x in (left, right)]
         equal = scalars.both(scalars.both(*sides), scalars.compare(self, "==", *values))
@@ -533,7 +533,7 @@ class Evaluator(Entry):
         return variable
 
     def stack(self, value: List) -> ir.Stack:
-        """Return the stack of a list. While its dtype is unknown, FP64 stands in for it."""
+        """Return the stack of a list. As long as its dtype is unknown, its dtype is FP64."""
         dtype, dim = self.element_types[value.number] or (FP64, ir.Dim(0))
         return ir.Stack(value.number, self.list_names[value.number], dtype, dim)
 

@@ -131,7 +131,7 @@ def _name_of_library(name: str, module: ModuleType) -> str:
 
 
 def _qualified_name(value: Any) -> tuple[str, str]:
-    """Return the module and the name of a function or a class, from which it can be found."""
+    """Return the module and the name by which a function or a class can be found."""
     module = getattr(value, "__module__", None) or ("numpy" if type(value) is np.ufunc else "")
     name = getattr(value, "__qualname__", None) or value.__name__
     found: Any = sys.modules.get(module)
@@ -147,8 +147,8 @@ def _qualified_name(value: Any) -> tuple[str, str]:
 
 
 def _global_name(value: Any) -> tuple[str, str]:
-    """Return the module and the name of an object such as `replace`, which its class's module
-    defines."""
+    """Return the module and the name of an object such as `replace`, which is defined in the module
+    of its class."""
     module = type(value).__module__
     if isinstance(value, Enum):
         return module, f"{_qualified_name(type(value))[1]}.{value.name}"

@@ -124,7 +124,7 @@ _WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.gene
 """Packages whose functions run whole algorithms. A compiled loop cannot call them."""
 
 _JUMPS = 1
-"""The trait of an expression that needs steps of its own before its evaluation."""
+"""The trait of an expression that requires other steps before it can be evaluated."""
 
 _EFFECTS = 2
 """The trait of an expression that assigns a name, or calls a function that is inlined."""
@@ -340,7 +340,7 @@ class _Flattener:
         return scope.local[node.id]
 
     def home(self, node: ast.expr | None, scope: _Scope) -> Home | None:
-        """Return where the value of a dotted name is found, or None if the loop may change it."""
+        """Return the home of a dotted name, or None if the loop may change the name's value."""
         if isinstance(node, ast.Attribute):
             home = self.home(node.value, scope)
             return home and replace(home, attributes=(*home.attributes, node.attr))
@@ -405,7 +405,7 @@ class _Flattener:
         return found
 
     def has_jumps(self, node: ast.AST, scope: _Scope) -> bool:
-        """Return whether an expression needs steps of its own before its evaluation."""
+        """Return whether an expression requires other steps before it can be evaluated."""
         return bool(self.traits(node, scope) & _JUMPS)
 
     def has_effects(self, node: ast.AST, scope: _Scope) -> bool:
@@ -415,7 +415,7 @@ class _Flattener:
         return bool(found & _EFFECTS) or found & (_JUMPS | _MUTATES) == _JUMPS | _MUTATES
 
     def lower(self, node: ast.expr, scope: _Scope) -> ast.expr:
-        """Add the steps that an expression needs, and return the expression without jumps."""
+        """Add the steps that an expression requires, and return the expression without jumps."""
         if type(node) in _REFUSED:
             refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
         if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom):
@@ -500,7 +500,8 @@ class _Flattener:
         return lowered
 
     def is_constant(self, value: ast.expr, later: list[ast.expr], scope: _Scope) -> bool:
-        """Return whether the evaluation of later expressions cannot change the value."""
+        """Return whether the evaluation of later expressions cannot change an expression's
+        value."""
         root = value
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -863,7 +864,8 @@ class _Flattener:
         return [name for name in function.__code__.co_freevars if name in own]
 
     def suffix(self, owner: int) -> str:
-        """Return the suffix of the names of a helper's globals. It differs between helpers."""
+        """Return the suffix for the names of a helper's globals. No two helpers have the same
+        suffix."""
         name = self.functions[owner].__name__
         same = sum(each.__name__ == name for each in self.functions[1:owner])
         return f"@{name}.{same}" if same else f"@{name}"

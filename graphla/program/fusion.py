@@ -70,7 +70,7 @@ def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
 
 
 def _may_end(sweep: Sweep) -> bool:
-    """Return whether a scalar of the sweep may end the program before the sweep begins."""
+    """Return whether the evaluation of the sweep's scalars may end the program."""
     scalars = [_scalars_of(part) for part in sweep.parts]
     return any(map(has_misfit, scalars)) or any(
         has_fault(x) for each in scalars for x in nodes(each)
@@ -93,7 +93,8 @@ def _scalars_of(part: Part) -> Any:
 
 
 def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
-    """Return the domain of a sweep with the parts of both sweeps, or None if it cannot exist."""
+    """Return the domain of one sweep with the parts of both sweeps, or None if they cannot be
+    joined."""
     domain, there = sweep.domain, other.domain
     if domain.dim != there.dim:
         return None

@@ -149,7 +149,8 @@ class _State:
         return self._entrywise(x, self.store(x.x, dim), dim)._compute()
 
     def _entrywise(self, x: Any, a: VectorStore, dim: ir.Dim) -> Any:
-        """Return the library's expression for an operation. `a` is the result of `x.x`."""
+        """Return the library's expression for an operation x. `a` is the result of its operand
+        `x.x`."""
         if isinstance(x, ir.Apply):
             return expressions.apply(a, x.op, None, None)
         if isinstance(x, ir.ApplyIndex):
@@ -194,7 +195,7 @@ class _State:
             self.set(x.is_present, value is not None)
 
     def read_element(self, x: ir.ReadElement) -> None:
-        """Read one element, or 0 if there is no such entry."""
+        """Read one element. If there is no such entry, the result is 0."""
         value = self.slots[x.slot.index].get(self.scalar(x.index))
         self.set(x.variable, x.variable.dtype.np_type.type(0).item() if value is None else value)
         self.set(x.is_present, value is not None)
@@ -205,7 +206,7 @@ class _State:
         self.set(x.variable, left.isequal(right))
 
     def write(self, x: ir.Write) -> None:
-        """Write an expression by the write rule."""
+        """Write an expression, following the GraphBLAS write rule."""
         mask = None if x.mask is None else self.mask(x.mask)
         source = self.source(x.source, x.target.dim)
         update(self.slots[x.target.index], source, mask, x.accum, x.replace)

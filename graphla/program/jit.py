@@ -146,7 +146,7 @@ def jit_if_large(function: F) -> F:
 
 
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
-    """Return a copy of another decorator's wrapper, which calls the compiled function."""
+    """Return a copy of another decorator's wrapper. The copy calls the compiled function."""
     compiled = jit(inner, fallback=fallback)
     cells = [
         CellType(compiled) if _contents(cell) is inner else cell
@@ -185,7 +185,7 @@ def _warn(text: str, file: str, line: int) -> None:
 
 
 _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
-"""While `explain` runs, the texts about loops that it collects; otherwise None."""
+"""The texts about loops that `explain` collects while it runs; otherwise None."""
 
 
 class _Function:
@@ -203,7 +203,7 @@ class _Function:
         self.always_waits = always_waits
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
-        self.spent = 0.0  # seconds of the calls in which no loop ran as a program
+        self.spent = 0.0  # total seconds of the calls in which no loop ran as a program
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
@@ -463,7 +463,7 @@ class _Loop:
 
 
 class NotOnDisk(Exception):
-    """The cache on disk has no program for a call, so the loop must be flattened and traced."""
+    """Raised if the cache on disk has no program for a call, so that the loop must be traced."""
 
 
 class _Shape:
@@ -542,7 +542,7 @@ class _Shape:
             return self.owner.fail(error) if is_compiled else None
 
     def waits_for(self, device: str, entries: int) -> bool:
-        """Return whether the loop waits for its compilation for operands of this size."""
+        """Return whether a call with operands of this size waits for the loop to be compiled."""
         if self.owner.owner.always_waits:
             return running.engine_for(device, entries) is not None
         return not self.owner.owner.is_too_early(device, entries)
@@ -637,7 +637,7 @@ def _getter(path: Path) -> Getter:
 
 
 def _number(dtype: DataType) -> Callable[[Any], Any]:
-    """Return the conversion of a value to a Python number of this dtype."""
+    """Return the function that converts a value to a Python number of this dtype."""
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
@@ -647,7 +647,7 @@ def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
 
 
 def _content(value: Any) -> Any:
-    """Return a key. Two keys are equal only if the values have the same content and types."""
+    """Return a key for a value. Keys are equal only if the values have equal contents and types."""
     if isinstance(value, (tuple, list)):
         return type(value), tuple(map(_content, value))
     if isinstance(value, dict):
@@ -696,7 +696,7 @@ class _Case:
         self.engines: set[Engine] = set()  # the engines that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the values equal the constants that the program was traced with."""
+        """Return whether the values equal the constants with which the program was traced."""
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.LoopExit, values: Mapping[str, Any]) -> Left:
@@ -830,7 +830,7 @@ class _Case:
         return found
 
     def fail(self, outcome: Outcome, objects: list[Any], names: dict[str, Any]) -> tuple[Any, ...]:
-        """Write the vectors as they were at the fault, and return the exception."""
+        """Write back the vectors with their entries at the fault, and return the exception."""
         assert outcome.fault is not None
         self.write(outcome, self.binding.origins, objects)
         kind, text, line = outcome.fault

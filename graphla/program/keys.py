@@ -64,7 +64,7 @@ class Description:
         objects: the index assigned to each vector, matrix and list, by the id of the object.
         sizes: the index assigned to each different size.
         depth: the number of functions, operators and tuples around the value.
-        is_read: whether a function or an operator is around the value.
+        is_read: whether the value is read by a function or an operator that is being described.
     """
 
     __slots__ = (
@@ -94,7 +94,8 @@ class Description:
         """Return the descriptions of several values.
 
         Vectors and matrices are described first, because the description of an int contains whether
-        it equals one of their sizes, and the description of a list whether it contains one of them.
+        it equals one of their sizes. The description of a list contains whether one of its items is
+        one of these vectors.
         """
         parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
         return tuple(
@@ -314,7 +315,7 @@ def _method(at: Description, value: MethodType) -> Any:
 
 
 def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
-    # Each call may have another list, so a method of a list is described by the list's number.
+    # Each call may pass another list, so a method of a list is described by the list's index.
     number = at.objects.get(id(value.__self__)) if type(value.__self__) is list else None
     return (type(value), value) if number is None else (type(value), number, value.__name__)
 

@@ -296,7 +296,7 @@ _lower: dict[type, Any] = {
 
 
 def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
-    """Return a product of a given dtype if this changes no result, otherwise the same product.
+    """Return the product, converted to the given dtype if this changes no result.
 
     The monoid ANY takes one of the terms, so it does not matter whether terms or results are cast.
     """
@@ -310,10 +310,10 @@ def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
 def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict[ir.Slot, Any]:
     """Return the monoid of the masked products that replace the slots of a group.
 
-    Slots that exchange their contents are a group, and its first slot stands for it. The values of
-    these slots are the identity of the monoid where they have no entry (see `Plan.presets`). A
-    group is left out if its products use two monoids, if one of them has no mask, or if a statement
-    may leave another value where there is no entry.
+    Slots that exchange their contents form a group, which is represented by its first slot. Where
+    these slots have no entry, their values are the identity of the monoid (see `Plan.presets`). A
+    group is left out if its products use two monoids, if one of these products has no mask, or if a
+    statement may leave another value where there is no entry.
     """
     found: dict[ir.Slot, Any] = {}
     excluded: set[ir.Slot] = set()
@@ -360,7 +360,7 @@ def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
 
 
 def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:
-    """Yield slots whose entries products or stacks list in queues."""
+    """Yield the slots that receive a queue of entries from a product or from an item of a stack."""
     for block in program.blocks:
         for each in block.instructions:
             if isinstance(each, (ir.Pop, ir.Peek)):

@@ -1,7 +1,7 @@
 """Find out at which indices an expression has entries, and what an expression reads.
 
-A cover of an expression is a set of at most two slots such that the expression has no entry where
-none of these slots has one. The functions `find_covers...` return a list of covers to choose from.
+A cover of an expression is a set of at most two slots. Wherever the expression has an entry, at
+least one of these slots has one. The functions `find_covers...` return lists of alternative covers.
 An empty list means that no cover is known.
 """
 

@@ -22,7 +22,8 @@ _LOCAL = re.compile(
     r"|(added|removed|grows|end|listed)\d*|found|totals?|reals|counts?|form|entries|indptr|indices|weights"
     r"|firsts|rest|begin|stop|length|size|left|spare|stack|items|allowed|kept|library|functions)$"
 )
-"""Names with a meaning in the module, which the user's names must not have."""
+"""Matches names that have a meaning in the module, so that the user's names must differ from
+them."""
 
 
 class Names:
@@ -101,7 +102,8 @@ def guard(has: str, lines: list[str]) -> list[str]:
 
 
 class Operators:
-    """The operators of a program as functions of the module. Equal operators are printed once."""
+    """Prints the operators of a program as functions of the module. Equal operators are printed
+    only once."""
 
     def __init__(self) -> None:
         self.sources: list[str] = []

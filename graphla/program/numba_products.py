@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from graphla.program.numba_text import Printer
 
 ROW = "for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):"
-"""The head of a loop over the entries of row i."""
+"""The first line of a loop over the entries of row i."""
 
 
 def print_product(

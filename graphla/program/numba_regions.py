@@ -25,9 +25,9 @@ MOST_COVERS = 4
 class Region:
     """A region, and the record of the statement that it is printed for.
 
-    The lines use «k» for the name of the vector number k. The printer replaces it by the user's
-    name. `body` runs for each index i of the domain. If there is a `whole_body`, it runs once
-    instead, for the range first..last - 1.
+    In the lines, «k» stands for the name of vector k. The printer replaces it with the user's name.
+    `body` runs for each index i of the domain. If `whole_body` is given, it runs once instead, for
+    the range first..last - 1.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Region:
         self.head: list[str] = []  # definitions of local variables
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
-        self.ending: list[str] = []  # the last lines
+        self.ending: list[str] = []  # the last lines of the function
         self.read_lines = [line]  # the numbers of the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
         self.rewritten: set[int] = set()  # the numbers of targets that several updates change
@@ -91,29 +91,30 @@ class Region:
         return f"«{self.slots[slot.index]}»"
 
     def size(self, dim: ir.Dim) -> str:
-        """Return a local variable with the value of a dimension."""
+        """Return the name of a local variable with the size of a dimension."""
         if dim.index not in self.dims:
             local = self.dims[dim.index] = f"size_{len(self.dims)}"
             self.define(local, f"w[{self.place(self.printer.text.dims + dim.index)}]")
         return self.dims[dim.index]
 
     def values(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's values."""
+        """Return the name of the array with a slot's values."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(name, f"array(w, at_{name}, VALUES, {size}, {numpy_name(slot.dtype)})")
 
     def value(self, slot: ir.Slot, i: str) -> str:
-        """Return the value of the entry at index i. A BOOL is stored as a byte."""
+        """Return an expression for the value of the entry at index i. A BOOL is stored as a
+        byte."""
         text = f"{self.values(slot)}[{i}]"
         return f"({text} != 0)" if slot.dtype is BOOL else text
 
     def present(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's flags."""
+        """Return the name of the array with a slot's flags."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(f"has_{name}", f"array(w, at_{name}, PRESENT, {size}, np.bool_)")
 
     def list(self, slot: ir.Slot) -> str:
-        """Return the array for a slot's list."""
+        """Return the name of the array with a slot's list."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(f"list_{name}", f"array(w, at_{name}, LIST, {size} + 1, np.int32)")
 
@@ -129,13 +130,14 @@ class Region:
         self.define("indices", "array(w, form, INDICES, entries, np.int32)")
 
     def weight(self, matrix: ir.MatrixArgument) -> str:
-        """Return the value of matrix entry p. An iso-valued matrix stores one value."""
+        """Return an expression for the value of matrix entry p. An iso-valued matrix stores only
+        one value."""
         size, p = (1, "0") if matrix.is_iso else ("entries", "p")
         self.define("weights", f"array(w, form, WEIGHTS, {size}, {numpy_name(matrix.dtype)})")
         return f"(weights[{p}] != 0)" if matrix.dtype is BOOL else f"weights[{p}]"
 
     def operand(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Return a local variable with the value of a scalar, cast to a dtype."""
+        """Return the name of a local variable with the value of a scalar, cast to a dtype."""
         printer = self.printer
         printer.may_fail = False
         text = printer.fit(x, dtype)
@@ -158,7 +160,7 @@ class Region:
         )
 
     def number(self) -> int:
-        """Return a number that no local variable has yet."""
+        """Return a new number for the name of a local variable."""
         self.counter += 1
         return self.counter
 

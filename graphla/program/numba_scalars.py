@@ -81,7 +81,8 @@ class Scalars:
         return f"({text} != 0)" if self.kinds[name] is BOOL else text
 
     def scalars(self, values: Iterable[ir.Scalar], line: int) -> list[str]:
-        """Return expressions for scalars. If one of them may be a fault, evaluate them first."""
+        """Return expressions for scalars. If one of the scalars may be a fault, first print lines
+        that evaluate all of them."""
         self.may_fail = False
         texts = [self.scalar(value) for value in values]
         if not self.may_fail:

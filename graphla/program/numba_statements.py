@@ -110,7 +110,7 @@ def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[U
                 break
             before, own = find_covers_of_updates(writes), find_covers_of_updates([update])
             joined = find_covers_of_updates([*writes, update])
-            # Do not visit all indices for a statement that needs only some.
+            # Do not join a statement that visits only some indices with one that visits all.
             if joined is None or bool(joined) != bool(before) or bool(joined) != bool(own):
                 break
         writes.append(update)
@@ -128,7 +128,7 @@ def _may_fail(printer: Printer, x: Any) -> bool:
 def print_updates(printer: Printer, writes: list[Update]) -> None:
     """Print writes into slots in place, one after another at each index.
 
-    The expressions and masks read all slots at their own element only.
+    The expressions and masks read each slot only at the index that is written.
     """
     first = writes[0]
     for x in writes:

@@ -30,7 +30,7 @@ from graphla.program.numba_scalars import Scalars
 from semirings.dtypes import FP64, DataType
 
 CHAPTER = 16
-"""The number of segments in a function, if there are more than MOST_SEGMENTS."""
+"""The number of segments per function, if a program has more than MOST_SEGMENTS segments."""
 
 MOST_SEGMENTS = 48
 """The maximum number of segments that are all in the function `run`."""
@@ -128,7 +128,7 @@ class Printer(Scalars):
         return f"{self.stacks[stack.index].upper()}_AT"
 
     def values(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's values."""
+        """Return an expression for the array of a slot's values."""
         place = self.place(slot)
         return f"view(w[{place} + VALUES], {self.dim(slot.dim)}, {numpy_name(slot.dtype)})"
 
@@ -210,9 +210,9 @@ class Printer(Scalars):
     def add_function(
         self, name: str, lines: list[str], names: list[str], comments: list[str]
     ) -> int:
-        """Return the number of the region with these lines. Equal regions are printed once.
+        """Return the index of the region with these lines. Equal regions are printed only once.
 
-        The name of vector k replaces «k».
+        The name of vector k replaces «k» in the lines.
         """
         key = "\n".join(lines)
         number = self.known.get(key)

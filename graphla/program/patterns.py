@@ -30,7 +30,7 @@ def own_slots(x: Any) -> set[ir.Slot]:
 
 
 def rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
-    """Return an expression, a part of a step or an access with other slots."""
+    """Return an expression, a part of a step or an access in which slots are replaced."""
     if isinstance(x, ir.Slot):
         return names.get(x, x)
     if isinstance(x, (tuple, frozenset)):
@@ -109,6 +109,7 @@ def is_replaced(x: ir.Write) -> bool:
 
 
 def reads_values(product: ir.Product) -> tuple[bool, bool]:
-    """Return whether a product reads the values of the matrix, and those of the vector."""
+    """Return whether a product reads the values of the matrix, and whether it reads those of the
+    vector."""
     op = product.semiring.binaryop
     return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)

@@ -1,6 +1,6 @@
-"""The steps of a plan, and a text that explains them.
+"""Define the steps of a plan, and describe them as text.
 
-`plan` makes plans, and `cuda_text` prints them.
+`plan` creates plans, and `cuda_text` prints them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Compare:
 
 @record
 class Check:
-    """Fault if `indices` is not full, or if a value is not an index of `dim`.
+    """Report a fault if `indices` is not full, or if one of its values is not an index of `dim`.
 
     A negative index counts from the end.
     """
@@ -134,7 +134,7 @@ class Uniform:
 
 @record
 class Combine:
-    """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
+    """Combine the partial results of all thread blocks for a `Fold` or a `Compare`."""
 
     source: ir.Reduce | ir.IsEqual
     number: int
@@ -175,7 +175,8 @@ class Enqueue:
 
 @record
 class Save:
-    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
+    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave the
+    kernel, so that the host can enlarge it."""
 
     stack: ir.Stack
     slot: ir.Slot

@@ -93,7 +93,7 @@ class Reason(Enum):
         "this statement raises {kind} when it runs: {text}",
         "correct the statement",
     )
-    """In this case, `jit` runs the loop as Python, and the statement raises its exception there."""
+    """For this reason, `jit` runs the loop as Python, where the statement raises its exception."""
 
     @property
     def text(self) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, dataclass_transform
 C = TypeVar("C", bound=type)
 
 Opaque = Any
-"""The annotation of a field that contains any object, into which `parts` does not look."""
+"""The annotation of a field with an arbitrary object. `parts` does not look into this object."""
 
 _NO_PARTS = {
     "Opaque",

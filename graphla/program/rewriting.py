@@ -253,7 +253,7 @@ def _encode(name: str) -> str:
 
 
 def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
-    """Parse statements, decode their names, and give them the position of a loop's first line."""
+    """Parse statements, decode their names, and set their positions to a loop's first line."""
     tree = ast.parse(text)
     for node in walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith(_PREFIX):

@@ -347,7 +347,7 @@ def _logarithm(e: Emitter, x: ir.Scalar, base: ir.Scalar) -> ir.Scalar:
 
 
 def _float_power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return math.pow(x, y). It has a domain error where `**` divides by 0 or is complex."""
+    """Return math.pow(x, y). It raises a domain error where `**` divides by 0 or is complex."""
     x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
     zero = constant(0.0)
     finite = e.leaf(both(_is_finite(x), _is_finite(y)))
@@ -504,7 +504,8 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("hypot", None): hypotenuse,
     ("ldexp", 2): _scale,
 }
-"""The functions of module math that are composed of others, by name and number of arguments.
+"""Maps the name and the number of arguments of some functions of module math to functions that
+compose them of others.
 
 None stands for any number of arguments.
 """

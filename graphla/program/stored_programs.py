@@ -126,7 +126,8 @@ class StoredPrograms:
         return self.name and disk_cache.name_of("program", self.name, _pack_reads(reads), content)
 
     def load(self, name: str, find_content: FindContent) -> Restored | None:
-        """Return the program in an entry whose constants equal the values in this call."""
+        """Return the program from an entry whose constants equal the values in this call, or
+        None."""
         for item in (name and disk_cache.load(name)) or ():
             fixed, packed = item
             if all(_content_at(path, find_content) == content for path, content in fixed):

@@ -22,7 +22,7 @@ _PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 class Codec:
-    """Converts objects of some classes, and of the classes of names and exits in `ir`."""
+    """Converts objects of the given classes, and of the classes in `ir` for names and exits."""
 
     def __init__(self, *classes: type) -> None:
         known = (

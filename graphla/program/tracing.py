@@ -1,4 +1,4 @@
-"""Trace a loop: make a program from its steps and from the values of its variables.
+"""Trace a loop: create a program from its steps and from the values of its variables.
 
 The tracer executes the steps with abstract values (`graphla.program.values`): it knows what each
 variable refers to, but not the numbers and entries. A step that can follow several steps is a
@@ -77,7 +77,7 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
 
 
 class Unbound(Exception):
-    """Two states differ only in variables that have no value in one of them.
+    """Raised if two states differ only in variables that have no value in one of the states.
 
     Attributes:
         found: what these variables are in the other state; see `Entry.unbound`.
@@ -89,7 +89,7 @@ class Unbound(Exception):
 
 
 class Unsettled(Exception):
-    """Two states differ in variables that are floats in one of them and uncertain in the other.
+    """Raised if two states differ in variables that are floats in one and uncertain in the other.
 
     Attributes:
         found: the names of these variables; see `Entry.uncertain`.
@@ -215,7 +215,7 @@ class Tracer(Caller):
                 self.deferred = unknown
                 return
             self.executed.add(number)
-            # The blocks of a statement that has forked join again after it.
+            # The blocks of a statement that has forked join again after the statement.
             is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):
                 block.end = following
@@ -240,7 +240,7 @@ class Tracer(Caller):
         return ir.Branch(fork.condition, *blocks)
 
     def add_block(self) -> int:
-        """Return the number of a new block."""
+        """Add a block, and return its index."""
         self.blocks.append(ir.Block([], ir.Jump(0)))
         if len(self.blocks) > 5000:
             refuse(Reason.STATES, None)
@@ -255,7 +255,7 @@ class Tracer(Caller):
         return ir.Branch(condition, *blocks)
 
     def successor(self, step: int, state: State) -> int:
-        """Return the number of a block that begins with this step in this state."""
+        """Return the index of a block that begins with this step in this state."""
         if step not in self.merges:
             block = self.add_block()
             self.waiting.append(Open(block, step, state))

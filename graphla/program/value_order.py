@@ -44,7 +44,7 @@ Known = dict[ir.Slot, Order]
 def find_terms(program: ir.Program) -> dict[int, Terms]:
     """Return what is known about the product in each Write, by the `id` of the Write.
 
-    If an instruction occurs at several places, the result holds at all of them.
+    If an instruction occurs at several places, the result is valid at all of them.
     """
     before: list[Known | None] = [None] * len(program.blocks)
     # All slots except the inputs are empty at the start.
@@ -187,7 +187,8 @@ Live = frozenset[ir.Slot]
 
 
 def without_unread(program: ir.Program, terms: Mapping[int, Terms]) -> ir.Program:
-    """Return the program without writes that only change values that no instruction reads.
+    """Return the program without the writes that change nothing except values that no instruction
+    reads.
 
     `terms` is the result of `find_terms`.
     """
@@ -220,7 +221,8 @@ def without_unread(program: ir.Program, terms: Mapping[int, Terms]) -> ir.Progra
 
 
 def _is_unread(x: ir.Instruction, live: Live) -> bool:
-    """Return whether a write changes no presence, only values that no instruction reads."""
+    """Return whether a write changes only values that no instruction reads. Such a write neither
+    adds nor deletes entries."""
     if not isinstance(x, ir.Write) or x.mask is not None or x.accum is not None:
         return False
     return x.target not in live and has_pattern_of(x.source, x.target) and not may_fault(x)

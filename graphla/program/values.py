@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 @record
 class Number:
-    """A Python bool, int or float. The dtype of the scalar determines which."""
+    """A Python bool, int or float. The dtype of the scalar determines which of them."""
 
     scalar: ir.Scalar
 
@@ -258,7 +258,7 @@ def constant(value: Any) -> ir.Constant:
 
 
 def scalar_kind(dtype: DataType) -> DataType:
-    """Return the dtype of the Python number that an element of this dtype becomes."""
+    """Return the dtype of the Python number to which an element of this dtype is converted."""
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
 
 
