@@ -39,7 +39,7 @@ ENTRY = "call_loop"
 """The symbol of each wrapper."""
 
 _DIGEST = 32  # bytes
-_LENGTH = 8  # bytes that store the length of an object
+_LENGTH = 8  # number of bytes that store the length of an object
 _RENAMED = {
     "numba_gamma": "tgamma",
     "numba_ldexp": "ldexp",

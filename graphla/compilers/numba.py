@@ -392,7 +392,7 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 def _definitions(file: str, names: list[str]) -> str:
     """Return the text of functions and constants of another file of loops.
 
-    They are those in `names`, and those of the same file on which these depend.
+    They are the definitions in `names`, and all definitions of the file on which those depend.
     """
     nodes: dict[str, ast.stmt] = {}
     for node in ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body:

@@ -155,7 +155,7 @@ class SweepPrinter:
         for slot, has in self.values.items():
             name = self.printer.name(slot)
             if self.sweep.domain.over is not None and has != "true" and slot.dtype is not BOOL:
-                # Listed positions mostly have entries, so the load does not wait for the flag.
+                # Listed positions usually have entries, so the load does not wait for the flag.
                 has = f"span.list || {has}"
             value = choose(has, f"{name}.values[i]", zero(slot.dtype))
             lines.append(f"row.{name} = {value};")

@@ -231,7 +231,8 @@ class Emitter:
     def prepare_write(self, held: VectorObject, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
-        Expressions and masks that refer to its current entries get a copy of them.
+        Expressions and masks that refer to the current entries of the object get a copy of the
+        slot.
         """
         known = self.state.objects[held.number]
         if known.is_shared:

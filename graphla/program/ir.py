@@ -160,8 +160,8 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "gt": "x > y",
     "ge": "x >= y",
     "not": "not x",
-    "min": "min(x, y)",  # Python's: y if y < x else x
-    "max": "max(x, y)",  # Python's: y if y > x else x
+    "min": "min(x, y)",  # as in Python: y if y < x else x
+    "max": "max(x, y)",  # as in Python: y if y > x else x
     "int": "int(x)",  # of a float: truncates; ValueError for NaN, OverflowError for infinity
     "float": "float(x)",
     "bool": "bool(x)",
@@ -520,7 +520,7 @@ class IsEqual:
 
 @record
 class Write:
-    """target⟨mask, replace⟩ = accum(target, source), by the write rule.
+    """target⟨mask, replace⟩ = accum(target, source), following the GraphBLAS write rule.
 
     `source` has the target's dim. `accum` is a typed binary operator or None. If the source or the
     mask reads the target, it reads the entries from before the statement.

@@ -1,4 +1,5 @@
-"""Find the live names at each point of a function: a later statement may read their values."""
+"""Find the live names at each point of a function: those whose values a later statement may
+read."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Lowering:
             product = _cast_terms(product, x.target.dtype)
         is_whole = is_replaced(x) and product.dtype is x.target.dtype
         adds = product.semiring.monoid
-        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        # Without a mask, a product usually pulls, and preset values would save nothing.
         is_preset = not is_whole and x.mask is not None and not adds.is_any
         purpose = self._groups[x.target] if is_whole else ("T", adds) if is_preset else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
@@ -330,7 +330,7 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
         ring: Any = product.semiring
         if ring.monoid.is_any or product.dtype is not each.target.dtype:
             continue
-        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        # Without a mask, a product usually pulls, and preset values would save nothing.
         if each.mask is None or found.setdefault(group, ring.monoid) is not ring.monoid:
             excluded.add(group)
     return {group: each for group, each in found.items() if group not in excluded}

@@ -77,7 +77,7 @@ def _count_allowed(printer: Printer, mask: ir.Mask, size: str) -> str:
 def _term(x: ir.Product, region: Region, o: str) -> str:
     """Return an expression for the product of matrix entry p and the entry k of u."""
     op = x.semiring.binaryop
-    # If the operator is commutative, both sides are printed in the same way, to share regions.
+    # If the operator is commutative, both sides are printed in the same way and share a region.
     matrix_first = x.side == "mxv" or op.commutes_to is op
     is_read = (op.reads_x, op.reads_y) if matrix_first else (op.reads_y, op.reads_x)
     first = (region.weight(x.matrix), x.matrix.dtype) if is_read[0] else ("0", None)

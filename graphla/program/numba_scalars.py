@@ -49,7 +49,7 @@ class Scalars:
     kinds: dict[str, DataType]  # maps each variable to its dtype
     segments: list[list[str]]
     constants: dict[str, str]  # constants of the module
-    may_fail = False  # whether a scalar that may be a fault was printed
+    may_fail = False  # whether a scalar that may fault was printed
     temporaries_made = 0
 
     def say(self, *lines: str) -> None:
@@ -81,7 +81,7 @@ class Scalars:
         return f"({text} != 0)" if self.kinds[name] is BOOL else text
 
     def scalars(self, values: Iterable[ir.Scalar], line: int) -> list[str]:
-        """Return expressions for scalars. If one of the scalars may be a fault, first print lines
+        """Return expressions for scalars. If one of the scalars may fault, first print lines
         that evaluate all of them."""
         self.may_fail = False
         texts = [self.scalar(value) for value in values]
@@ -170,7 +170,8 @@ class Scalars:
         return f"np.float64({text})" if dtype.is_float else f"np.int64({text})"
 
     def fit(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Return an expression for a scalar cast to a dtype. If it does not fit, it is a fault."""
+        """Return an expression for a scalar cast to a dtype. If it does not fit, the program
+        faults."""
         if isinstance(x, ir.Constant):
             try:
                 return literal(values.fit(x.value, dtype), dtype)

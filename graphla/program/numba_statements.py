@@ -93,7 +93,7 @@ def _check_indices(printer: Printer, indices: ir.Slot, dim: ir.Dim, line: int) -
 def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[Update]:
     """Return the first instructions that can run as one region: see `print_updates`.
 
-    The result is empty if the first instruction is not an update. An operand that may be a fault is
+    The result is empty if the first instruction is not an update. An operand that may fault is
     evaluated before the region, so only the first update may have such an operand.
     """
     writes: list[Update] = []
@@ -118,7 +118,7 @@ def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[U
 
 
 def _may_fail(printer: Printer, x: Any) -> bool:
-    """Return whether an operand of an expression may be a fault."""
+    """Return whether an operand of an expression may fault."""
     printer.may_fail = False
     for scalar, dtype in find_operands(x):
         printer.fit(scalar, dtype)
@@ -191,7 +191,7 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
 def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
     target, indices, dtype, operators = x.target, x.indices, x.target.dtype, printer.operators
     u = x.source if isinstance(x.source, ir.Slot) else None
-    # As in `expression.assign`: if equal indices are not joined, they are a fault.
+    # As in `expression.assign`: equal indices that are not joined cause a fault.
     joins = x.accum is not None and x.accum.type is dtype and x.accum.monoid is not None
     if not joins and x.accum is not None:
         dtype = x.accum.type2

@@ -101,7 +101,7 @@ class Printer(Scalars):
     # --- places -----------------------------------------------------------------------------------
 
     def take(self, count: int, is_float: bool = False) -> int:
-        """Return the place of `count` new integers, which are 0 at first, or of new floats."""
+        """Reserve `count` integers, which are initially 0, or floats. Return their place."""
         if is_float:
             self.floats += count
             return self.floats - count

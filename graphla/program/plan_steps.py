@@ -152,7 +152,7 @@ class ScatterInto:
     """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
     If `addressed` is given, this slot gets an entry at each position in `indices`. If `joins` is
-    true, the accumulator combines the entries with equal indices. Otherwise equal indices are a
+    true, the accumulator combines the entries with equal indices. Otherwise equal indices cause a
     fault.
     """
 

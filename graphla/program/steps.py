@@ -128,7 +128,7 @@ class Home:
 
     @property
     def holder(self) -> Home:
-        """The home of the object that has the last attribute."""
+        """The home of the object of which the last attribute is looked up."""
         return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
