@@ -62,7 +62,8 @@ class Region:
         self.slots: dict[int, int] = {}  # the number of each vector, by the index of its slot
         self.dims = {dim.index: "n"}
         self.operands: list[tuple[str, int, str, bool]] = []
-        """For each scalar operand: its array, its index there, its expression, and whether it may fault."""
+        """For each scalar operand: its array, its index there, its expression, and whether it may
+        fault."""
         self.reals = 0  # number of operands that are floats
         self.defined: set[str] = set()
 
