@@ -151,7 +151,7 @@ class _Job:
             self._ended.acquire(timeout=PATIENCE)
 
     def cancel(self, error: BaseException) -> None:
-        """Prevent that further parts start, and wait for the parts that helper threads are running.
+        """Keep further parts from starting, and wait for the parts that helper threads are running.
 
         We wait until no helper thread is working on this job. We cannot wait for the count of
         finished parts instead: an interrupt may occur between any two steps of this thread, so this

@@ -603,8 +603,8 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
-        """Reject an append of an object that a list may contain already, or to which a name refers
-        that the loop never assigns."""
+        """Reject an append of an object that a list may already contain, or that has a name that
+        the loop never assigns."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)

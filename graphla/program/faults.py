@@ -32,7 +32,7 @@ def may_fault(x: ir.Instruction) -> bool:
 
 
 def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of this node of a scalar, without its parts, may fault."""
+    """Return whether the evaluation of this node of a scalar may fault, apart from its parts."""
     if isinstance(x, ir.Element):
         return x.array.dtype is UINT64
     if not isinstance(x, ir.Call):

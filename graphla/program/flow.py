@@ -153,7 +153,7 @@ _REFUSED: dict[type[ast.AST], str] = {
 
 @contextmanager
 def _locating(node: ast.stmt, scope: _Scope) -> Iterator[None]:
-    """Add the file and the line of a statement to a NotCompilable that its flattening raises."""
+    """Add the file and the line of a statement to a NotCompilable raised while it is flattened."""
     try:
         yield
     except NotCompilable as error:

@@ -32,7 +32,8 @@ WORD = 1 << 63
 """An int outside [-WORD, WORD) does not fit INT64."""
 
 DEEP = 4
-"""At this depth, the parts of functions, tuples and operators are described by identity."""
+"""At this depth of nesting, the parts of functions, tuples and operators are described by
+identity."""
 
 
 class Same:

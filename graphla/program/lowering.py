@@ -347,7 +347,7 @@ def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
     for each in program.exits:
         others.update(parts(tuple(each.names.values()), ir.Slot))
     for block in program.blocks:
-        items: set[ir.Slot] = set()  # the slots that got an item in this block
+        items: set[ir.Slot] = set()  # the slots that received an item in this block
         for each in block.instructions:
             if isinstance(each, (ir.Pop, ir.Peek)):
                 items.add(each.slot)

@@ -49,7 +49,7 @@ class Names:
 
 
 def numpy_name(dtype: DataType) -> str:
-    """Return the name of a dtype in the module."""
+    """Return the name of a dtype in the generated module."""
     return "np.bool_" if dtype is BOOL else f"np.{dtype.np_type.name}"
 
 

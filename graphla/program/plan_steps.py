@@ -176,7 +176,7 @@ class Enqueue:
 @record
 class Save:
     """Append the listed entries of a slot to a stack. If the stack's memory is full, leave the
-    kernel, so that the host can enlarge it."""
+    kernel, so that the host can enlarge this memory."""
 
     stack: ir.Stack
     slot: ir.Slot
