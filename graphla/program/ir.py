@@ -204,7 +204,7 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "math.fmod": "math.fmod(x, y)",
     "math.remainder": "math.remainder(x, y)",
     "math.nextafter": "math.nextafter(x, y)",
-    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may give infinity
+    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may return infinity
     # functions of module math on ints
     "math.gcd": "math.gcd(x, y)",
     "math.isqrt": "math.isqrt(x)",

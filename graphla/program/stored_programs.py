@@ -51,7 +51,7 @@ class Left:
             `break`, or 2 + k for item k of `Site.statements`.
         raises: whether a `raise` statement of a helper ends the loop here.
         outputs: the slot, variable, stack or object that each name in `Site.outputs` refers to.
-        slots: the indices of the slots whose vectors are outputs.
+        slots: the indices of the slots whose vectors are written back to Vector objects.
         missing: the outputs that have no value.
     """
 
