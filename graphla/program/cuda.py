@@ -153,7 +153,7 @@ _plans: dict[tuple[int, tuple[ir.Slot, ...], bool], _Planned] = {}
 no other program gets this id."""
 
 MOST_PLANS = 256
-"""The maximum number of plans. All of them are dropped when it is reached."""
+"""The maximum number of cached plans. When it is reached, all plans are dropped."""
 
 
 def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:

@@ -265,7 +265,8 @@ def _list(at: Description, value: Any) -> Any:
         return type(value), frozenset(kinds), at.sizes[size], size == 0, _same_list(at, value)
     if kinds == {Vector}:
         kinds_of_items, last = set(), None
-        for each in value:  # a list may have thousands of items
+        # A list may have thousands of items. Consecutive items of one stack are described once.
+        for each in value:
             store = each._store
             if store.stack is None or store.stack is not last:
                 kinds_of_items.add(at.kind_of_vector(store.stack or store))

@@ -76,7 +76,8 @@ class Region:
         return f"w[statement + {words.PLACES + len(self.places) - 1}]"
 
     def define(self, local: str, text: str) -> str:
-        """Define a local variable at the beginning of the function, once. Return its name."""
+        """Define a local variable at the beginning of the function, unless it is defined already.
+        Return its name."""
         if local not in self.defined:
             self.defined.add(local)
             self.head.append(f"{local} = {text}")

@@ -1,8 +1,8 @@
 """Print the statements on vectors, except for products.
 
 Most statements are one region that changes its targets in place. An expression that reads other
-elements of the target first goes to a temporary slot. If it replaces the whole target, the two
-slots are then exchanged.
+elements of the target first goes to a temporary slot. If it replaces the whole target, the
+temporary slot and the target are then exchanged.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _may_fail(printer: Printer, x: Any) -> bool:
 
 
 def print_updates(printer: Printer, writes: list[Update]) -> None:
-    """Print writes into slots in place, one after another at each index.
+    """Print writes that change slots in place, one after another at each index.
 
     The expressions and masks read each slot only at the index that is written.
     """

@@ -128,7 +128,7 @@ class Home:
 
     @property
     def holder(self) -> Home:
-        """The home of the object of which the last attribute is looked up."""
+        """The home of the object to which the last attribute belongs."""
         return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
