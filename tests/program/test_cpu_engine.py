@@ -22,7 +22,7 @@ from graphla import Matrix, Vector, binary, memory, monoid, replace
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.program import ProgramTuning
 from graphla.backends.tuning import using
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 from graphla.exceptions import NotCompilable
 from graphla.program import numba_text, running, tracing
 from graphla.semiring import min_secondi, plus_first, plus_second
@@ -358,7 +358,7 @@ def test_a_program_from_disk_is_neither_traced_nor_printed(
     def fail(*_: Any) -> None:
         raise AssertionError("the front end ran")
 
-    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(running, "may_store", lambda: True)
     function = PROGRAMS[name]
     expected = gl.jit(function)(*arguments(name))

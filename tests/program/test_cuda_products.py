@@ -110,11 +110,16 @@ def typed(name: str) -> Any:
 
 @cache
 def kernel_for(
-    name: str, semiring: Any, side: Any, *types: Any, is_first: bool = False, is_index: bool = False
+    name: str,
+    semiring: Any,
+    side: Any,
+    *types: Any,
+    first_is_result: bool = False,
+    is_index: bool = False,
 ) -> Kernel:
     struct = cuda_ops.matrix_vector(semiring, side).replace("struct Op {", "struct Plain {", 1)
     op = "OfIndex<Plain, Plain::U>" if is_index else "Plain"
-    op = f"FirstTerm<{op}>" if is_first else op
+    op = f"FirstTerm<{op}>" if first_is_result else op
     text = '#include "program_products.cuh"\nnamespace graphla {\n'
     text += f"{struct}\ntypedef {op} Op;\n}}\n{KERNEL}"
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
@@ -136,8 +141,8 @@ def padded(flags: np.ndarray) -> Any:
 class Case:
     """The operands of a product. `a` has a row for each output.
 
-    If `is_first` is true, the first term of each output is its result. If `is_index` is true, the
-    values of u are its indices, and the product does not read them.
+    If `first_is_result` is true, the first term of each output is its result. If `is_index` is
+    true, the values of u are its indices, and the product does not read them.
     """
 
     semiring: Any
@@ -146,12 +151,12 @@ class Case:
     u: np.ndarray
     present: np.ndarray
     allowed: np.ndarray | None
-    is_first: bool = False
+    first_is_result: bool = False
     is_index: bool = False
 
     def __repr__(self) -> str:
         a = self.a
-        of = f"{self.is_first}, {self.is_index}, {self.u.dtype}"
+        of = f"{self.first_is_result}, {self.is_index}, {self.u.dtype}"
         return f"{self.semiring} {self.side}, {a.nrows} x {a.ncols}, {a.nvals}, {of}"
 
 
@@ -223,7 +228,7 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
     along, a_read = on_device(a, reads[0])
     across, b_read = on_device(by_columns, reads[0])
     hubs = None
-    if layout.held == WITH_HUBS and not (case.is_first or case.is_index):
+    if layout.held == WITH_HUBS and not (case.first_is_result or case.is_index):
         hubs = program_products.hubs_for(along, case.u.dtype)
     queue = np.flatnonzero(case.present).astype(np.int32)
     np.random.default_rng(0).shuffle(queue)
@@ -242,7 +247,7 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
         *(case.semiring, case.side, a.indptr.dtype, a_read[1], a_read[2]),
         *(case.u.dtype, EACH if reads[1] else UNREAD),
         IN_FULL if hubs is None else WITH_HUBS,
-        is_first=case.is_first,
+        first_is_result=case.first_is_result,
         is_index=case.is_index,
     )
     shared = 0 if hubs is None else hubs.shared
@@ -298,8 +303,8 @@ def cases(draw: st.DrawFn) -> Case:
         u = np.arange(ncols).astype(u.dtype)
     case = Case(semiring, side, a, u, present, allowed, is_index=is_index)
     firsts = all(folded(semiring, each) == each[0] for each in terms_of(case).values())
-    is_first = firsts and semiring.monoid.name in ("min", "max") and draw(st.booleans())
-    return replace(case, is_first=is_first)
+    first_is_result = firsts and semiring.monoid.name in ("min", "max") and draw(st.booleans())
+    return replace(case, first_is_result=first_is_result)
 
 
 def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any]]) -> None:

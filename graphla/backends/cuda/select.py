@@ -23,8 +23,8 @@ from graphla.backends.cuda.launch import (
     NULL,
     WARP,
     WIDEST_BLOCK,
+    OutputBuffer,
     PendingCount,
-    Room,
     blocks,
     next_answer,
     number,
@@ -94,22 +94,22 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     """Select from a vector with few entries, in one launch."""
     x, stored, kept = read(v.values, op.reads_x)
     has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
-    room = Room(v.nvals, v.values.dtype)
+    buffer = OutputBuffer(v.nvals, v.values.dtype)
     count, spec = PendingCount(), (cuda_ops.mapping, op)
     kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
-    outputs = [np.uint64(address) for address in (room.indices, room.values, count.address)]
+    outputs = [np.uint64(address) for address in (buffer.indices, buffer.values, count.address)]
     thunk = scalar(thunk, op.thunk_type.np_type)
     values = v.values if has_values else NULL
     kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
-    take = room if has_values else partial(_cut_values, room, v.values)
+    take = buffer if has_values else partial(_cut_values, buffer, v.values)
     whole = (v.indices, v.values)
     return PendingVector(v.size, is_sorted=v.is_sorted, count=count, take=take, whole=whole)
 
 
-def _cut_values(room: Room, values: Array, entries: int) -> tuple[Array, Array]:
-    """Return the first `entries` indices in `room`, and the first `entries` elements of
+def _cut_values(buffer: OutputBuffer, values: Array, entries: int) -> tuple[Array, Array]:
+    """Return the first `entries` indices in `buffer`, and the first `entries` elements of
     `values`."""
-    return room(entries)[0], values[:entries]
+    return buffer(entries)[0], values[:entries]
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:

@@ -29,8 +29,8 @@ from graphla.backends.cuda.launch import (
     NULL,
     WARP,
     WIDEST_BLOCK,
+    OutputBuffer,
     PendingCount,
-    Room,
     blocks,
     counter,
     csr,
@@ -265,10 +265,10 @@ class _Edges:
         is the only element of `constant`.
         """
         if self.is_alone:
-            room, count = Room(self.room, self.plan.dtype), PendingCount()
-            w = room.values if constant is None else None
-            self.run(way, w=w, indices=room.indices, count=count.address)
-            take = room if constant is None else partial(_repeat, room, constant)
+            buffer, count = OutputBuffer(self.room, self.plan.dtype), PendingCount()
+            w = buffer.values if constant is None else None
+            self.run(way, w=w, indices=buffer.indices, count=count.address)
+            take = buffer if constant is None else partial(_repeat, buffer, constant)
             return PendingVector(self.n, is_sorted=False, count=count, take=take)
         w = xp.empty(self.room, self.plan.dtype) if constant is None else None
         indices, found = self.claim(way, w)
@@ -337,9 +337,9 @@ class _Edges:
         kernel(1, WIDEST_BLOCK, frontier, int32(threads), matrix, outputs, listed, length)
 
 
-def _repeat(room: Room, constant: Array, entries: int) -> tuple[Array, Array]:
-    """Return the first `entries` indices in `room`, and the value `constant` for each of them."""
-    return room(entries)[0], xp.broadcast_to(constant, (entries,))
+def _repeat(buffer: OutputBuffer, constant: Array, entries: int) -> tuple[Array, Array]:
+    """Return the first `entries` indices in `buffer`, and the value `constant` for each of them."""
+    return buffer(entries)[0], xp.broadcast_to(constant, (entries,))
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:

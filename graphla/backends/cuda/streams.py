@@ -39,7 +39,7 @@ PER_THREAD = 2
 
 _recording = Lock()
 
-_noting = Lock()
+_lock = Lock()
 _only: Any = None
 """The stream of all stamps that this process has created. It is None before the first stamp, and
 `_SEVERAL` if the stamps belong to several streams. While all stamps belong to one stream, no stream
@@ -96,7 +96,7 @@ class Stamp:
 def _note_stream(stream: Any) -> None:
     """Update `_only` for a new stamp of this stream."""
     global _only
-    with _noting:
+    with _lock:
         is_first = _only is None and stream.ptr != PER_THREAD
         _only = stream if is_first or stream is _only else _SEVERAL
 
@@ -161,14 +161,14 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
     """Return those stamps of the operands for which the current stream must wait explicitly."""
-    now, away = get_current_stream(), []
+    now, foreign = get_current_stream(), []
     if now is _only:
-        return away
+        return foreign
     for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
-                away.append(each)
-    return away
+                foreign.append(each)
+    return foreign
 
 
 def wait() -> None:
