@@ -476,7 +476,7 @@ class Backend(Protocol):
         """
         ...
 
-    # --- communities, colorings and matchings of symmetric matrices; PageRank of any square matrix 
+    # --- communities, colorings and matchings of symmetric matrices; PageRank of any square matrix
     def propagate_labels(
         self, links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
     ) -> Array | None:

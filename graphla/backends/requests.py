@@ -287,7 +287,7 @@ class CommunityMoves:
 
     `links` is symmetric. The gain of vertex v in community c, not counting v itself, is links(v, c)
     - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if the move raises its gain by
-      more than margin·(out(v) + into(v)).
+    more than margin·(out(v) + into(v)).
 
     A backend may move vertices one after another, or in small batches. It then visits each vertex
     once in a random order, which `words()` determines, and again after one of its neighbors has

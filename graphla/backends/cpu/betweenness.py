@@ -2,8 +2,8 @@
 
 The algorithm is due to U. Brandes (2001). For each source, the loop adds up the dependencies of
 vertices and edges along the shortest paths from this source. If there are at least as many sources
-as threads, the sources are divided among the threads. Otherwise all threads process one source
-after another together, unless the levels of the first source are small.
+as threads, the threads divide the sources among themselves. Otherwise all threads work together on
+one source after another, unless the levels of the search from the first source are small.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from graphla.settings import config
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Parameters of betweenness."""
+    """Parameters of betweenness centrality."""
 
-    parts: int = 8  # parts per thread into which the list of sources is divided
-    # Threads share a source only if the sources' searches read more vertices and entries than this.
-    # At this size, a second thread saves a few milliseconds, and the loop for several threads takes
-    # about 2 s to compile.
+    parts: int = 8  # the list of sources is divided into this number of parts per thread
+    # Several threads share a source only if the searches from all sources read more vertices and
+    # entries than this. At this size, a second thread saves a few milliseconds, and the loop for
+    # several threads takes about 2 s to compile.
     alone: int = 1 << 20
-    shared: int = 1 << 12  # a level with more edges than this uses all threads
-    # If the levels of the first source have fewer vertices than this on average, each of the other
-    # sources is processed by one thread.
+    shared: int = 1 << 12  # all threads share a level with more edges and vertices than this
+    # If the levels of the search from the first source have fewer vertices than this on average,
+    # each of the other sources is processed by a single thread.
     level: int = 1 << 12
 
 
@@ -47,7 +47,7 @@ TUNING = BetweennessTuning()
 def dependencies(request: Dependencies) -> DependenciesResult | None:
     """Return the dependencies of vertices and edges, summed over all sources.
 
-    The result is None if the loop should not be compiled.
+    Return None if no compiled loop is used.
     """
     if not compiles(request.sources.size * request.out.nvals, size=request.out.nrows):
         return None
@@ -63,7 +63,7 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
 
 
 class _Job:
-    """The arguments of the loops, and the sums that they have computed."""
+    """The arguments of the loops, and the sums that the loops have computed."""
 
     def __init__(self, request: Dependencies) -> None:
         out, count = request.out, request.sources.size
@@ -92,12 +92,12 @@ class _Job:
             self.separate = self.load_separate()
 
     def load_separate(self) -> Loop:
-        """Return the loop that runs in one thread."""
+        """Return the loop that processes each source in one thread."""
         sample = self.graph, self.sources, *self.arrays(sample=True)
         return load("betweenness.dependencies", (numba_ops.nothing,), sample)
 
     def load_shared(self) -> Loop:
-        """Return the loop that several threads run together."""
+        """Return the loop in which several threads process one source together."""
         sample = self.graph, self.sources, *self.arrays(sample=True), self.counts
         return load("betweenness.share_sources", (numba_ops.nothing,), sample)
 
@@ -126,7 +126,8 @@ class _Job:
             self.run_separately(done)
 
     def run_together(self) -> int:
-        """Process one source after another by all threads together, at least the first one.
+        """Process at least the first source, and usually all sources one after another, with all
+        threads together.
 
         Return the number of sources that have been processed.
         """
@@ -143,10 +144,10 @@ class _Job:
         return count
 
     def run_separately(self, first: int) -> None:
-        """Process the sources from `first` on, each by one thread.
+        """Process the sources from `first` on, each one in a single thread.
 
-        If `config.deterministic` is set, the numbers of sources and threads decide which sources
-        each sum includes.
+        If `config.deterministic` is set, only the numbers of sources and threads decide which
+        sources each partial sum includes.
         """
         count = self.sources.size
         threads = max(1, min(self.threads, count - first))

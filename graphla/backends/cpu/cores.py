@@ -1,4 +1,4 @@
-"""Core numbers, by `loops/cores`."""
+"""Core numbers, with `loops/cores`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """Parameters of core numbers."""
+    """Parameters of the loop for core numbers."""
 
-    # Maximum number of vertices and entries for one thread. At this size, a second thread saves a
-    # few milliseconds, and the loop for several threads takes about 1 s more to compile.
+    # Up to this number of vertices plus entries, one thread runs the loop. At this size, a second
+    # thread saves a few milliseconds, and the loop for several threads takes about 1 s more to
+    # compile.
     alone: int = 1 << 20
-    shared: int = 1 << 12  # a step with at least this many vertices or edges uses all threads
+    shared: int = 1 << 12  # all threads share a step with at least this many vertices or edges
 
 
 TUNING = CoresTuning()
@@ -31,7 +32,7 @@ TUNING = CoresTuning()
 
 @try_loops
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n], or None if no compiled loop runs."""
+    """Return the core number of each vertex as int64[n], or None if no compiled loop is used."""
     n = out.nrows
     threads = compiles(out.nvals, size=n)
     if not threads:
