@@ -15,6 +15,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.betweenness import LEVELS, STATE_SIZE, Graph, Paths, Sums
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import between, even_parts, threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.backends.tuning import current
@@ -98,7 +99,7 @@ class _Job:
 
     def load_shared(self) -> Loop:
         """Return the loop in which several threads process one source together."""
-        sample = self.graph, self.sources, *self.arrays(sample=True), self.counts
+        sample = self.graph, self.sources, *self.arrays(sample=True), self.counts, self.counts
         return load("betweenness.share_sources", (numba_ops.nothing,), sample)
 
     def arrays(self, *, sample: bool = False, starts: int = 1) -> tuple[Sums, Paths]:
@@ -135,8 +136,8 @@ class _Job:
         sums, paths = self.arrays(starts=self.sizes[0] + 2)
         self.sums.append(sums[:3])
         for first, last in between([0, 1, count]):
-            state = np.zeros(STATE_SIZE, np.int64)
-            arguments = *self.graph, self.sources, *sums, *paths, state, *self.wanted, large
+            state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
+            arguments = *self.graph, self.sources, *sums, *paths, state, team, *self.wanted, large
             parts = [(first, last, thread) for thread in range(self.threads)]
             run(lambda *part: self.loop(*arguments, *part), parts, self.threads, self.stop)  # noqa: B023
             if self.counts[0] < current(TUNING).level * state[LEVELS]:

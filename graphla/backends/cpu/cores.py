@@ -8,6 +8,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.cores import STATE_SIZE, Rows, Work
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import threads_worth
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
@@ -44,11 +45,12 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
         degrees += np.diff(into.indptr).astype(np.int32, copy=False)
     left = np.empty(2 * n if threads > 1 else n, np.int32)
     left[:n] = np.arange(n, dtype=np.int32)
-    state, stop = np.zeros(STATE_SIZE, np.int64), np.zeros(1, np.int64)
+    state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
+    stop = np.zeros(1, np.int64)
     other = out if into is None else into
     pair = out.indptr, out.indices, other.indptr, other.indices
     rows = Rows(*pair, int(into is not None))
-    work = Work(degrees, left, np.empty(n + 1, np.int32), state, stop)
+    work = Work(degrees, left, np.empty(n + 1, np.int32), state, team, stop)
     loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
     call = lambda thread: loop(*rows, *work, tuning.shared, thread)  # noqa: E731
     parts = [(thread,) for thread in range(threads)]

@@ -7,8 +7,8 @@ that pass through v. An edge lies on a shortest path if its weight is exactly eq
 difference of the distances of its ends.
 
 Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
-those of the search and then the same levels in reverse. It announces each large level as a step
-(`loops/steps`), and all threads take chunks of its vertices. The search adds path counts by atomic
+those of the search and then the same levels in reverse. A large level is a step of which all
+threads take chunks (`loops/team`). The search adds path counts by atomic
 operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
 on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. One
 thread computes share(v), and adds its terms in the order of the row. So the sums have the same bits
@@ -23,13 +23,15 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     compare_and_swap,
     fetch_add,
     local_array,
-    watch,
 )
-from graphla.backends.cpu.loops.steps import (
-    DONE,
-    IS_OVER,
-    announce,
-    is_announced,
+from graphla.backends.cpu.loops.team import (
+    ARGUMENT,
+    OVER,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
     take_chunk,
 )
 
@@ -42,9 +44,9 @@ CHUNKS = 64  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(64)  # maximum number of vertices in a chunk
 EXACT = 2.0**53
 FINISHED, STOPPED = range(2)
-# Positions in `state`, after those that `loops/steps` uses.
-SIZE, IS_ROUNDED, ACTION, HEAD, LEVELS = 32, 40, 48, 49, 50
-STATE_SIZE = 56
+# Positions in `state`. Threads change the first two during a step, so each has a cache line.
+SIZE, IS_ROUNDED, ACTION, HEAD, FINISH, LEVELS = 0, 8, 16, 17, 18, 19
+STATE_SIZE = 24
 SEARCH, SUM, CLEAR = range(3)
 
 
@@ -374,6 +376,7 @@ def share_sources(
     out_sums: Sums,
     kept_paths: Paths,
     kept_state,
+    kept_team,
     of_edges,
     reach,
     large,
@@ -388,59 +391,57 @@ def share_sources(
     `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
-    s, level, step = first - 1, np.int64(-1), np.int64(0)
-    # Thread 0 processes queue[head:finish]. If `is_shared`, this is a step with `count` vertices.
-    head, finish, count, is_shared = np.int64(0), np.int64(0), np.int64(0), False
-    left = large
+    s, level, number = first - 1, np.int64(-1), np.int64(0)
+    head, finish, left = np.int64(0), np.int64(0), large  # thread 0 processes queue[head:finish]
     while not stop[0]:
-        offset = np.int64(0)
-        if thread > 0 or is_shared:
-            begin, end = take_chunk(kept_state, stop)
-            if begin >= end:
-                if thread > 0:
-                    while not is_announced(kept_state):
-                        if watch(kept_state, np.uint64(IS_OVER)):
-                            return FINISHED
-                        if stop[0]:
-                            return STOPPED
-                elif watch(kept_state, np.uint64(DONE)) == count:
-                    is_shared, head = False, finish
-                continue
-            # The step cannot end before this chunk is done, so these values do not change.
-            offset = kept_state[HEAD]
+        is_shared = thread > 0
+        begin, end = head, head
+        if thread > 0:
+            number = enter(kept_team, stop, number)
+            if number == OVER:
+                break
         elif head == finish:
             if level >= 0:
                 level = next_level(graph, out_sums, kept_paths, kept_state, level, s, sources[s])
             if level < 0:
                 s += 1
                 if s == last:
-                    kept_state[IS_OVER] = 1
-                    return FINISHED
+                    break
                 begin_source(kept_paths, kept_state, sources[s])
                 level = np.int64(0)
             head, finish, left = np.int64(starts[level]), np.int64(starts[level + 1]), large
             continue
+        elif left <= 0 and finish - head > 1:
+            is_shared = True
+            kept_state[HEAD], kept_state[FINISH] = head, finish
+            kept_team[ARGUMENT] = max(min((finish - head) // CHUNKS, LARGEST), 1)
+            open_step(kept_team, kept_state[ACTION])
+            head = finish
         else:
-            begin, end = head, head
+            left = max(left, 1)
             while end < finish and left > 0:
                 v = np.uint64(queue[end])
                 left -= np.int64(graph.indptr[v + ONE] - graph.indptr[v]) + 1
                 end += 1
-            if begin == end:
-                if finish - head > 1:
-                    step, count, is_shared = step + 1, finish - head, True
-                    kept_state[HEAD] = head
-                    announce(kept_state, step, count, max(min(count // CHUNKS, LARGEST), 1))
-                else:
-                    left = 1
-                continue
             head = end
-        if kept_state[ACTION] == SEARCH:
-            push_vertices(graph, kept_paths, kept_state, offset + begin, offset + end)
-        elif kept_state[ACTION] == SUM:
-            sum_vertices(graph, out_sums, kept_paths, of_edges, reach, offset + begin, offset + end)
-        else:
-            clear_vertices(kept_paths, offset + begin, offset + end)
-        if thread > 0 or is_shared:
-            fetch_add(kept_state, np.uint64(DONE), end - begin)
-    return STOPPED
+        while not stop[0]:
+            if is_shared:
+                chunk = kept_team[ARGUMENT]
+                begin = kept_state[HEAD] + take_chunk(kept_team, chunk)
+                end = min(begin + chunk, kept_state[FINISH])
+            if begin >= end:
+                break
+            if kept_state[ACTION] == SEARCH:
+                push_vertices(graph, kept_paths, kept_state, begin, end)
+            elif kept_state[ACTION] == SUM:
+                sum_vertices(graph, out_sums, kept_paths, of_edges, reach, begin, end)
+            else:
+                clear_vertices(kept_paths, begin, end)
+            begin = end
+        if thread > 0:
+            leave(kept_team)
+        elif is_shared:
+            close_step(kept_team)
+    if thread == 0:
+        dismiss(kept_team)
+    return STOPPED if stop[0] else FINISHED
