@@ -4,15 +4,15 @@ sigma(v) is the number of shortest paths from the source to v. share(v) is 1 / s
 of share(w) over the edges v -> w that lie on shortest paths. So sigma(v) · share(v) - 1 is the
 dependency of v: the sum, over all vertices t except v, of the fraction of the shortest paths to t
 that pass through v. An edge lies on a shortest path if its weight is exactly equal to the
-difference of the distances of its ends.
+difference between the distances of its ends from the source.
 
 Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
 those of the search and then the same levels in reverse. A large level is a step of which all
-threads take chunks (`loops/team`). The search adds path counts by atomic
-operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
-on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. One
-thread computes share(v), and adds its terms in the order of the row. So the sums have the same bits
-for any number of threads.
+threads take chunks (`loops/team`). The search adds path counts by atomic operations. The counts are
+integers, and floating-point sums of integers below EXACT do not depend on the order of the
+additions. If a count is not below EXACT, thread 0 repeats the search alone. Each share(v) is
+computed by a single thread, which adds its terms in the order of the row. So the sums have the same
+bits for any number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ from graphla.backends.cpu.loops.team import (
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 BATCH = 1023
-ROOM = 1024  # length of a thread's own list of vertices
+ROOM = 1024  # length of the list of vertices that each thread collects
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 64  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(64)  # maximum number of vertices in a chunk
@@ -51,7 +51,7 @@ SEARCH, SUM, CLEAR = range(3)
 
 
 class Graph(NamedTuple):
-    """The matrix in CSR form: its pattern, and the weights of its entries."""
+    """The adjacency matrix in CSR form: its pattern, and the weights of its entries."""
 
     indptr: Any
     indices: Any
@@ -131,8 +131,9 @@ def by_levels(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, level by level, and return their
     number.
 
-    This sets `place` to 1 plus the level of each of them, and `sigma` to the number of shortest
-    paths to it. If a stop is requested, the function returns early, with only some of the vertices.
+    For each of these vertices, this sets `place` to 1 plus its level, and `sigma` to the number of
+    shortest paths to it. If a stop is requested, the function returns early, with only some of the
+    vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -163,8 +164,8 @@ def by_levels(graph, kept_paths, source):
 def by_distance(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    Return their number. This sets `place` to -1 minus the position of each of them in the queue. If
-    a stop is requested, the function returns early, with only some of the vertices.
+    Return their number. This sets `place` to -1 minus the position of each of these vertices in the
+    queue. If a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
@@ -273,7 +274,8 @@ def put(state, out_queue, own, count):
 
 
 def push_vertices(graph, kept_paths, kept_state, begin, end):
-    """Search from the vertices queue[begin:end]; other threads may search from other vertices.
+    """Search from the vertices queue[begin:end], while other threads may search from other vertices
+    of the same level.
 
     Add the path count of each vertex to the counts of its neighbors in the next level. Append
     neighbors that are reached for the first time to the queue.
@@ -386,9 +388,9 @@ def share_sources(
 ):
     """Add the dependencies for sources[first:last]. Several threads call this function together.
 
-    There are no weights. Thread 0 processes a level alone until it has read more than `large` edges
-    and vertices; the other vertices of the level become a step. Other parameters are as in
-    `dependencies`.
+    There are no weights. Thread 0 processes a level alone until it has read at least `large` edges
+    and vertices. The remaining vertices of the level become a step, which all threads share. Other
+    parameters are as in `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
     s, level, number = first - 1, np.int64(-1), np.int64(0)

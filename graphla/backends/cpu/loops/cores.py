@@ -6,9 +6,9 @@ the queue is removed, which decrements the degrees of its neighbors. A neighbor 
 its core number (V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of
 Networks*, 2003).
 
-For each value of `core`, the loop reads all vertices that remain. So a vertex is read at most c + 1
-times, where c is its core number, which is at most its degree. These reads thus take at most as
-long as reading each vertex and each edge once.
+For each value of `core`, the loop reads all vertices that remain. So a vertex with core number c,
+which is at most its degree, is read at most c + 1 times. These reads thus take at most as long as
+reading each vertex and each edge once.
 
 Several threads may share this work (H. Kabir and K. Madduri, *Parallel k-core Decomposition on
 Multicore Platforms*, 2017). Thread 0 runs all steps: reads of the remaining vertices, and removals
@@ -39,7 +39,7 @@ from graphla.backends.cpu.loops.team import (
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 BATCH = np.uint64(1024)  # number of vertices that are removed between reads of the stop flag
-ROOM = 1024  # length of a thread's own lists
+ROOM = 1024  # length of the lists that each thread collects
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 32  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
@@ -53,13 +53,13 @@ FINISHED, STOPPED = range(2)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and a second one, which may be the same."""
+    """A matrix in CSR form, and a second matrix, which may be the same one."""
 
     indptr: Any
     indices: Any
     other_indptr: Any
     other_indices: Any
-    both: Any  # whether the indices in the rows of the other matrix are neighbors too
+    both: Any  # whether the rows of the second matrix also list neighbors
 
 
 class Work(NamedTuple):
@@ -69,7 +69,7 @@ class Work(NamedTuple):
     # The vertices that may remain, in two halves that are used alternately. Initially the first
     # half lists all vertices.
     left: Any
-    queue: Any  # one element more than there are vertices
+    queue: Any  # has one element more than there are vertices
     state: Any
     team: Any
     stop: Any
