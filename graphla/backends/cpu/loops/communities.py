@@ -259,8 +259,8 @@ def choose_moves(
 ):
     """Choose communities for the vertices in positions first..last - 1 of the queue.
 
-    If a vertex should stay in its community, -1 is written for it. This clears the flags in `waits`
-    of these vertices.
+    If a vertex should stay in its community, -1 is written for it. The function also clears the
+    flags of these vertices in `waits`.
     """
     for k in range(first, last):
         v = kept_moves.queue[k]

@@ -114,7 +114,7 @@ def run_step(rows: Rows, kept_parent, out_labels, kept_stop, step, whole, start,
             if kept_parent[v] == whole:
                 continue
             p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
-            # In this case HOOK has not used the first edge.
+            # If the first neighbor exceeds v, HOOK has not used the first edge.
             if p < end and np.uint64(indices[p]) > v:
                 join(kept_parent, np.int32(v), indices[p])
             for q in range(p + TWO, end):
