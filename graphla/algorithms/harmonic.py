@@ -19,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Number of vertices whose distances are in memory at the same time."""
+"""Number of vertices whose weighted distances are in memory at the same time."""
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
@@ -32,13 +32,13 @@ def harmonic(
 
     Distances are measured along paths that end at v. Vertices at distance 0 are omitted from the
     sum. Without lengths, searches from k vertices take O(m k / 64) time in the best case, where k
-    is the length of the shorter of `nbunch` and `sources`.
+    is the length of the shorter list, `nbunch` or `sources`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        nbunch: a list or array of the vertices v to compute; None for all vertices.
+        nbunch: a list or array of the vertices v for which to compute h(v); None for all vertices.
         distance: None or False to count edges; True, or the name of an edge attribute as in
             NetworkX, to use the values of A, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.
@@ -74,16 +74,16 @@ def harmonic(
     is_back = chosen.size < begins.size
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
+    if not is_weighted:
+        total = many.sum_reciprocals(B, starts, ends, 1 if is_back else 0, "harmonic")
+        return Vector.from_coo(chosen, total, FP64, size=n)
     total = np.zeros(chosen.size)
     for part in many.batches(B, starts.size, "harmonic", BATCH):
-        if is_weighted:
-            D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
-            # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
-            N = D.select("!=", 0).new().apply(unary.minv).new()
-            sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
-            found = sums.new().to("cpu").to_dense(0)
-        else:
-            found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
+        D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
+        # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
+        N = D.select("!=", 0).new().apply(unary.minv).new()
+        sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
+        found = sums.new().to("cpu").to_dense(0)
         # `found` is the sum of 1 / d(s, v) over the sources s in this batch. In a backward search,
         # the batch consists of vertices v instead, and the sum is over all sources s.
         if is_back:

@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts: the vertices that each search reaches, and their levels.
+"""Breadth-first searches from many start vertices: which vertices they reach, and at which levels.
 
 The backends run many searches in one launch or loop, with one bit per search (`multi_source_bfs`).
 They read a matrix in CSR and CSC; the CSC is built only if there are enough searches.
@@ -37,9 +37,11 @@ class ManyTuning:
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
-    """Maximum number of elements in the array of levels of a batch of searches in `pairs`.
+    """Maximum number of levels in a batch of searches of `pairs`."""
+    sums: int = 1 << 22
+    """Maximum number of levels in a batch of searches of `sum_reciprocals`.
 
-    A batch has at least 64 searches, even if its array is then larger.
+    A batch has at least 64 searches, even if they have more levels.
     """
 
 
@@ -51,8 +53,8 @@ def levels(
 ) -> Array:
     """L(i, v) = the number of edges on a shortest path from starts[i] to v.
 
-    Return L as an array on the device, in which the levels of each vertex are adjacent. If v is not
-    reached, L(i, v) is -1, or 255 if the dtype is uint8.
+    Return L as an array on the device, in which the levels of each vertex are contiguous. If v is
+    not reached, L(i, v) is -1, or 255 if the dtype is uint8.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -77,7 +79,7 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Run a search from each start, and return statistics of the levels that it finds.
+    """Run a search from each start vertex, and return statistics of the levels that it finds.
 
     The result has three arrays with one element per search: the number of vertices reached, the sum
     of their levels, and the maximum level. `description` is the text of the progress bar.
@@ -86,18 +88,37 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+def sum_reciprocals(
+    A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int, description: str
+) -> np.ndarray:
     """Return sums of 1 / d(i, v), where d(i, v) is the distance from start i to end v.
 
     With axis 1, the result has a sum over all ends v for each start i. With axis 0, it has a sum
     over all starts i for each end v. Pairs with i = v, and ends that are not reached, add nothing.
+    `description` is the text of the progress bar.
     """
+    size = _batch_size(A.nrows, current(TUNING).sums)
+    parts = batches(A, starts.size, description, size)
+    found = [_sum_reciprocals(A, starts[part], ends, axis) for part in parts]
+    return np.concatenate(found) if axis == 1 else np.sum(found, axis=0)
+
+
+def _batch_size(n: int, levels: int) -> int:
+    """Return how many searches over n vertices find at most this number of levels: at least 64."""
+    return max(64, levels // max(n, 1) // 64 * 64)
+
+
+def _sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+    """Return the sums of `sum_reciprocals` over a batch of starts."""
     found = levels(A, starts, dtype="INT32")
 
     def add_up(a: MatrixStore) -> np.ndarray:
         do = backend(a.device)
         at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
-        near = np.where(at > 0, 1.0 / np.maximum(at, 1), 0.0)
+        # Reading reciprocals is faster than dividing by levels. Level -1 reads the last element.
+        deepest = max(0, int(at.max())) if at.size else 0
+        reciprocals = do.asarray([0.0, *(1.0 / np.arange(1, deepest + 1)), 0.0])
+        near = reciprocals[at]
         return do.to_host(near.sum(axis=0) if axis == 0 else _sum_columns(near.T))
 
     return perform("harmonic", add_up, A._store)
@@ -131,9 +152,9 @@ def pairs(A: Matrix, sources: np.ndarray | None = None) -> Matrix:
     """
     n = A.nrows
     starts = np.arange(n) if sources is None else sources
-    batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
+    size = _batch_size(n, current(TUNING).table)
     columns, counts = [], []
-    for part in batches(A, starts.size, "transitive closure", batch):
+    for part in batches(A, starts.size, "transitive closure", size):
         reached = (levels(A, starts[part], dtype="INT32") >= 0).copy("C")
         columns.append(_columns(reached)[reached])
         counts.append(reached.sum(axis=1))
@@ -187,7 +208,7 @@ def run(
     search: Callable[[MatrixStore, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """Call `search` with the patterns of A (in CSR, and in CSC if that pays) and with the mask.
+    """Call `search` with the patterns of A (CSR, and CSC if that saves time) and with the mask.
 
     Return its result. Record its duration and `trace` for the user's recorders.
     """
