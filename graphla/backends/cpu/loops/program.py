@@ -470,8 +470,8 @@ def covers_rows(product, w):
     """Return whether u has an entry for each matrix entry, so that a pull need not test for it.
 
     It does if u is full, or if the matrix has no entries for the indices at which u has none. If
-    sums may stop early, only the first condition is tested: such sums read so few entries of u that the
-    second test would take longer.
+    sums may stop early, only the first condition is tested: such sums read so few entries of u that
+    the second test would take longer.
     """
     u, n, form = w[product + U], w[w[product + U_DIM]], w[product + PUSH_FORM]
     if w[u + NVALS] == n:
