@@ -20,7 +20,7 @@ SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 # --- the state of a program ---------------------------------------------------------------------
 
 HEADER = 8
-"""Number of words at the beginning of the state. `StateWord` in program.cuh documents them."""
+"""Number of words at the beginning of the state; see `StateWord` in program_machine.cuh."""
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
 INPUT = ("indices", "present", "values", "step", "count")

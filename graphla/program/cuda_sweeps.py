@@ -25,7 +25,7 @@ LARGE = 32
 SMALL = 12
 """If they have at most this many bytes, a sweep over all positions loads 2 AHEAD at a time."""
 
-MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
+MOST_ADDED = 4  # `MOST_ADDED` in program_machine.cuh
 
 Value = Callable[[], str]
 """Prints what is needed for a value, and returns a C++ expression for it."""

@@ -31,8 +31,8 @@ from graphla.compilers.declarations import Struct, enumeration  # noqa: E402
 from graphla.formats import Csr  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
-VECTOR = Struct("program_products.cuh", "Vector")
-QUEUE_ROOM, _ = enumeration("program_products.cuh", "ProductShape")
+VECTOR = Struct("program_operands.cuh", "Vector")
+QUEUE_ROOM, _ = enumeration("program_work.cuh", "ProductShape")
 IN_BITMAP, IN_FULL, WITH_HUBS, _ = enumeration("gathering.cuh", "Held")
 
 KERNEL = """

@@ -1,8 +1,9 @@
 """Keep some entries of a vector or a matrix, without changing their order.
 
-`keep` keeps the entries whose flags are set, and `select` those for which an operator is true. In
-both, the host waits once, for the number of entries that remain. It does not wait when `select` is
-called for a vector with few entries. Kernels: select.cu, flags.cuh.
+`keep` keeps the entries whose flags are set, and `select` keeps the entries for which an operator
+is true. In both, the host waits once, for the number of entries that remain. Exception: when
+`select` is called for a vector with few entries, the host does not wait. Kernels: select.cu,
+flags.cuh.
 """
 
 from __future__ import annotations
@@ -42,17 +43,17 @@ from graphla.formats import Array, Csr, PendingVector, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
-"""Maximum number of entries for which one block selects from a vector."""
+"""If a vector has at most this many entries, `select` uses a single block."""
 
 
 @dataclass(frozen=True)
 class SelectTuning:
-    """The parameter of the functions that compute running sums of counts."""
+    """When a single block computes the running sums of counts."""
 
     one_block: int = 1 << 14
-    """Maximum number of counts that one block sums.
+    """Maximum number of counts whose running sums are computed by a single block.
 
-    The launch of one block takes 4 us; CuPy's scan takes 19 us.
+    Launching one block takes 4 us; calling CuPy's scan takes 19 us.
     """
 
 
@@ -60,7 +61,7 @@ TUNING = SelectTuning()
 
 
 def keep(a: Any, flags: Array) -> Any:
-    """Return the flagged entries."""
+    """Return the entries whose flags are set, as a vector or matrix."""
     if not a.nvals:
         return a
     at, stored, kept = read(flags)
@@ -106,7 +107,8 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
 
 
 def _cut_values(room: Room, values: Array, entries: int) -> tuple[Array, Array]:
-    """Return the indices in `room`, and the first values of the array `values`."""
+    """Return the first `entries` indices in `room`, and the first `entries` elements of
+    `values`."""
     return room(entries)[0], values[:entries]
 
 
@@ -118,7 +120,8 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 
 def scan_and_count(ends: Array) -> int:
-    """Replace the counts in the nonempty int64 array `ends` by running sums; return the last."""
+    """Replace the counts in the nonempty int64 array `ends` by their running sums, and return the
+    last sum."""
     if ends.size > current(TUNING).one_block:
         add_up(ends)
         return number(ends[-1])
