@@ -84,7 +84,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values for a monoid such that their reduction gives the same bits in any order."""
+    """Draw values whose reduction with a monoid gives the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
@@ -211,7 +211,7 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Return whether a value equals the expected value, or one of several that are allowed.
+    """Return whether a value equals the expected value, or one of several allowed values.
 
     NaN equals NaN.
     """

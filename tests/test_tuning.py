@@ -23,7 +23,7 @@ class Right:
 DEFAULT = Left()
 
 
-def test_the_default_tuning_applies_unless_it_is_replaced():
+def test_the_default_tuning_applies_unless_another_tuning_replaces_the_default():
     assert current(DEFAULT) is DEFAULT
     with using(Left(2), Right(3)):
         assert current(DEFAULT) == Left(2) and current(Right()) == Right(3)

@@ -79,7 +79,7 @@ def test_a_shortest_path_has_the_length_that_networkx_finds(graph, data):
         assert shortest_path_length(A, s, t, "weight", method) == length
 
 
-def test_a_path_of_300_vertices_is_found():
+def test_shortest_path_finds_a_path_of_300_vertices():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 2, nrows=n, ncols=n)
     assert shortest_path(A, 0, n - 1) == list(range(n))
@@ -135,7 +135,7 @@ rounded = st.sampled_from([tenths, magnitudes]).flatmap(lambda w: graphs(weights
 
 @few
 @given(with_source(rounded))
-def test_rounded_lengths_equal_networkx_exactly_and_parents_lead_to_the_source(drawn):
+def test_rounded_lengths_equal_those_of_networkx_exactly_and_the_parents_lead_to_the_source(drawn):
     nx = pytest.importorskip("networkx")
     graph, source = drawn
     A = graph.matrix()
@@ -225,7 +225,7 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # for some orders of the edges, a negative cycle is found, and there is no error
+    else:  # for some orders of the edges, the search finds a negative cycle and raises no error
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
@@ -281,7 +281,7 @@ def test_a_negative_cycle_of_rounded_weights_is_negative_in_exact_arithmetic(dra
         assert sum(Fraction(edges[end]) for end in pairwise(cycle)) < 0
 
 
-def test_a_long_cycle_is_reported_only_if_its_weight_is_negative():
+def test_a_cycle_of_many_edges_is_reported_only_if_its_weight_is_negative():
     n = 1200
     rows, columns = np.arange(n), np.r_[np.arange(1, n), 0]
     weights = np.full(n, -1)
@@ -382,7 +382,7 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 def ladder(rungs):
     """Return a graph with 3^rungs shortest paths from vertex 0 to its last vertex.
 
-    Also return the number of the last vertex.
+    Also return the index of the last vertex.
     """
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
@@ -391,7 +391,7 @@ def ladder(rungs):
 
 
 @pytest.mark.parametrize("weight", [None, True])
-def test_counts_are_exact_up_to_the_largest_int64(weight):
+def test_path_counts_are_exact_up_to_the_largest_int64(weight):
     A, end = ladder(39)
     assert path_count(A, 0, weight=weight)[end].value == 3**39 > 2**53
     A, end = ladder(40)

@@ -168,7 +168,7 @@ def test_a_stop_request_remains_visible_after_it_was_seen():
     assert told == [persistent.STOPPED, 1, 1]
 
 
-def test_many_successive_launches_return_their_own_results(pass_round: Kernel):
+def test_each_of_many_successive_launches_returns_its_own_results(pass_round: Kernel):
     assert [
         passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.TUNING.launches + 3)
     ] == [k % 5 + 1 for k in range(2 * persistent.TUNING.launches + 3)]

@@ -1,4 +1,4 @@
-"""Tests of `ladder.bfs` with every rung (every implementation), on the device under test."""
+"""Tests of `ladder.bfs` with every strategy, on the device under test."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_invalid_arguments_are_rejected():
 
 
 @pytest.mark.parametrize("strategy", HERE)
-def test_a_graph_without_vertices_has_no_source(strategy):
+def test_every_source_is_rejected_for_a_graph_without_vertices(strategy):
     with pytest.raises(IndexOutOfBound, match="source is 0, but the graph has no vertex"):
         ladder.bfs(gl.Matrix(bool, 0, 0), 0, strategy=strategy)
 

@@ -1,4 +1,4 @@
-"""Run the printed Numba module as plain Python, so that a test need not compile it."""
+"""Run the module printed for Numba as plain Python, so that a test need not compile it."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ outcome with that of `dictionary_engine.run(case)`:
     def test_the_engine_agrees_with_dictionaries(case):
         assume_outcome(case, engine.run)
 
-Each program ends: every loop has a counter. Some slots are *loose*: their values may depend on a
-choice (the monoid any, or a float cast to an integer that cannot hold it). A program reads only
-the structure of a loose slot, so its control flow does not depend on such values.
+Each program terminates: every loop has a counter. Some slots are *loose*: their values may depend
+on a choice (the monoid any, or a float cast to an integer that cannot hold it). A program reads
+only the structure of a loose slot, so its control flow does not depend on such values.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Case:
 def assume_outcome(
     case: Case, run: Callable[[ir.Program, Arguments], Outcome], most: int = 500
 ) -> Expected:
-    """Assert that an engine's outcome is that of the dictionaries, and return the latter.
+    """Assert that an engine's outcome is that of the dictionary engine, and return the latter.
 
     Reject the example if its outcome is not specified, or if it takes more than `most` blocks.
     """
@@ -285,7 +285,7 @@ class _Maker:
             dim = ir.Dim(self.pick([0, 0, len(self.dims) - 1]))
             is_loose = loose and self.chance(4)
             kinds.append(_Kind(self.pick([*self.dtypes, BOOL]), dim, is_loose))
-        kinds.append(replace(self.pick(kinds)))  # so that there are two slots to exchange
+        kinds.append(replace(self.pick(kinds)))  # so that the program can exchange two slots
         if self.features & {"gather", "scatter"} and self.chance(2):
             kinds += [_Kind(self.pick([INT64, lookup_dtype("INT32")]), ir.Dim(0), False, True)] * 2
         self.kinds = dict(enumerate(kinds))
@@ -585,7 +585,7 @@ class _Maker:
         self.blocks[self.current].end = end
 
     def open(self) -> int:
-        """Append a block, and return its number."""
+        """Append a block, and return its index."""
         self.blocks.append(ir.Block([], ir.Exit(0)))
         return len(self.blocks) - 1
 

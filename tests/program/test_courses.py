@@ -139,7 +139,7 @@ def terms_of(x: ir.Product, u: gl.Vector, A: gl.Matrix) -> dict[int, list[Any]]:
 
 @st.composite
 def programs(draw: st.DrawFn) -> ir.Program:
-    """Draw a program in which a slot often has rising values before a product."""
+    """Draw a program in which the values of a slot often increase before a product."""
     slot = draw(slots)
     source = draw(st.sampled_from((indices_of(slot), ir.Full(number(2), INT64))))
     side = draw(st.sampled_from(("vxm", "mxv")))
@@ -151,7 +151,9 @@ def programs(draw: st.DrawFn) -> ir.Program:
 
 
 @given(st.lists(programs(), min_size=9, max_size=9), st.integers(0, 99))
-def test_a_first_term_is_the_fold_of_all_terms(some: list[ir.Program], seed: int):
+def test_the_first_term_that_a_pull_stops_at_is_the_fold_of_all_terms(
+    some: list[ir.Program], seed: int
+):
     random, n = np.random.default_rng(seed), 6
     some_values = random.integers(1, 4, (n, n)) * (random.random((n, n)) < 0.4)
     A = gl.Matrix.from_dense(some_values, missing_value=0)
@@ -192,7 +194,7 @@ FROM_INDICES = replaced(X, indices_of(X))
 
 
 @pytest.mark.parametrize("ring", [semiring.min_first, own_left])
-def test_terms_rise_if_the_values_of_the_vector_are_its_indices(ring: Any):
+def test_terms_increase_if_the_values_of_the_vector_are_its_indices(ring: Any):
     multiply = product(ring, X, X)
     masked = ir.Write(X, ir.NotMask(ir.MaskOf(Y, False)), None, True, multiply.source)
     assert is_first(FROM_INDICES, multiply)
@@ -204,26 +206,26 @@ def test_terms_rise_if_the_values_of_the_vector_are_its_indices(ring: Any):
     assert is_first(FROM_INDICES, ir.SetElement(Y, number(3), number(0), None), multiply)
 
 
-def test_terms_rise_if_they_are_indices_of_the_vector():
+def test_terms_increase_if_they_are_indices_of_the_vector():
     assert is_first(product(semiring.min_secondi, X, Y))
     assert is_first(product(semiring.min_firstj, X, Y, "mxv"))
     assert not is_first(product(semiring.max_secondi, X, Y))
     assert not is_first(product(semiring.min_plus, X, Y))
 
 
-def test_equal_terms_rise_and_fall():
+def test_equal_terms_count_both_as_increasing_and_as_decreasing():
     full = replaced(Y, ir.Full(number(4), INT64))
     assert is_first(full, product(semiring.min_first, Y, X))
     assert not is_first(full, product(semiring.plus_first, Y, X))
 
 
-def test_values_that_are_cast_to_a_smaller_dtype_may_fall():
+def test_increasing_values_may_decrease_when_they_are_cast_to_a_smaller_dtype():
     narrow, wide = replaced(SMALL, ir.Entry(X)), replaced(REAL, ir.Entry(X))
     assert is_first(FROM_INDICES, wide, product(semiring.min_first, REAL, REAL))
     assert not is_first(FROM_INDICES, narrow, product(semiring.min_first, SMALL, SMALL))
 
 
-def test_vectors_keep_their_values_when_they_are_exchanged():
+def test_exchanging_two_vectors_also_exchanges_what_is_known_about_their_values():
     first = replaced(Y, indices_of(Y))
     move = ir.Move((X, Y), (Y, X))
     assert is_first(first, move, product(semiring.min_first, X, REAL))

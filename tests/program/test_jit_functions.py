@@ -24,7 +24,7 @@ from graphla.program.source import source_of
 pytestmark = pytest.mark.cpu
 
 
-def test_the_decorated_function_keeps_its_name_signature_and_text():
+def test_the_decorated_function_keeps_its_name_and_signature_and_docstring():
     search = gl.jit(bfs)
     assert search.__name__ == "bfs"
     assert search.__doc__ == bfs.__doc__
@@ -32,7 +32,7 @@ def test_the_decorated_function_keeps_its_name_signature_and_text():
     assert inspect.signature(search) == inspect.signature(bfs)
 
 
-def test_defaults_and_keyword_only_arguments_work(engine: Counting):
+def test_a_function_may_have_default_values_and_keyword_only_arguments(engine: Counting):
     @gl.jit
     def add(u: Vector, times: int = 2, *others: int, step: int = 3, **more: int) -> Vector:
         for _ in range(times):
@@ -52,7 +52,7 @@ def test_defaults_and_keyword_only_arguments_work(engine: Counting):
     assert plain(ones(), 1, step=10)[0].value == 11
 
 
-def test_jit_works_above_another_decorator(engine: Counting):
+def test_jit_may_be_placed_above_another_decorator(engine: Counting):
     calls: list[int] = []
 
     def counted(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,7 +81,7 @@ def test_jit_works_above_another_decorator(engine: Counting):
     assert len(calls) == len(engine.programs) == 2
 
 
-def test_jit_refuses_a_decorator_whose_function_it_cannot_reach():
+def test_jit_rejects_a_decorator_whose_function_it_cannot_reach():
     def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
         held = [function]
 
@@ -150,7 +150,7 @@ def test_methods_are_compiled(engine: Counting):
     assert len(engine.programs) == 5
 
 
-def test_closure_variables_are_read_at_each_call(engine: Counting):
+def test_closure_variables_are_read_again_at_each_call(engine: Counting):
     step, op = 1, binary.plus
 
     @gl.jit
@@ -167,7 +167,7 @@ def test_closure_variables_are_read_at_each_call(engine: Counting):
     assert engine.programs[0] is engine.programs[1]
 
 
-def test_a_function_made_in_the_function_is_inlined(engine: Counting):
+def test_an_inner_function_is_inlined(engine: Counting):
     @gl.jit
     def add(u: Vector, step: int) -> Vector:
         def times(k: int) -> int:
@@ -182,7 +182,7 @@ def test_a_function_made_in_the_function_is_inlined(engine: Counting):
     assert engine.programs[0] is engine.programs[1]
 
 
-def test_functions_inside_the_function_see_the_results(engine: Counting):
+def test_inner_functions_see_the_results_of_the_loop(engine: Counting):
     @gl.jit
     def add(u: Vector) -> Callable[[], tuple[Any, ...]]:
         def read() -> tuple[Any, ...]:
@@ -198,12 +198,12 @@ def test_functions_inside_the_function_see_the_results(engine: Counting):
     assert (u[0].value, k) == (4, 3)
 
 
-def test_only_functions_are_accepted():
+def test_jit_accepts_only_python_functions():
     with pytest.raises(TypeError, match="builtin_function"):
         gl.jit(len)
 
 
-def test_threads_may_call_one_function_at_the_same_time():
+def test_several_threads_may_call_one_function_at_the_same_time():
     search = gl.jit(bfs)
 
     def work(source: int) -> Any:
@@ -216,7 +216,7 @@ def test_threads_may_call_one_function_at_the_same_time():
         assert results == [shown(bfs(path(n), source)) for n in range(4, 9)]
 
 
-def test_import_graphla_does_not_import_the_compiler():
+def test_importing_graphla_does_not_import_the_compiler():
     text = "import sys, graphla; print(any('graphla.program' in name for name in sys.modules))"
     found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"
@@ -240,7 +240,7 @@ ENDINGS = {
 @pytest.mark.parametrize("beginning", ["def f(k):\n", "@keep\ndef f(\n    k,\n):\n"])
 @pytest.mark.parametrize("following", ["", "\nx = 1\n", "def g(k):\n    return 2\n"])
 @pytest.mark.parametrize("depth", [0, 4])
-def test_the_lines_of_a_function_are_found(
+def test_jit_finds_the_source_lines_of_a_function(
     tmp_path: Path, beginning: str, ending: str, following: str, depth: int
 ):
     text = textwrap.indent(beginning, " " * depth) + textwrap.indent(
@@ -262,7 +262,7 @@ def test_the_lines_of_a_function_are_found(
     assert min(lines) == found.first + beginning.startswith("@")
 
 
-def test_a_function_whose_file_has_changed_is_refused(tmp_path: Path, engine: Counting):
+def test_a_function_whose_file_has_changed_is_rejected(tmp_path: Path, engine: Counting):
     text = "def f(u):\n    k = 0\n    for _ in range(2):\n        k += u.nvals + 1\n    return k\n"
     functions = []
     for name in ("same.py", "changed.py"):

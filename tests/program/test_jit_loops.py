@@ -21,12 +21,12 @@ from graphla.semiring import min_plus
 pytestmark = pytest.mark.cpu
 
 
-def test_a_loop_computes_the_same_as_in_python():
+def test_a_loop_gives_the_same_result_as_in_python():
     check(bfs, path, lambda: 0)
     check(bfs, path, lambda: 3)
 
 
-def test_calls_with_the_same_types_share_a_program(engine: Counting):
+def test_calls_with_arguments_of_the_same_types_share_a_program(engine: Counting):
     search = gl.jit(bfs)
     search(path(), 0)
     search(path(9), 4)
@@ -34,7 +34,7 @@ def test_calls_with_the_same_types_share_a_program(engine: Counting):
     assert first is second
 
 
-def test_calls_with_other_types_get_another_program(engine: Counting):
+def test_calls_with_arguments_of_other_types_get_another_program(engine: Counting):
     search = gl.jit(bfs)
     search(path(), 0)
     search(Matrix.from_coo([0, 1], [1, 0], 1.5, nrows=6, ncols=6), 0)
@@ -42,7 +42,8 @@ def test_calls_with_other_types_get_another_program(engine: Counting):
     assert first is not second
 
 
-# --- where loops are, and how they end -----------------------------------------------------------
+# --- the positions of loops, and how they end
+# -----------------------------------------------------------
 
 
 def in_if(u: Vector, flag: bool) -> Vector:
@@ -183,13 +184,13 @@ def test_each_of_several_loops_is_compiled():
     check(two_loops, ones, runs=2)
 
 
-def test_nested_loops_are_one_program():
+def test_nested_loops_become_one_program():
     check(nested, ones)
 
 
 @pytest.mark.parametrize("limit", [5, 1000])
 @pytest.mark.parametrize("function", [breaks, returns, raises, asserts])
-def test_a_loop_is_left_as_in_python(function: Callable[..., Any], limit: int):
+def test_a_loop_ends_in_the_same_way_as_in_python(function: Callable[..., Any], limit: int):
     check(function, ones, lambda: limit)
 
 
@@ -197,12 +198,12 @@ def test_continue_starts_the_next_round():
     check(continues, ones)
 
 
-def test_the_else_of_a_compiled_loop_may_continue_an_outer_loop():
+def test_the_else_clause_of_a_compiled_loop_may_continue_an_outer_loop():
     with pytest.warns(UserWarning, match="names"):
         check(continues_outer, ones, runs=3)
 
 
-def test_an_assignment_expression_assigns():
+def test_an_assignment_expression_assigns_its_variable():
     check(assigns_by_walrus, ones)
 
 
@@ -211,7 +212,7 @@ def test_conditions_evaluate_the_same_operands_as_in_python(limit: int):
     check(and_or, ones, lambda: limit)
 
 
-def test_a_loop_without_statements_of_graphla_runs_as_python(engine: Counting):
+def test_a_loop_without_graphla_statements_runs_as_python(engine: Counting):
     @gl.jit
     def sum_of(numbers: list[int]) -> int:
         total = 0
@@ -236,7 +237,7 @@ def test_a_loop_without_statements_of_graphla_runs_as_python(engine: Counting):
         [True, False],
     ],
 )
-def test_a_for_iterates_over_numbers(engine: Counting, items: Any):
+def test_a_for_loop_may_iterate_over_numbers(engine: Counting, items: Any):
     def add(u: Vector, items: Any) -> tuple[Any, ...]:
         total = 0.0
         for x in items:
@@ -248,7 +249,7 @@ def test_a_for_iterates_over_numbers(engine: Counting, items: Any):
     assert len(engine.programs) == 1
 
 
-def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
+def test_a_loop_over_mixed_numbers_gives_the_same_result_as_in_python(engine: Counting):
     def add(u: Vector, items: Any) -> tuple[Any, ...]:
         total = 0.0
         for x in items:
@@ -262,7 +263,7 @@ def test_a_loop_over_mixed_numbers_computes_the_same(engine: Counting):
         assert shown(jitted(ones(), [1, 2.5])) == shown(add(ones(), [1, 2.5]))
 
 
-def test_reductions_and_distances_agree(engine: Counting):
+def test_reductions_and_distances_agree_with_python(engine: Counting):
     def distances(A: Matrix) -> tuple[Any, ...]:
         d, total = Vector(float, A.nrows), -1.0
         d[0] = 0.0
@@ -302,7 +303,7 @@ def overflow(u: Vector) -> int:
             return k
 
 
-def test_an_error_in_the_loop_names_the_users_line(engine: Counting):
+def test_an_error_in_the_loop_names_the_line_in_the_code_of_the_user(engine: Counting):
     @gl.jit
     def divide(u: Vector, x: int) -> int:
         for k in range(3):
@@ -321,7 +322,7 @@ def test_an_error_in_the_loop_names_the_users_line(engine: Counting):
     assert u[0].value == 3
 
 
-def test_an_int_never_wraps(engine: Counting):
+def test_an_int_raises_an_error_instead_of_wrapping_around(engine: Counting):
     with pytest.raises(OverflowError):
         gl.jit(overflow)(ones())
 
@@ -332,7 +333,7 @@ def check_positive(x: int) -> int:
     return x
 
 
-def test_an_error_in_a_helper_is_raised_with_its_text(engine: Counting):
+def test_an_error_in_a_helper_function_keeps_its_message(engine: Counting):
     @gl.jit
     def descend(u: Vector) -> None:
         k = 2
@@ -347,7 +348,7 @@ def test_an_error_in_a_helper_is_raised_with_its_text(engine: Counting):
     assert u[0].value == 4
 
 
-def test_a_statement_that_fails_raises_its_own_error(engine: Counting):
+def test_a_statement_that_fails_raises_the_same_error_as_in_python(engine: Counting):
     @gl.jit
     def add(u: Vector, v: Vector) -> None:
         for _ in range(2):

@@ -127,7 +127,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("function", "codes", "statement"), REFUSED)
-def test_a_refusal_names_the_place_and_the_reason(
+def test_the_error_about_a_rejected_loop_names_the_place_and_the_reason(
     engine: Counting, function: Callable[..., Any], codes: list[Reason], statement: str
 ):
     argument = path() if "A" in inspect.signature(function).parameters else ones()
@@ -145,7 +145,7 @@ def test_a_refusal_names_the_place_and_the_reason(
     assert not engine.programs
 
 
-def test_generators_and_coroutines_are_refused():
+def test_generators_and_coroutines_are_rejected():
     def generator(u: Vector) -> Iterator[Vector]:
         for _ in range(3):
             u << u.apply(binary.plus, right=1)
@@ -161,7 +161,7 @@ def test_generators_and_coroutines_are_refused():
         assert caught.value.code is Reason.GENERATOR
 
 
-def test_a_generator_runs_as_python_with_fallback():
+def test_a_generator_runs_as_python_if_fallback_is_set():
     def generator(u: Vector) -> Iterator[int]:
         for _ in range(3):
             u << u.apply(binary.plus, right=1)
@@ -172,7 +172,7 @@ def test_a_generator_runs_as_python_with_fallback():
     assert list(jitted(ones())) == [2, 3, 4]
 
 
-def test_a_function_without_source_is_refused_by_name(engine: Counting):
+def test_the_error_about_a_function_without_source_names_the_function(engine: Counting):
     names: dict[str, Any] = {}
     exec("def typed_in(u):\n    for k in range(3):\n        u[k] = k\n", names)
     with pytest.raises(NotCompilable, match="typed_in"):
@@ -187,7 +187,7 @@ def test_the_documentation_lists_every_reason():
     assert listed == [reason.name for reason in Reason]
 
 
-def test_an_outer_loop_in_python_has_one_warning(engine: Counting):
+def test_an_outer_loop_that_runs_as_python_gives_one_warning(engine: Counting):
     def rounds(u: Vector) -> dict[str, int]:
         found = {}
         for k in range(3):
@@ -206,7 +206,7 @@ def test_an_outer_loop_in_python_has_one_warning(engine: Counting):
     assert len(engine.programs) == 6
 
 
-def test_fallback_runs_the_loop_as_python_and_warns_once(engine: Counting):
+def test_the_option_fallback_runs_the_loop_as_python_and_warns_once(engine: Counting):
     jitted = gl.jit(makes_a_dict, fallback=True)
     u = ones()
     with pytest.warns(UserWarning, match="makes_a_dict") as caught:
@@ -218,7 +218,7 @@ def test_fallback_runs_the_loop_as_python_and_warns_once(engine: Counting):
         jitted(u)
 
 
-def test_a_refused_loop_is_refused_at_each_call(engine: Counting):
+def test_a_rejected_loop_is_rejected_at_each_call(engine: Counting):
     jitted = gl.jit(makes_a_dict)
     for _ in range(2):
         with pytest.raises(NotCompilable):
@@ -236,12 +236,12 @@ class Holder:
             print(self.u)
 
 
-def test_a_loop_over_a_vector_of_an_object_is_refused(engine: Counting):
+def test_a_loop_with_a_vector_attribute_of_an_object_is_rejected(engine: Counting):
     with pytest.raises(NotCompilable, match=r"print\(self.u\)"):
         Holder().prints()
 
 
-def test_without_an_engine_the_function_runs_as_python():
+def test_a_function_runs_as_python_if_no_engine_is_available():
     with gl.config.set(device="cpu", compiled=False):
         u = ones()
         gl.jit(makes_a_dict)(u)
@@ -260,12 +260,12 @@ def test_explain_prints_the_program_and_changes_nothing(engine: Counting):
     assert shown([u, v]) == shown([ones(), ones()])
 
 
-def test_explain_names_the_statement_for_which_a_loop_runs_as_python(engine: Counting):
+def test_explain_names_the_statement_because_of_which_a_loop_runs_as_python(engine: Counting):
     text = gl.jit(makes_a_dict).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert 'found = {"k": k}' in text
 
 
-def test_explain_shows_the_loops_on_a_cpu_and_how_vectors_are_stored():
+def test_explain_shows_the_fused_loops_on_a_cpu_and_the_storage_of_each_vector():
     with gl.config.set(device="cpu"):
         text = gl.jit(core_numbers).explain(path(), ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert "runs as Python, because its operands are small" in text
@@ -292,13 +292,13 @@ def core_numbers(A: Matrix, degree: Vector) -> Vector:
 
 
 @pytest.mark.parametrize("function", [makes_a_dict, has_a_try])
-def test_explain_works_where_loops_run_as_python(function: Callable[..., Any]):
+def test_explain_describes_loops_that_run_as_python(function: Callable[..., Any]):
     with gl.config.set(device="cpu", compiled=False):
         text = gl.jit(function).explain(ones())  # pyright: ignore[reportFunctionMemberAccess]
     assert "runs as Python" in text
 
 
-def test_a_recorder_gets_the_rounds_of_the_loop(engine: Counting):
+def test_a_recorder_receives_events_of_the_compiled_loop(engine: Counting):
     search = gl.jit(bfs)
     with gl.Recorder() as recorder:
         search(path(), 0)

@@ -38,7 +38,9 @@ def relax(A: Matrix, rounds: int) -> Vector:
     return d
 
 
-def test_globals_are_read_again_at_each_call(engine: Counting, monkeypatch: pytest.MonkeyPatch):
+def test_global_variables_are_read_again_at_each_call(
+    engine: Counting, monkeypatch: pytest.MonkeyPatch
+):
     jitted, here = gl.jit(relax), sys.modules[__name__]
     assert shown(jitted(path(), 3)) == shown(relax(path(), 3))
     monkeypatch.setattr(here, "STEP", 7)
@@ -97,7 +99,7 @@ def test_items_of_outer_objects_are_read_again_at_each_call(engine: Counting, na
     assert engine.programs[1] is engine.programs[2]
 
 
-def test_equal_anonymous_operators_share_a_program(engine: Counting):
+def test_calls_with_equal_anonymous_operators_share_a_program(engine: Counting):
     @gl.jit
     def add(u: Vector, by: int) -> Vector:
         op = binary.register_anonymous(lambda x, y: x + 2 * y)
@@ -110,7 +112,7 @@ def test_equal_anonymous_operators_share_a_program(engine: Counting):
     assert engine.programs[0] is engine.programs[1]
 
 
-def test_a_number_in_an_operator_is_part_of_its_content(engine: Counting):
+def test_operators_with_different_numbers_in_their_functions_differ(engine: Counting):
     @gl.jit
     def add(u: Vector, factor: int) -> Vector:
         op = binary.register_anonymous(lambda x, y: x + factor * y)
@@ -131,7 +133,7 @@ def shift_powers(u: Vector, first: int) -> int:
     return k
 
 
-def test_a_statement_that_fails_in_one_state_only_is_compiled():
+def test_a_statement_that_fails_for_only_some_variable_types_is_compiled():
     check(shift_powers, ones, lambda: 0)
     with compiling() as engine, pytest.raises(TypeError, match=r"<<: 'float' and 'int'"):
         gl.jit(shift_powers)(ones(), -1)
@@ -156,7 +158,7 @@ def test_a_new_vector_may_have_the_size_of_an_argument(size: int):
 
 
 @pytest.mark.parametrize("size", [-1, 2.0, 1 << 31])
-def test_a_wrong_size_of_a_new_vector_raises_the_error_of_python(size: Any):
+def test_an_invalid_size_of_a_new_vector_raises_the_same_error_as_in_python(size: Any):
     def make(u: Vector, m: Any) -> Vector:
         for _ in range(2):
             u = Vector(int, m)
@@ -167,7 +169,8 @@ def test_a_wrong_size_of_a_new_vector_raises_the_error_of_python(size: Any):
             function(ones(), size)
 
 
-# --- numbers that are an int or a float ----------------------------------------------------------
+# --- numbers that may be an int or a float
+# ----------------------------------------------------------
 
 
 def sum_of(u: Vector) -> float:
@@ -229,7 +232,7 @@ def mixed_with_floats(u: Vector, rounds: int) -> Any:
 @pytest.mark.parametrize(
     "function", [keep_sum, sums_of_sums, in_vectors, until_small, mixed_with_floats]
 )
-def test_a_default_keeps_its_class(function: Any, rounds: int):
+def test_the_default_of_a_reduction_keeps_its_type(function: Any, rounds: int):
     check(function, lambda: ones(dtype=float), lambda: rounds)
     check(function, lambda: Vector(float, 6), lambda: rounds)
 
@@ -248,7 +251,7 @@ def test_names_refer_to_the_same_objects_as_in_python(engine: Counting, rounds: 
     assert shown([u, v]) == shown([a, b])
 
 
-def test_two_names_of_one_vector_stay_names_of_one_vector(engine: Counting):
+def test_two_names_of_one_vector_still_refer_to_the_same_vector_after_the_loop(engine: Counting):
     @gl.jit
     def add(u: Vector, v: Vector) -> tuple[Vector, Vector]:
         for _ in range(2):
@@ -263,7 +266,7 @@ def test_two_names_of_one_vector_stay_names_of_one_vector(engine: Counting):
     assert [each[0].value for each in add(u, v)] == [5, 1]
 
 
-def test_a_vector_made_in_the_loop_is_a_new_object(engine: Counting):
+def test_a_vector_created_in_the_loop_is_a_new_object(engine: Counting):
     @gl.jit
     def add(u: Vector) -> Vector:
         for _ in range(2):
@@ -275,7 +278,7 @@ def test_a_vector_made_in_the_loop_is_a_new_object(engine: Counting):
     assert (u[0].value, add(u)[0].value) == (1, 3)
 
 
-def test_an_object_without_a_name_keeps_the_written_entries(engine: Counting):
+def test_an_unnamed_vector_keeps_the_entries_written_to_it(engine: Counting):
     @gl.jit
     def add(u: Vector) -> Vector:
         for k in range(3):
@@ -289,7 +292,7 @@ def test_an_object_without_a_name_keeps_the_written_entries(engine: Counting):
     assert u[0].value == 3
 
 
-def test_expressions_and_copies_made_before_the_loop_keep_their_values(engine: Counting):
+def test_expressions_and_copies_created_before_the_loop_keep_their_values(engine: Counting):
     @gl.jit
     def add(u: Vector) -> None:
         for _ in range(2):
@@ -361,7 +364,7 @@ def test_a_variable_that_only_unreachable_statements_assign_keeps_its_value(engi
 
 
 @pytest.mark.parametrize("x", [2**70, 0.5, True, 2**63 - 1, None])
-def test_numbers_of_any_kind_pass_through_a_loop(engine: Counting, x: Any):
+def test_numbers_of_any_type_pass_through_a_loop(engine: Counting, x: Any):
     def keep(u: Vector, x: Any) -> tuple[Any, ...]:
         for k in range(2):
             u << u.apply(binary.plus, right=k)
@@ -372,7 +375,7 @@ def test_numbers_of_any_kind_pass_through_a_loop(engine: Counting, x: Any):
     assert shown(gl.jit(keep)(ones(), x)) == shown(keep(ones(), x))
 
 
-def test_vectors_of_several_dtypes_and_scalars_pass_through(engine: Counting):
+def test_vectors_and_scalars_of_several_dtypes_pass_through_a_loop(engine: Counting):
     def mixed(u: Vector, x: float, flag: bool, n: int) -> tuple[Any, ...]:
         for k in range(n):
             x = x * 2 + k
@@ -400,7 +403,7 @@ def passes_an_expression(u: Vector, rounds: int) -> Any:
     return rounds
 
 
-def test_a_variable_that_a_try_statement_assigns_first_is_not_live():
+def test_a_variable_that_a_later_try_statement_assigns_first_is_not_live_after_the_loop():
     check(passes_an_expression, ones, lambda: 2, runs=2)
 
 
@@ -445,7 +448,7 @@ def append_to_both(u: Vector, one: list[Vector], other: list[Vector]) -> Vector:
     return u
 
 
-def test_a_program_for_two_lists_does_not_run_for_one_list_with_two_names():
+def test_a_program_traced_for_two_lists_does_not_run_for_one_list_with_two_names():
     u, one = Vector.from_coo([0, 2], [1, 5], size=4), []
     jitted = gl.jit(append_to_both, fallback=True)
     with compiling(), warnings.catch_warnings():
@@ -457,7 +460,7 @@ def test_a_program_for_two_lists_does_not_run_for_one_list_with_two_names():
     assert [x.to_dict() for x in one] == [x.to_dict() for x in wanted]
 
 
-def test_a_list_with_a_vector_twice_gives_what_python_gives():
+def test_a_list_that_contains_a_vector_twice_gives_the_same_result_as_in_python():
     def make(order: tuple[int, ...]) -> list[Vector]:
         vectors = [Vector.from_coo([0, 2], [k, 3 * k], size=4) for k in range(1, 4)]
         return [vectors[k] for k in order]

@@ -102,7 +102,7 @@ def _holds_on(dtype: DataType, domain: Domain, held: list[tuple[Any, Law]]) -> N
     holds_on()
 
 
-def test_the_counterexample_of_a_law_lies_outside_its_domain_and_breaks_it():
+def test_the_counterexample_of_a_law_is_outside_the_domain_of_the_law_and_violates_the_law():
     wrong = []
     for typed in typed_things():
         a = algebra(typed)
@@ -122,14 +122,14 @@ def test_the_counterexample_of_a_law_lies_outside_its_domain_and_breaks_it():
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_law_of_a_monoid_is_declared_for_every_built_in_monoid():
+def test_every_built_in_monoid_declares_all_laws_of_monoids():
     for name in MONOIDS:
         for dtype in getattr(monoid, name).types:
             typed = getattr(monoid, name)[dtype]
             assert {law.name for law in declared(typed)} == set(law_names(typed)), label(typed)
 
 
-def test_a_monoid_is_associative_and_commutative_with_its_identity():
+def test_a_monoid_is_associative_and_commutative_and_has_an_identity():
     for typed in (thing for thing in typed_things() if hasattr(thing, "identity")):
         for law in declared(typed):
             if law.name in ("commutative", "associative", "identity"):
@@ -144,7 +144,7 @@ def test_monoids_marked_idempotent_declare_the_idempotent_law():
         assert holds(typed, "idempotent") == (typed.is_idempotent or is_logic), label(typed)
 
 
-def test_a_law_that_is_not_declared_has_a_counterexample():
+def test_each_law_that_an_operator_does_not_declare_has_a_counterexample():
     """A law must be declared if the search finds no counterexample."""
     missed = []
     for typed in typed_things():
@@ -230,7 +230,7 @@ def test_check_shrinks_a_counterexample_that_is_far_from_zero():
     assert check(odd, "INT64", laws=["commutative"], domain=UNIT).ok
 
 
-def test_check_finds_a_multiply_that_does_not_distribute():
+def test_check_finds_a_multiply_operator_that_does_not_distribute_over_the_monoid():
     minus_ish = binary.register_anonymous(lambda x, y: x * y + 1, "off_by_one")
     mine = semiring.register_anonymous(monoid.plus, minus_ish)
     report = check(mine, "INT16")
@@ -252,7 +252,7 @@ def test_check_reports_the_domain_where_a_law_holds():
     assert not check(mine, "FP64", domain=EVERYWHERE).ok
 
 
-def test_a_law_that_is_not_required_may_fail_on_the_domain():
+def test_check_accepts_an_object_if_only_laws_that_are_not_required_fail():
     either = monoid.register_anonymous(binary.register_anonymous(lambda x, y: x | y, "either"), 0)
     assert check(either, "INT8", domain=UNIT).ok
     mean = binary.register_anonymous(lambda x, y: (x + y) / 2, "mean")
@@ -263,7 +263,7 @@ def test_a_law_that_is_not_required_may_fail_on_the_domain():
     assert not check(monoid.plus, "INT8", laws=["idempotent"], domain=UNIT).ok
 
 
-def test_check_accepts_names_and_checks_all_dtypes_by_default():
+def test_check_accepts_names_of_operators_and_checks_all_dtypes_by_default():
     assert check("min_plus", "FP64").ok
     report = check("lor_land")
     assert report.ok
