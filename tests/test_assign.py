@@ -45,7 +45,7 @@ def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -
 
 # --- regions ----------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_a_submatrix_agrees_with_the_specification(data):
+def test_assigning_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -60,7 +60,7 @@ def test_assign_to_a_submatrix_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_subassign_to_a_submatrix_agrees_with_the_specification(data):
+def test_subassigning_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -85,7 +85,7 @@ def test_assigning_a_transposed_matrix_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_assign_to_a_subvector_agrees_with_the_specification(data):
+def test_assigning_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -99,7 +99,7 @@ def test_assign_to_a_subvector_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_subassign_to_a_subvector_agrees_with_the_specification(data):
+def test_subassigning_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -407,7 +407,7 @@ def test_equal_indices_are_rejected_if_the_accumulator_is_not_a_monoid(accum):
     assert C.nvals == 0 and w.nvals == 0
 
 
-def test_equal_indices_are_rejected_with_replace_and_a_mask_of_the_region():
+def test_equal_indices_are_rejected_if_replace_is_used_with_a_mask_of_the_region():
     w, m = gl.Vector.from_dense([1, 2]), gl.Vector.from_coo([0], [True], size=2)
     with pytest.raises(gl.exceptions.DuplicateEntry, match="mask of the region"):
         w[[1, 1]](m.S, "plus", gl.replace) << 1
@@ -552,7 +552,9 @@ def test_a_matrix_can_be_assigned_its_own_transpose(data):
 
 
 @given(tables(dtype=np.dtype(np.int16)), st.booleans(), st.booleans())
-def test_a_mask_made_from_the_output_is_read_before_the_output_changes(A, structural, complement):
+def test_a_mask_created_from_the_output_is_read_before_the_output_changes(
+    A, structural, complement
+):
     C = matrix(A)
     mask = Mask(A, structural, complement)
     C(mask_of(mask, C), gl.replace) << 7

@@ -75,7 +75,7 @@ def test_a_cache_folder_with_a_file_owned_by_another_user_is_not_used(folder, na
 
 
 @root
-def test_a_group_writable_folder_is_used_only_if_the_group_is_the_users_own(folder):
+def test_a_group_writable_cache_folder_is_used_only_if_the_group_is_that_of_the_user(folder):
     folder.mkdir()
     folder.chmod(0o770)
     assert find_folder() == folder.resolve()

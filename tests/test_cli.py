@@ -103,7 +103,7 @@ def edge_list(tmp_path: Path) -> Path:
 # --- help -----------------------------------------------------------------------------------------
 
 
-def test_help_names_every_command_and_dataset():
+def test_the_help_text_names_every_command_and_dataset():
     text = succeeds("--help")
     assert all(word in text for word in (*COMMANDS, *gl.datasets.names(), "exit codes"))
 
@@ -328,7 +328,7 @@ def test_the_bench_command_can_be_called_from_a_script_without_a_main_guard(tmp_
 # --- tests of `info` and `convert` ----------------------------------------------------------------
 
 
-def test_info_reports_what_is_installed():
+def test_the_info_command_reports_what_is_installed():
     text = succeeds("info")
     assert all(word in text for word in ("graphla", "numpy", "numba", "devices", "threads"))
     assert np.__version__ in text
@@ -613,7 +613,7 @@ def test_an_unknown_command_suggests_similar_commands(word, proposed):
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_an_unknown_command_without_a_similar_one_points_to_the_help():
+def test_the_error_about_an_unknown_command_without_similar_commands_points_to_the_help():
     done = graphla("xyzzy")
     assert done.returncode == 2
     assert "there is no command 'xyzzy'; `graphla --help` lists them" in done.stderr

@@ -578,11 +578,13 @@ def test_a_matrix_built_from_entries_in_any_order_agrees_with_numpy(dtype: Any, 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wide", [False, True])
-def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:
+def test_the_number_of_triangles_is_one_sixth_of_the_trace_of_the_cubed_matrix(
+    seed: int, wide: bool
+) -> None:
     a = a_matrix(np.random.default_rng(seed), N, N, bool, iso=True, wide=wide)
     dense = np.zeros((N, N), np.int64)
     dense[np.arange(N).repeat(np.diff(a.indptr)), a.indices] = 1
-    dense |= dense.T  # and entries on the diagonal, which are ignored
+    dense |= dense.T  # the diagonal entries are ignored
     rows, columns = np.nonzero(dense)
     counts = np.concatenate(([0], np.cumsum(dense.sum(1)))).astype(a.indptr.dtype)
     symmetric = Csr(N, N, counts, columns.astype(np.int32), np.broadcast_to(True, rows.size))

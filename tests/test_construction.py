@@ -48,7 +48,7 @@ def test_coordinates_are_read_in_any_order_and_returned_sorted(data):
 
 
 @given(data)
-def test_dense_arrays_survive_a_round_trip(data):
+def test_a_dense_array_round_trip_keeps_every_value(data):
     A = data.draw(tables())
     dense = np.zeros(A.shape, A.dtype)
     for key, x in A.entries.items():
@@ -69,7 +69,7 @@ def test_the_method_to_dense_requires_a_fill_value_if_entries_are_missing():
 
 
 @given(data)
-def test_dicts_and_edge_lists_survive_a_round_trip(data):
+def test_dict_and_edge_list_round_trips_keep_every_entry(data):
     A = data.draw(tables(dtype=INT))
     C, shape = matrix(A), dict(zip(("nrows", "ncols"), A.shape, strict=True))
     same(gl.Matrix.from_dicts(C.to_dicts(), INT, **shape), A)

@@ -112,7 +112,7 @@ def test_every_code_block_names_its_language():
 
 
 @pytest.mark.cpu
-def test_pyproject_reads_the_version_dynamically_and_the_changelog_lists_it():
+def test_pyproject_reads_the_version_dynamically_and_the_changelog_lists_this_version():
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {graphla.__version__}" in changelog

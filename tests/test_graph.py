@@ -638,7 +638,7 @@ def has_parallel_edges(G: Any) -> bool:
 
 
 @given(st.data(), st.sampled_from(["sum", "min", "max"]))
-def test_parallel_edges_are_combined_as_requested_and_the_graph_records_how(data, how):
+def test_parallel_edges_are_combined_as_requested_and_the_graph_records_the_method(data, how):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight=how)

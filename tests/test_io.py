@@ -106,7 +106,7 @@ def test_unsorted_arrays_are_copied_before_they_are_sorted():
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_scipy_duplicates_are_rejected_unless_dup_op_combines_them(form):
+def test_duplicates_in_a_scipy_matrix_are_rejected_unless_the_argument_dup_op_combines_them(form):
     S = {
         "csr": sp.csr_array((np.array([1, 2]), np.array([1, 1]), np.array([0, 2, 2])), (2, 2)),
         "csc": sp.csc_array((np.array([1, 2]), np.array([0, 0]), np.array([0, 0, 2])), (2, 2)),

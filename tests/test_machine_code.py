@@ -216,7 +216,9 @@ def test_a_loop_rejects_an_array_of_another_dtype_or_layout(out: object) -> None
         find_hubs()(INDPTR, INDICES, out, 0, 3)
 
 
-def test_a_loop_refuses_other_numbers_of_arguments_and_other_integers() -> None:
+def test_a_loop_rejects_a_wrong_number_of_arguments_and_arguments_of_a_wrong_type_or_range() -> (
+    None
+):
     loop, out = find_hubs(), np.empty(3, np.int32)
     for rest in ((), (0,), (0, 3, 3), (0, None), (0, INDPTR), (0, 3.0)):
         with pytest.raises(TypeError):

@@ -251,7 +251,7 @@ def test_reading_an_array_file_gives_an_entry_for_every_element():
     assert skew.nvals == 9
 
 
-def test_duplicates_are_rejected_unless_dup_op_combines_them():
+def test_duplicates_in_a_file_are_rejected_unless_the_argument_dup_op_combines_them():
     twice = HEAD + "integer general\n2 2 3\n1 2 5\n% c\n2 2 1\n1 2 7\n"
     with pytest.raises(ParseError, match=r"line 6: entry \(1, 2\) is given twice"):
         parse(twice)

@@ -336,7 +336,7 @@ def test_select_by_a_comparison_does_not_round_an_integer_bound():
 
 # --- masks ------------------------------------------------------------------------------------
 @given(data)
-def test_masks_combine_with_logical_and_and_logical_or(data):
+def test_masks_can_be_combined_by_logical_conjunction_and_disjunction(data):
     shape = data.draw(st.tuples(sizes, sizes))
     some = masks(shape).filter(lambda mask: mask is not None)
     first, second = data.draw(some), data.draw(some)

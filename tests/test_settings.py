@@ -128,7 +128,7 @@ def test_a_recorder_records_from_its_creation_unless_start_is_false():
     assert other.data == [event] == list(other) and not recorder.data
 
 
-def test_a_recorder_prints_at_most_as_many_rows_as_max_rows_states():
+def test_the_setting_max_rows_limits_the_number_of_rows_that_a_recorder_prints():
     for most in (0, 1, 2, 5):
         recorder = Recorder(start=False, max_rows=most)
         recorder.events.extend([event] * 5)

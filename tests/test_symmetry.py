@@ -172,7 +172,7 @@ TRAVERSALS = {
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 @pytest.mark.parametrize("is_symmetric", [False, True])
-def test_the_first_traversal_detects_symmetry_and_later_ones_reuse_the_result(
+def test_the_first_traversal_detects_symmetry_and_later_traversals_reuse_the_result(
     name, is_symmetric, monkeypatch
 ):
     i, j = random_matrix(40, 200, 1, "nothing" if is_symmetric else "remove")

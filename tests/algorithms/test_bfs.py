@@ -42,7 +42,7 @@ def test_push_and_pull_give_the_same_levels(rooted):
 
 
 @given(rooted, st.integers(0, 5))
-def test_a_cutoff_keeps_only_the_levels_up_to_it(rooted, cutoff):
+def test_a_search_with_a_cutoff_returns_only_the_levels_up_to_the_cutoff(rooted, cutoff):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source, cutoff=cutoff)
     whole = bfs(graph.matrix(), source).levels.to_dict()
@@ -78,7 +78,7 @@ def test_a_search_follows_all_edges_including_those_with_value_zero(rooted):
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
-def test_a_graph_may_have_any_dtype(dtype):
+def test_the_matrix_of_a_graph_may_have_any_dtype(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype=dtype, nrows=3, ncols=3)
     assert bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
 

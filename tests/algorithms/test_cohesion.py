@@ -161,7 +161,7 @@ def test_the_reverse_graph_has_the_same_clustering(graph):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
+def test_all_clustering_measures_are_zero_in_graphs_too_small_for_a_triangle(n):
     A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # only self-loops
     for of_vertices in (triangles, clustering, square_clustering):
         assert of_vertices(A).to_dense().tolist() == [0] * n

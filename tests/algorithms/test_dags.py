@@ -227,7 +227,7 @@ def test_a_longest_path_whose_length_overflows_int64_raises_an_error():
 
 @few
 @given(dags(), st.data())
-def test_a_lowest_common_ancestor_has_no_common_ancestor_below_it(graph, data):
+def test_no_descendant_of_a_lowest_common_ancestor_is_also_a_common_ancestor(graph, data):
     nx = pytest.importorskip("networkx")
     A, G, n = graph.matrix(), graph.networkx(), graph.n
     ends = st.integers(0, n - 1)

@@ -156,7 +156,7 @@ def test_the_gap_graph_has_53_edges_after_duplicates_and_self_loops_are_removed(
     assert select.offdiag(A).new().nvals == 53
 
 
-def test_trusses_and_cores_of_chesapeake_are_nested():
+def test_the_trusses_and_cores_of_the_graph_chesapeake_are_nested():
     A = pattern(gl.io.mmread(DATA / "graphblast" / "chesapeake.mtx.gz", dup_op="any"))
     most = int(algo.core_numbers(A).reduce(monoid.max).value)
     for k in range(2, most + 2):

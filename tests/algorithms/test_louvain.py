@@ -322,7 +322,9 @@ def test_invalid_arguments_are_rejected():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_matrix_that_is_wrongly_declared_symmetric_is_contracted_within_its_arrays(threads):
+def test_contracting_a_matrix_that_is_wrongly_declared_symmetric_writes_only_inside_the_arrays(
+    threads,
+):
     pytest.importorskip("numba")
     dense = np.zeros((6, 6))
     dense[:4, 4:] = np.arange(1.0, 9.0).reshape(4, 2)

@@ -118,7 +118,7 @@ def test_shortest_path_rejects_invalid_arguments():
 
 
 @given(with_source(weighted), st.integers(0, 20))
-def test_a_cutoff_keeps_only_the_distances_up_to_it(rooted, cutoff):
+def test_a_search_with_a_cutoff_returns_only_the_distances_up_to_the_cutoff(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -187,7 +187,7 @@ def verify_cycle(graph, cycle):
 
 
 @given(directed)
-def test_negative_cycle_finds_a_cycle_exactly_when_networkx_does(graph):
+def test_the_function_negative_cycle_finds_a_cycle_if_and_only_if_networkx_finds_one(graph):
     nx = pytest.importorskip("networkx")
     cycle = negative_cycle(graph.matrix())
     assert (cycle is not None) == nx.negative_edge_cycle(graph.networkx())
@@ -329,7 +329,7 @@ def test_weighted_all_pairs_path_lengths_match_networkx(graph, cutoff):
 
 @few
 @given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
-def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
+def test_all_pairs_path_lengths_equal_those_computed_by_repeated_squaring(graph):
     A = graph.matrix()
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
@@ -338,7 +338,7 @@ def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
 
 
 @given(with_source(graphs()))
-def test_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
+def test_the_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source)
@@ -360,7 +360,7 @@ positive = st.integers(1, 4)
         )
     )
 )
-def test_weighted_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
+def test_the_weighted_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source, weight="weight")

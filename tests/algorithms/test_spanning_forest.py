@@ -87,7 +87,7 @@ def test_weights_may_have_any_dtype(dtype):
     assert F.dtype == dtype
 
 
-def test_nan_weights_are_rejected_or_ignored():
+def test_nan_weights_are_rejected_unless_the_argument_ignore_nan_is_set():
     ends = [0, 1, 1, 2], [1, 0, 2, 1]
     A = gl.Matrix.from_coo(*ends, [math.nan, math.nan, -math.inf, -math.inf], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 0 -> 1, but must have numbers"):

@@ -122,7 +122,7 @@ def test_lower_and_upper_bounds_match_searchsorted_of_numpy(dtype: str, data: st
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 @given(data=st.data())
-def test_merge_splits_agree_with_a_stable_merge(dtype: str, data: st.DataObject):
+def test_the_split_points_of_a_merge_agree_with_a_stable_merge(dtype: str, data: st.DataObject):
     a, b = (
         np.sort(np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 50, count))
         for count in data.draw(st.tuples(st.integers(0, 200), st.integers(0, 1500)))

@@ -35,7 +35,7 @@ def square(n: int = 40) -> gl.Matrix:
     return gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n, dup_op="plus")
 
 
-def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
+def test_an_out_of_memory_error_reports_the_sizes_and_leaves_the_operands_intact():
     pool = cupy.get_default_memory_pool()
     A = square()
     entries = A.to_dicts()
@@ -65,7 +65,7 @@ def double_10_times(u: gl.Vector) -> gl.Vector:
     return v
 
 
-def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
+def test_an_out_of_memory_error_in_a_compiled_loop_is_reported_as_in_an_operation():
     pool = cupy.get_default_memory_pool()
     u = gl.Vector.from_scalar(1.0, 1 << 20)
     jitted: Any = gl.jit(count_to_10)

@@ -251,7 +251,7 @@ template <int N> __global__ void store_number(int *x) { x[0] = N WRONG; }
 """
 
 
-def test_callers_that_load_one_program_at_the_same_time_get_one_kernel():
+def test_callers_that_load_a_program_at_the_same_time_get_the_same_kernel():
     given = WHOLE.replace("WRONG", ""), "graphla::store_number<7>", "a test"
     first, second = Loading(*given), Loading(*given)
     kernel, x = second(), cupy.zeros(1, np.int32)

@@ -175,7 +175,7 @@ def test_each_operation_runs_on_the_gpu_of_its_operands(two_cards: None):
 # --- tests of input and output arrays -----------------------------------------------------------
 
 
-def test_arrays_on_a_gpu_stay_there_regardless_of_the_default_device():
+def test_arrays_on_a_gpu_stay_on_this_gpu_regardless_of_the_default_device():
     i, j, x = cupy.asarray([2, 0, 1]), cupy.asarray([1, 0, 1]), cupy.asarray([3.0, 1.0, 2.0])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(i, j, x)
@@ -217,7 +217,7 @@ def test_arrays_with_strides_are_read_correctly():
         assert b.reduce_columnwise("plus").new().to_dict() == {0: 2.0, 2: 4.0}
 
 
-def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
+def test_sorted_csr_arrays_are_shared_and_unsorted_csr_arrays_are_sorted():
     indptr, indices = cupy.asarray([0, 2, 3], np.int32), cupy.asarray([0, 2, 1], np.int32)
     values = cupy.asarray([1.0, 2.0, 3.0])
     A = gl.Matrix.from_csr(indptr, indices, values, ncols=3, copy=False)
@@ -236,7 +236,7 @@ def test_invalid_indices_on_a_gpu_are_rejected(indices: list[Any], error: type[E
         gl.Vector.from_coo(cupy.asarray(indices), cupy.asarray([1, 2]), size=4)
 
 
-def test_values_on_a_gpu_that_do_not_fit_the_dtype_are_rejected():
+def test_values_on_a_gpu_that_do_not_fit_in_the_dtype_are_rejected():
     with pytest.raises(OverflowError, match="does not fit INT8"):
         gl.Vector.from_dense(cupy.asarray([1, 300]), dtype="INT8")
 

@@ -71,7 +71,7 @@ def test_power_is_measured_only_if_the_energy_counter_changes():
         assert energy.watts(lambda: None, lambda: 7.0) is None  # a counter that never changes
 
 
-def test_power_is_none_without_an_energy_counter():
+def test_the_measured_power_is_none_without_an_energy_counter():
     assert energy.counter("cpu") is None
     assert energy.watts(pytest.fail, None) is None
     assert energy.watts(pytest.fail, lambda: None) is None

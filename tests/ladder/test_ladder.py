@@ -44,7 +44,7 @@ def test_every_source_is_rejected_for_a_graph_without_vertices(strategy):
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="there is a GPU")
-def test_a_strategy_that_needs_a_gpu_raises_an_error_that_says_so():
+def test_the_error_about_a_strategy_that_needs_a_gpu_states_this_requirement():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     for name, strategy in ladder.STRATEGIES.items():
         if not strategy.runs_on("cpu"):

@@ -102,7 +102,7 @@ def test_networkx_shows_the_notes_of_the_function_table_in_its_docstrings() -> N
     assert "graphla" in pagerank.backends
 
 
-def test_an_unknown_name_is_not_an_attribute() -> None:
+def test_the_backend_has_no_attribute_for_an_unknown_name() -> None:
     assert not hasattr(backend, "no_such_function")
 
 

@@ -151,7 +151,9 @@ def test_self_loops_are_rejected_where_networkx_fails() -> None:
 
 
 @given(simple.map(without_loops))
-def test_smallest_last_uses_at_most_one_color_more_than_the_greatest_core_number(G: Any) -> None:
+def test_the_strategy_smallest_last_uses_at_most_one_color_more_than_the_greatest_core_number(
+    G: Any,
+) -> None:
     C = backend.convert_from_nx(G)
     order = colorings.ORDERS["smallest_last"](C)
     assert sorted(order.tolist()) == list(range(len(G)))

@@ -62,7 +62,7 @@ def test_the_graph_built_from_a_table_equals_that_of_networkx(
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
-def test_a_graph_passed_as_create_using_receives_the_edges(kind: Any) -> None:
+def test_a_graph_passed_as_the_argument_create_using_receives_the_edges(kind: Any) -> None:
     G = kind([("old", "edge")], name="old")
     from_numpy: Any = nx.from_numpy_array
     found = from_numpy(np.array([[0, 5], [5, 0]]), create_using=G, backend="graphla")

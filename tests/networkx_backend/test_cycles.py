@@ -17,7 +17,7 @@ few = settings(max_examples=settings().max_examples // 3)
 
 @few
 @given(with_nodes(weighted_graphs()), st.sampled_from([None, "original", "reverse", "wrong"]))
-def test_the_cycle_that_find_cycle_returns_agrees_with_networkx(
+def test_the_function_find_cycle_returns_the_same_cycle_as_networkx(
     drawn: Any, orientation: Any
 ) -> None:
     G, first, second = drawn

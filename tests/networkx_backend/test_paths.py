@@ -109,7 +109,7 @@ def test_the_dijkstra_functions_agree_with_networkx(drawn: Any, cutoff: Any) -> 
 
 @few
 @given(rooted, st.lists(st.sampled_from([0, 0.5, 1, 3, 20]), min_size=8, max_size=8), cutoffs)
-def test_a_star_search_agrees_with_networkx_for_any_estimates(
+def test_the_function_astar_path_agrees_with_networkx_for_any_estimates(
     drawn: Any, estimates: Any, cutoff: Any
 ) -> None:
     G, source, target = drawn

@@ -105,7 +105,7 @@ def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callabl
 # --- variables without a value --------------------------------------------------------------------
 
 
-def test_a_variable_that_the_loop_deletes_has_no_value_after_it():
+def test_a_variable_that_the_loop_deletes_has_no_value_after_the_loop():
     def delete(u: Vector) -> Any:
         x = 3
         for i in range(3):

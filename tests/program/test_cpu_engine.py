@@ -273,7 +273,7 @@ def test_vectors_may_have_the_names_that_the_printed_module_uses(engine: None):
 # --- the engine -----------------------------------------------------------------------------------
 
 
-def test_a_recorder_gets_the_direction_of_each_product(engine: None):
+def test_a_recorder_records_the_direction_of_each_product(engine: None):
     with gl.Recorder() as recorder, gl.direction("pull"):
         gl.jit(search)(graph(), 3)
     events = [event for event in recorder if event.operation.startswith("search")]
@@ -281,7 +281,7 @@ def test_a_recorder_gets_the_direction_of_each_product(engine: None):
     assert events[0].nvals_in == 1
 
 
-def test_deterministic_sums_have_the_same_bits_with_any_number_of_threads():
+def test_deterministic_sums_are_bitwise_equal_for_any_number_of_threads():
     ranks = []
     for threads in (1, 2):
         with (

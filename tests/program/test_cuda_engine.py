@@ -340,7 +340,7 @@ def test_a_list_contains_ordinary_vectors_after_a_loop():
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64"])
 @pytest.mark.parametrize("entries", [{}, {0: 1}, {5: 3}, {2: 1, 4: 0}])
-def test_a_loop_reads_entries_that_only_the_host_has(dtype: str, entries: dict[int, int]):
+def test_a_loop_reads_entries_that_are_only_on_the_host(dtype: str, entries: dict[int, int]):
     x, total = gl.Vector(dtype, 6), gl.Vector(dtype, 6)
     for i, value in entries.items():
         x[i] = value
@@ -391,7 +391,7 @@ def test_float_sums_are_bitwise_equal_in_all_deterministic_runs():
     assert one.scalars == other.scalars
 
 
-def test_a_vector_made_in_a_loop_is_on_the_same_device_as_in_python():
+def test_a_vector_created_in_a_loop_is_on_the_same_device_as_in_python():
     @gl.jit
     def add(u: gl.Vector) -> gl.Vector:
         for i in range(2):
@@ -514,7 +514,7 @@ def levels_of(A: gl.Matrix, source: int) -> gl.Vector:
     return level
 
 
-def test_a_product_of_any_is_computed_in_the_dtype_of_its_target():
+def test_a_product_with_the_monoid_any_is_computed_in_the_dtype_of_its_target():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int)
     with gl.config.set(device="cuda"), using(SMALL):
         jitted: Any = gl.jit(levels_of)

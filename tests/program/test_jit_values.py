@@ -71,7 +71,9 @@ CHANGES: dict[str, Callable[[Any], None]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-def test_items_of_outer_objects_are_read_again_at_each_call(engine: Counting, name: str):
+def test_items_of_objects_outside_the_function_are_read_again_at_each_call(
+    engine: Counting, name: str
+):
     options = {"step": 2, "op": binary.plus, "pair": (4, 5)}
     operators, empty = [binary.plus, binary.times], {}
     outer = types.SimpleNamespace(options=options, operators=operators, empty=empty, sizes=(1, 3))
@@ -323,7 +325,7 @@ def test_a_list_of_vectors_changes_in_place(engine: Counting):
     assert [each.to_dict() for each in levels] == [{2: 2}, {2: 2}, {3: 2}, {4: 3}, {5: 4}]
 
 
-def test_a_variable_that_python_leaves_without_a_value_has_no_value(engine: Counting):
+def test_a_variable_without_a_value_in_python_has_no_value_after_a_compiled_loop(engine: Counting):
     @gl.jit
     def last(u: Vector, rounds: int) -> int:
         for k in range(rounds):  # noqa: B007

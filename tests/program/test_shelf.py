@@ -461,7 +461,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_an_entry_returns_the_value_that_was_stored(value: Any):
+def test_a_cache_entry_returns_the_value_that_was_stored(value: Any):
     name = entries.name_of("test", 1)
     entries.store(name, value)
     found = entries.load(name)
@@ -469,7 +469,7 @@ def test_an_entry_returns_the_value_that_was_stored(value: Any):
 
 
 @given(st.data())
-def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
+def test_a_damaged_cache_entry_is_ignored_and_replaced(data: st.DataObject):
     name = entries.name_of("test", 2)
     entries.store(name, ("some", "value", 3))
     path = entries._path(name)
@@ -485,7 +485,7 @@ def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
     assert entries.load(name) == "new"
 
 
-def test_an_entry_under_another_name_is_ignored():
+def test_a_cache_entry_under_another_name_is_ignored():
     one, other = entries.name_of("test", 3), entries.name_of("test", 4)
     entries.store(one, "value")
     entries._path(other).write_bytes(entries._path(one).read_bytes())
@@ -518,7 +518,7 @@ def test_a_program_whose_entries_are_damaged_is_traced_again(
         lambda root: os.utime(root / "graphla/program/plan.py", (1, 1)),
     ],
 )
-def test_a_change_of_the_compiler_invalidates_all_entries(
+def test_a_change_of_the_compiler_invalidates_all_cache_entries(
     change: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in entries._SOURCES:
@@ -563,7 +563,7 @@ for k in range(300):
 """
 
 
-def test_several_processes_may_write_an_entry_at_the_same_time(tmp_path: Path):
+def test_several_processes_may_write_a_cache_entry_at_the_same_time(tmp_path: Path):
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]

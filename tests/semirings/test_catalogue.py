@@ -50,7 +50,7 @@ def operator_names(module: ModuleType) -> list[str]:
 @pytest.mark.parametrize(
     ("module", "count"), [(unary, 6), (binary, 23), (indexunary, 17), (monoid, 8), (semiring, 16)]
 )
-def test_all_operators_of_the_c_api_exist(module: ModuleType, count: int):
+def test_all_operators_of_the_graphblas_c_api_exist(module: ModuleType, count: int):
     names = STANDARD[module].split()
     assert len(set(names)) == count
     assert [name for name in names if not hasattr(module, name)] == []

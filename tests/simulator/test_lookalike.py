@@ -61,7 +61,7 @@ def test_calls_that_cupy_rejects_raise_a_type_error(call):
         call(cupy.asarray(X))
 
 
-def test_missing_functions_and_options_raise_errors():
+def test_functions_and_options_that_the_simulated_cupy_lacks_raise_errors():
     with pytest.raises(AttributeError, match="no 'insert'"):
         cupy.insert
     with pytest.raises(NotImplementedError):
@@ -228,7 +228,7 @@ def test_running_out_of_device_memory_raises_the_error_of_cupy():
     cupy.zeros(600, np.int8)
 
 
-def test_an_array_may_be_empty():
+def test_the_simulated_cupy_accepts_empty_arrays():
     x = cupy.zeros((0, 3), np.int32)
     assert x.data.ptr == 0
     assert x.sum().item() == 0
