@@ -60,7 +60,7 @@ def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
 def tables(
     draw: st.DrawFn, shape: Any = None, dtype: Any = None, *, wild: bool = True, values: Any = None
 ) -> Table:
-    """Draw tables up to 6 x 6: empty, sparse, full, iso-valued, symmetric, with explicit zeros."""
+    """Draw tables up to 6 x 6: empty, sparse, full, iso-valued, symmetric or with stored zeros."""
     rows, columns = draw(st.tuples(sizes, sizes) if shape is None else shape)
     dtype = draw(dtypes) if dtype is None else dtype
     values = numbers(dtype, wild=wild) if values is None else values

@@ -61,8 +61,8 @@ def fastsv(A: gl.Matrix) -> gl.Vector:
     while True:
         before = grandparent.dup()
         least(gl.binary.min) << gl.semiring.min_second(A @ grandparent)
-        parent(gl.binary.min)[parent] << least  # the parent of a vertex hooks onto its least
-        parent(gl.binary.min) << least  # so does the vertex itself
+        parent(gl.binary.min)[parent] << least  # hook the parent of each vertex onto its least
+        parent(gl.binary.min) << least  # hook the vertex itself as well
         parent(gl.binary.min) << grandparent
         grandparent << parent[parent]
         if grandparent.isequal(before):

@@ -46,7 +46,7 @@ EAGER = (
 
 @st.composite
 def undirected_graphs(draw: st.DrawFn) -> gl.Matrix:
-    """Draw a graph with few distinct weights: a dense one, a sparse one, or one with long paths."""
+    """Draw a dense graph, a sparse graph, or a graph with long paths; few weights are distinct."""
     n = draw(st.integers(2, 40))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     size = draw(st.sampled_from([n // 2, 2 * n, 12 * n]))

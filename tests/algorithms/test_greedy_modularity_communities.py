@@ -1,4 +1,4 @@
-"""Tests of communities by greedy mergers."""
+"""Tests of communities by greedy maximization of modularity."""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ def most_frequent(labels: list[tuple[int, float]], own: int) -> int:
 def propagate_in_blocks(
     graph: Edges, count: int, weight: bool, labels: list[int], seed: int, blocks: int
 ) -> list[int]:
-    """Return the labels after `count` rounds, in which the blocks of a half change at once.
+    """Return the labels after `count` rounds.
 
-    The vertices of a block change one after another.
+    In each round, the blocks of one half of the graph change before those of the other half. All
+    blocks of a half change at the same time, and the vertices of a block one after another.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()

@@ -79,7 +79,7 @@ def test_entries_beyond_the_limit_for_the_host_are_written_on_the_device():
     for i in range(MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i
     assert v._store.host_entries == expected
-    v[0] = expected[0] = -1  # an entry that exists
+    v[0] = expected[0] = -1  # overwrites an entry that exists
     assert v._store.host_entries == expected
     for i in range(MOST_HOST_ENTRIES, 2 * MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i

@@ -46,8 +46,8 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
     """Check the array `first`, which contains one in-neighbor for each vertex. Among the first 32
-    in-neighbors of the vertex, it must be the first one in the highest degree class. If the vertex
-    is its own in-neighbor, it counts as a vertex without edges."""
+    in-neighbors of the vertex, it must be the first one in the highest degree class. A vertex that
+    is its own in-neighbor counts as a vertex without edges."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()
@@ -147,7 +147,7 @@ def test_a_full_plan_is_built_only_if_it_fits_its_memory_limit(n, mean, symmetri
 def held(plan: Plan) -> list[Any]:
     """Return the arrays of a plan, except the arrays `values` of its matrices.
 
-    Each of them stores only a single number.
+    Each array `values` stores only a single number.
     """
     r = plan.relabeled
     arrays = [plan.idle, plan.first]

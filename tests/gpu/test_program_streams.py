@@ -62,7 +62,7 @@ def push(A: Matrix, x: Vector, items: list[Vector]) -> list[Vector]:
 
 
 def fold(items: list[Vector], x: Vector) -> Vector:
-    """Remove all vectors from a list, and return the minimum at each index."""
+    """Remove all vectors from a list, and accumulate their minimum at each index in x."""
     while items:
         last = items.pop()
         x(binary.min) << last

@@ -54,8 +54,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # The last two settings use only one cluster. The first of them has otherwise default values,
-    # and the second pulls as early as possible.
+    # The last two settings use only one cluster. Otherwise, the first setting has default values,
+    # and the second one pulls as early as possible.
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -406,7 +406,7 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(("hubs", "tier"), [(3, "none"), (3, "full"), (300, "light")])
 def test_a_pull_reads_long_rows_completely(hubs, tier, symmetric):
-    """Check that pulls read the rows of hubs, which are long, completely.
+    """Check that pulls read the long rows of hubs completely.
 
     In the row of each hub, only the last neighbor is reached when the pull reads it. A vertex in
     another component also has a long row, in which no neighbor is ever reached. With 300 hubs, the

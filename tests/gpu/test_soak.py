@@ -80,7 +80,7 @@ def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
-    """Run a traversal; yield each of its results with the expected one. `turn` sets the options."""
+    """Run a traversal; yield its results with the expected results. `turn` sets the options."""
     levels, parents, distances = known.found[source]
     with gl.direction(("auto", "push", "pull")[turn % 3]):
         if turn % 5 == 0:
@@ -101,7 +101,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Return whether two vectors differ, as a Boolean on the GPU; the host does not wait for it."""
+    """Return whether two vectors differ, as a boolean on the GPU, without making the host wait."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 

@@ -203,7 +203,7 @@ def test_operations_on_a_single_stream_record_no_event():
 
 @pytest.mark.usefixtures("on_cuda")
 def test_a_second_stream_waits_for_vectors_of_the_first_one(monkeypatch):
-    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has not created a vector yet
     first, second = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
     with first:
         u = gl.Vector.from_dense(np.arange(float(N)))
@@ -219,7 +219,7 @@ def test_a_second_stream_waits_for_vectors_of_the_first_one(monkeypatch):
 
 @pytest.mark.usefixtures("on_cuda")
 def test_a_thread_waits_for_the_default_stream_of_another_thread(monkeypatch):
-    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has not created a vector yet
     stream: Any = cupy.cuda.Stream(ptds=True)
     if SIMULATED:
         stream.ptr = order.PER_THREAD

@@ -230,7 +230,7 @@ def test_each_function_reads_its_own_attribute_of_a_cached_graph() -> None:
     assert [shortest(C, 0, 2, weight=name) for name in (None, "a", "b", "c")] == [2, 5, 6, 2]
 
 
-# --- graphs of the user ---------------------------------------------------------------------------
+# --- graphla graphs as arguments of NetworkX functions -------------------------------------------
 
 
 def test_the_error_about_a_function_that_graphla_lacks_names_the_fallback() -> None:

@@ -192,7 +192,7 @@ def test_a_nan_cutoff_is_rejected_before_a_generator_is_returned() -> None:
     assert "NaN" in reason_of("bfs_edges", G, 0, False, math.nan)
 
 
-# --- graphs of the user -------------------------------------------------------------------------
+# --- graphla graphs as arguments of NetworkX functions -------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])

@@ -20,7 +20,7 @@ from graphla.semiring import any_secondi
 
 
 class Counting:
-    """The interpreter, with a list of the programs that it ran."""
+    """The interpreter, which records the programs that it runs."""
 
     def __init__(self) -> None:
         self.programs: list[Program] = []
@@ -50,7 +50,7 @@ def ones(n: int = 6, dtype: Any = int) -> Vector:
 
 
 def shown(value: Any) -> Any:
-    """Return a value that can be compared: the entries of a vector, with its dtype and size."""
+    """Return a comparable form of a value; for a vector, the dtype, the size and the entries."""
     if isinstance(value, Vector):
         return "vector", value.dtype, value.size, value.to_dict()
     if isinstance(value, (tuple, list)):

@@ -165,7 +165,7 @@ def make_table(rng: random.Random, shape: tuple[int, int], dtype: np.dtype) -> T
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a slot may hold. An index slot usually holds indices of its own size."""
+    """The kind of values in a slot. The values of an index slot are indices."""
 
     dtype: DataType
     dim: ir.Dim
@@ -401,14 +401,14 @@ class _Maker:
         return self.scalar(self.pick(wanted), 0) if self.chance(2) else self.small(wanted[1])
 
     def small(self, dtype: DataType) -> ir.Constant:
-        """Return a constant that each dtype of the same kind can hold."""
+        """Return a constant >= 0, so that signed and unsigned dtypes can represent it."""
         found = self.constant(dtype)
         return replace(found, value=abs(found.value)) if dtype is not BOOL else found
 
     # --- expressions ----------------------------------------------------------------------------
 
     def slot(self, dim: ir.Dim | None = None, loose: bool = True, **options: Any) -> Any:
-        """Return a slot with this dim, or None."""
+        """Pick a slot that has this dim and these properties; return None if there is none."""
         options = {"is_index": False} | options
         known = [
             slot
@@ -590,7 +590,7 @@ class _Maker:
         return len(self.blocks) - 1
 
     def leave(self) -> int:
-        """Add an exit that names some variables and slots, and return its number."""
+        """Add a loop exit that names some variables and slots, and return the exit's index."""
         slots = {slot.name: slot for slot in self.slots if not self.chance(5)}
         variables = {each.name: each for each in self.variables if not self.chance(3)}
         stacks = {stack.name: stack for stack in self.stacks}
@@ -717,7 +717,7 @@ class _Maker:
             self.add(ir.Move, tuple(group), tuple(self.draw(st.permutations(group))))
 
     def add_index(self) -> None:
-        """Change an index slot so that its values are still indices."""
+        """Add a write to an index slot after which its values are still valid indices."""
         target = self.slot(is_index=True)
         if target is None:
             return
@@ -783,7 +783,7 @@ class _Maker:
             )
 
     def condition(self) -> ir.Scalar:
-        """Assign a BOOL variable, so that faults occur in an instruction, and return it."""
+        """Assign a condition to a BOOL variable, so that an instruction raises its faults."""
         variable = self.variable(BOOL)
         self.add(ir.Let, (variable,), (self.scalar(BOOL),))
         return variable
@@ -841,7 +841,7 @@ def may_cast(source: DataType, target: DataType) -> bool:
 
 
 def dtype_beside(scalar: DataType, beside: DataType) -> DataType:
-    """Return the dtype of a Python number of this scalar dtype next to entries of a dtype."""
+    """Return the dtype that a Python number gets in an operation with entries of dtype `beside`."""
     if scalar is FP64:
         return beside if beside.is_float else FP64
     return INT64 if scalar is INT64 and beside is BOOL else beside

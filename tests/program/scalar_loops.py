@@ -221,7 +221,7 @@ real_numbers = special | st.integers(-5, 5).map(float) | st.floats(-30, 30) | st
 
 
 SIZE = 5000
-"""The size of the vector. An int that equals the size of a vector would need another program."""
+"""The size of the vector. An int that equals this size would require another program."""
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:

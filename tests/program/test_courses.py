@@ -1,4 +1,4 @@
-"""If a pull stops at the first term of each output, this term is the result of the output."""
+"""A pull may stop at the first term of an output only if this term is the result."""
 
 from __future__ import annotations
 

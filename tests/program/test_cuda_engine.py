@@ -218,7 +218,7 @@ def fold(items: list[gl.Vector], total: gl.Vector) -> None:
 
 
 class Counting:
-    """The engine, with the number of programs that it ran."""
+    """The engine, which counts the programs that it runs."""
 
     runs = 0
 

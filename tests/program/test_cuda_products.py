@@ -418,7 +418,7 @@ def test_a_product_with_few_edges_pushes(name, entries, queued, edges, left, pus
 @pytest.mark.parametrize("gap", [None, 3])
 @pytest.mark.parametrize("directions", [3, 333])
 def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions):
-    """The last 20 columns are empty, and u has more entries than there are other columns."""
+    """The last 20 columns are empty, and u has more entries than there are nonempty columns."""
     rng = np.random.default_rng(2)
     there = rng.random((50, 60)) < 0.3
     there[:, 40:] = False

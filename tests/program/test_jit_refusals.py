@@ -236,7 +236,7 @@ class Holder:
             print(self.u)
 
 
-def test_a_loop_with_a_vector_attribute_of_an_object_is_rejected(engine: Counting):
+def test_the_error_about_a_loop_in_a_method_names_the_statement(engine: Counting):
     with pytest.raises(NotCompilable, match=r"print\(self.u\)"):
         Holder().prints()
 

@@ -400,7 +400,7 @@ def test_apply_with_a_number_has_the_same_dtype_as_in_the_library(
             return w
 
     u = vector(x)
-    # The number is a variable of the program, so whether it fits is found when the program runs.
+    # The number is a variable of the program, so only the running program finds whether it fits.
     small: Any = type(k)(1)
     if is_left:
         agree(lambda: op(small, u), left, u=u, op=op, k=k)

@@ -240,7 +240,7 @@ def test_atomics_combine_values_and_return_the_old_value(name, dtype, seed):
         for each in x:
             expected = dtype(step(expected, each))
         assert at.get()[0] == expected
-        # Each thread saw one value of the sequence, and every value except the last was seen.
+        # The threads read all values of the sequence except the last, one value each.
         pairs = [(old, dtype(step(old, each))) for old, each in zip(before.get(), x, strict=True)]
     befores, afters = (sorted(each) for each in zip(*pairs, strict=True))
     assert sorted([*befores, expected]) == sorted([*afters, start])

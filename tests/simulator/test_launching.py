@@ -1,4 +1,4 @@
-"""Compile, load and launch a kernel through the look-alike of CuPy."""
+"""Compile, load and launch a kernel through the stand-in for CuPy."""
 
 from __future__ import annotations
 

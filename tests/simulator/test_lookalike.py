@@ -1,4 +1,4 @@
-"""Verify that the look-alike of CuPy accepts and rejects the same calls as CuPy."""
+"""Verify that the stand-in for CuPy accepts and rejects the same calls as CuPy."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_the_simulated_cupy_accepts_empty_arrays():
     assert (x + 1).shape == (0, 3)
 
 
-# --- tests that compare the look-alike with CuPy ------------------------------------------------
+# --- tests that compare the stand-in with CuPy ------------------------------------------------
 
 PROBE = """
 import cupy, inspect, json, sys

@@ -1,4 +1,4 @@
-"""Tests of the look-alike of NVRTC: headers, options, errors and the cache of compiled code."""
+"""Tests of the stand-in for NVRTC: headers, options, errors and the cache of compiled code."""
 
 from __future__ import annotations
 

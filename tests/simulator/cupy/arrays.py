@@ -81,7 +81,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """Return the NumPy array inside; reject the arguments that CuPy rejects."""
+    """Return the NumPy array inside a device array; reject the arguments that CuPy rejects."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)

@@ -127,8 +127,9 @@ full_like(a, fill_value, dtype=None, order='K', subok=None, shape=None)
 
 IN_PLACE = {"copyto": 0, "put": 0, "putmask": 0, "place": 0}
 NO_OUT = ("sum", "prod", "max", "min", "amax", "amin")
-"""Functions that do not accept `out`. (With CUB, CuPy 14.2 mistakes it for the dtype and raises an
-error.)"""
+"""Functions that do not accept `out`. (With CUB, CuPy 14.2 mistakes `out` for the dtype and raises
+an error.)
+"""
 
 HOST_WAITS = ("bincount", "nonzero", "flatnonzero", "argwhere", "unique", "extract", "isin")
 """Functions whose result size depends on the data, so the host must wait for the device."""

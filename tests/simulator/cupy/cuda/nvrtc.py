@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.nvrtc that compiles with g++."""
+"""A stand-in for cupy.cuda.nvrtc that compiles with g++."""
 
 from __future__ import annotations
 

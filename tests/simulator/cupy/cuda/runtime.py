@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.runtime."""
+"""A stand-in for cupy.cuda.runtime."""
 
 from __future__ import annotations
 
