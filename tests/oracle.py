@@ -80,7 +80,7 @@ def cast(value: Any, dtype: Any) -> Any:
 
 
 def lift(function: Callable[..., Any], *values: Any) -> Any:
-    """Apply the function to the values, or to every combination if a value is a `OneOf`."""
+    """Apply the function to the values, or to each combination of choices if a value is `OneOf`."""
     if any(value is UNDEFINED for value in values):
         return UNDEFINED
     with np.errstate(all="ignore"):

@@ -306,8 +306,7 @@ def test_repeated_element_assignments_do_not_change_copies(data):
     assert mask is not None
 
 
-# --- equal indices, whose values the accumulator combines
-# ------------------------------------------
+# --- equal indices, whose values the accumulator combines ----------------------------------------
 def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
     """Draw the name of an operator that is the operator of a monoid on this dtype."""
     logical = ["lor", "land", "lxor", "eq"] if dtype.kind == "b" else []

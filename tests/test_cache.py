@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are
 root = pytest.mark.skipif(
     os.name == "posix" and os.geteuid() != 0, reason="only root gives files to other users"
 )
-find_folder = cache_folder.__wrapped__  # the function `cache_folder` without its cache
+find_folder = cache_folder.__wrapped__  # call the uncached version of `cache_folder`
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(words)
-        except SystemExit as done:  # raised by argparse
+        except SystemExit as done:  # argparse raises this error
             code = int(done.code or 0)
     printed = [_text(stream) for stream in (out, error)]
     return subprocess.CompletedProcess(words, code, *printed)
@@ -85,7 +85,7 @@ def succeeds(*arguments: Any) -> str:
 
 
 def refused(*arguments: Any) -> str:
-    """Return the single line that the command prints to standard error about wrong input."""
+    """Check that the command rejects the input; return the one line of its error message."""
     done = graphla(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("graphla: ")

@@ -440,7 +440,7 @@ def test_the_setting_auto_selects_compiled_loops_by_the_size_of_the_operands(
 def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
     few_terms: int, room: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
+    """One thread would add up all terms, so with many terms Ctrl-C would have to wait."""
     loads, n = count_loads(monkeypatch), 1000
     indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
     a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)

@@ -214,7 +214,7 @@ def test_writing_into_an_imported_or_exported_array_does_not_change_the_matrix()
     assert A.to_dicts() == {0: {0: 1.0}, 1: {1: 2.0}} and v.to_dict() == {0: 1.0, 1: 2.0}
 
 
-# --- sizes that are out of range, and values that do not fit the dtype -------------------------
+# --- sizes that are out of range, and values that do not fit in the dtype -------------------------
 @pytest.mark.parametrize("size", [2**31, 2**40, -1])
 def test_the_error_about_a_dimension_out_of_range_names_the_dimension(size):
     for make in (

@@ -266,7 +266,7 @@ def test_the_bounds_of_random_weights_may_be_numpy_numbers():
 
 
 def anything(x: Any) -> Any:
-    """Return x without a static type, so that the type checker accepts wrong arguments."""
+    """Return x typed as Any, so that the type checker accepts wrong arguments."""
     return x
 
 

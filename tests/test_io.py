@@ -847,7 +847,7 @@ def test_an_npz_file_with_offsets_before_its_start_is_rejected(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
-    # The last record of a zip file stores the offset of the central directory.
+    # The last record of a zip file contains the offset of the central directory.
     start = int.from_bytes(data[-6:-2], "little")
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)

@@ -126,7 +126,7 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """Check that the expression that make() returns has the entries T.
+    """Check that the expression that make() returns evaluates to the entries T.
 
     Also check writes of the expression with masks and accumulators.
     """

@@ -1,7 +1,7 @@
 """Compare each operation with the specification, for every mask, accumulator, dtype and layout.
 
 A test draws the operands and passes the expression and the oracle's result to `check`. `check`
-draws the output (a new object or one of the operands), the mask (possibly made from the output),
+draws the output (a new object or one of the operands), the mask (possibly a view of the output),
 the accumulator and `replace`.
 """
 

@@ -1,4 +1,4 @@
-"""Share the engine that counts the programs it runs with the tests of `gl.jit`."""
+"""Provide the tests of `gl.jit` with an engine that records the programs that it runs."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def check(function: Callable[..., Any], *calls: list[Callable[[], Any]]) -> None
 
 
 def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callable[[], Any]) -> None:
-    """Check that a loop is rejected for a reason, and that it runs as Python with a fallback."""
+    """Check that a loop is rejected for this reason, and runs as Python with `fallback=True`."""
     with gl.config.set(device="cpu"), running.use(interpreter):
         with pytest.raises(NotCompilable) as caught:
             gl.jit(function)(*(make() for make in makers))
@@ -291,7 +291,7 @@ def test_a_loop_that_reads_a_vector_from_a_tuple_is_rejected():
     check_refusal(Reason.PYTHON_OBJECT, read, u, w)
 
 
-# --- masks made before the loop -------------------------------------------------------------------
+# --- masks created before the loop ---------------------------------------------------------------
 
 
 def complement(u: Vector, w: Vector) -> Any:

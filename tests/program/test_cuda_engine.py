@@ -208,7 +208,7 @@ def grow(u: gl.Vector, items: list[gl.Vector], rounds: int) -> None:
 
 
 def fold(items: list[gl.Vector], total: gl.Vector) -> None:
-    """Read all items from the last to the first, and append others in between."""
+    """Remove the items of a list from the end and combine them; append another item in between."""
     while len(items) > 1:
         last = items.pop()
         total << binary.minus(last | total)
@@ -284,7 +284,7 @@ def test_adjacent_vectors_are_copied_together(order: list[int], runs: int):
 
 
 def add_up(items: list[gl.Vector], total: gl.Vector) -> None:
-    """Remove all items but one, and add them up."""
+    """Remove all items of a list except the first, and add up the removed items."""
     while len(items) > 1:
         last = items.pop()
         total << binary.plus(last | total)
@@ -707,7 +707,7 @@ def test_list_items_are_not_copied_if_only_their_sizes_are_used():
 
 
 def sums_of_kept(A: gl.Matrix, u: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
-    """Delete entries of a vector, and add the others to another vector."""
+    """Delete entries of a vector, and add the remaining entries to another vector."""
     total = gl.Vector(int, A.nrows)
     for _ in range(rounds):
         u << gl.semiring.plus_first(u @ A)

@@ -42,8 +42,7 @@ def test_calls_with_arguments_of_other_types_get_another_program(engine: Countin
     assert first is not second
 
 
-# --- the positions of loops, and how they end
-# -----------------------------------------------------------
+# --- the positions of loops, and how they end ----------------------------------------------------
 
 
 def in_if(u: Vector, flag: bool) -> Vector:

@@ -171,8 +171,7 @@ def test_an_invalid_size_of_a_new_vector_raises_the_same_error_as_in_python(size
             function(ones(), size)
 
 
-# --- numbers that may be an int or a float
-# ----------------------------------------------------------
+# --- numbers that may be an int or a float -------------------------------------------------------
 
 
 def sum_of(u: Vector) -> float:

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Engine:
-    """An engine that interprets programs, and that knows the programs of outlines by their keys."""
+    """An engine that interprets programs, and finds the program of an outline by its key."""
 
     programs: ClassVar[dict[str, ir.Program]] = {}
 
