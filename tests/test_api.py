@@ -92,7 +92,7 @@ def test_a_numpy_string_is_accepted_as_the_name_of_an_operator():
     assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
-def test_an_operator_is_rejected_on_a_dtype_for_which_it_is_undefined():
+def test_an_operator_is_rejected_on_a_dtype_for_which_the_operator_is_undefined():
     u = gl.Vector.from_coo([0], [1.5])
     with pytest.raises((TypeError, KeyError)):
         u.apply(gl.unary.bnot)

@@ -415,7 +415,7 @@ def test_equal_indices_are_rejected_if_replace_is_used_with_a_mask_of_the_region
 
 
 # --- a Vector of indices ----------------------------------------------------------------------
-def test_a_vector_of_indices_is_read_before_the_statement_changes_it():
+def test_a_vector_of_indices_is_read_before_the_statement_changes_the_vector():
     p = gl.Vector.from_dense([1, 2, 0, 3])
     part = p[p]
     p[p] << gl.Vector.from_dense([10, 20, 30, 40])

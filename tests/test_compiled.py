@@ -437,7 +437,7 @@ def test_the_setting_auto_selects_compiled_loops_by_the_size_of_the_operands(
         (3999, 3999, ["marks.weigh", "marks.reach", "spgemm.saxpy"]),
     ],
 )
-def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
+def test_a_product_is_computed_in_one_pass_only_if_the_product_has_few_terms(
     few_terms: int, room: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One thread would add up all terms, so with many terms Ctrl-C would have to wait."""
@@ -490,7 +490,7 @@ def test_the_setting_auto_selects_numpy_if_numba_is_missing_and_the_setting_true
         pulled()
 
 
-def test_an_error_names_the_operator_that_does_not_compile() -> None:
+def test_the_error_about_an_operator_that_does_not_compile_names_the_operator() -> None:
     wrong = trace.raw("{0}", lambda x: x, numba="{0}.there_is_no_such_thing", dtype="INT64")
     times = binary.register_anonymous(lambda x, y: wrong(x) * y, "wrong")
     s = semirings.Semiring("plus_wrong", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
@@ -790,7 +790,7 @@ def test_an_interrupt_during_compilation_raises_keyboard_interrupt(tmp_path: Pat
     assert ended(start(tmp_path, INTERRUPTED)) == "interrupted"
 
 
-def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_one(
+def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_folder(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").touch()

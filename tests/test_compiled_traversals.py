@@ -184,7 +184,7 @@ def path(n: int) -> Csr:
     return csr_of(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
 
 
-def test_levels_stored_in_one_byte_overflow_if_they_exceed_254() -> None:
+def test_levels_above_254_overflow_if_levels_are_stored_in_one_byte() -> None:
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
@@ -200,7 +200,7 @@ def test_levels_stored_in_one_byte_overflow_if_they_exceed_254() -> None:
                 levels_of_many(path(256), None, start, np.uint8)
 
 
-def test_a_plan_marks_idle_vertices_and_stores_an_in_neighbor_of_each_vertex_that_has_one() -> None:
+def test_a_plan_marks_idle_vertices_and_stores_one_in_neighbor_of_each_other_vertex() -> None:
     for seed in SEEDS:
         out, into = a_graph(np.random.default_rng(seed))
         degrees = np.diff(into.indptr)
@@ -483,7 +483,7 @@ def test_the_function_apart_calls_its_argument_directly_outside_the_main_thread(
     assert names == ["ran"]
 
 
-def test_a_search_works_after_an_interrupted_closure() -> None:
+def test_a_search_gives_correct_results_after_an_interrupted_closure() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
     out = A._store.csr

@@ -122,7 +122,7 @@ def test_the_error_about_duplicate_entries_names_the_first_duplicate():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
-def test_duplicate_entries_are_merged_if_all_entries_have_one_value():
+def test_duplicate_entries_are_merged_if_all_entries_have_the_same_value():
     assert gl.Vector.from_coo([3, 1, 3], 5).to_dict() == {1: 5, 3: 5}
     assert gl.Matrix.from_coo([0, 0], [1, 1], 5, nrows=2, ncols=2).to_dict() == {(0, 1): 5}
 

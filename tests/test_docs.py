@@ -127,7 +127,7 @@ def test_the_table_of_algorithms_lists_every_algorithm():
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_internal_link_has_a_target(page: Path):
+def test_every_internal_link_has_an_existing_target(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
         if path.startswith("http"):

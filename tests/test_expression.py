@@ -65,7 +65,7 @@ def test_a_product_is_computed_under_the_mask_of_its_statement():
     assert C.to_dicts() == {0: {0: 1}} and recorder.events[0].nvals_out == 1
 
 
-def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_the_expression_was_created():
     A, u = small(), Vector.from_dense([1, 2])
     written = {
         "mxv": A.mxv(u),
@@ -95,7 +95,7 @@ def test_an_in_place_write_to_an_operand_does_not_change_an_expression():
 
 
 # --- infix expressions --------------------------------------------------------------------------
-def test_an_infix_expression_without_an_operator_reports_that_it_needs_one():
+def test_an_infix_expression_without_an_operator_reports_that_an_operator_is_needed():
     A = small()
     assert "waiting" in repr(A & A) and "op(A & B)" in repr(A & A)
     assert binary.plus(A & A).to_dicts() == {0: {0: 2, 1: 4}, 1: {1: 6}}
@@ -137,7 +137,7 @@ def test_the_choice_between_push_and_pull_can_be_forced(way):
     assert (recorder.events[0].direction, recorder.events[0].reason) == (way, "forced")
 
 
-def test_products_push_a_small_frontier_and_pull_a_large_one():
+def test_products_push_a_small_frontier_and_pull_a_large_frontier():
     n = 5000
     A = ring(n)
     few, all_ = Vector.from_coo([3], [1], size=n), Vector.from_scalar(1, n)

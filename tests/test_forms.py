@@ -309,7 +309,7 @@ def test_an_interrupted_write_leaves_a_consistent_vector():
     assert noun._store.at_hand.nvals == 3
 
 
-def test_repeated_merges_into_a_sparse_vector_make_it_dense():
+def test_repeated_merges_into_a_sparse_vector_make_the_vector_dense():
     size = 1000
     noun = Noun(VectorStore.empty("cpu", INT64, size))
     do, went_dense = backend("cpu"), None

@@ -135,7 +135,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_rejected_with_advice_on_how_to_convert_it():
+def test_the_error_about_a_graph_of_another_library_explains_how_to_convert_the_graph():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -203,7 +203,7 @@ def test_a_graph_can_be_pickled_and_copied_and_moved_and_written_to_a_file_witho
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("name", ["plain.txt", "plain.csv", "plain.edges.gz"])
-def test_a_text_edge_list_is_directed_unless_it_is_declared_undirected(tmp_path, name, named):
+def test_a_text_edge_list_is_directed_unless_declared_undirected(tmp_path, name, named):
     path = tmp_path / name
     gl.io.write(path, gl.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=3, ncols=3))
     labels = ["0", "1", "2"] if named else [0, 1, 2]

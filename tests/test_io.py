@@ -794,7 +794,7 @@ def test_pickled_objects_in_an_archive_are_rejected_without_advice_to_unpickle(t
     assert "allow_pickle" not in str(caught.value)
 
 
-def test_an_archive_too_large_for_memory_is_rejected_before_it_is_read(tmp_path):
+def test_an_archive_too_large_for_memory_is_rejected_before_the_archive_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("src.npy", b"")
     data = bytearray((tmp_path / "a.npz").read_bytes())

@@ -282,7 +282,7 @@ def test_building_from_unsorted_entries_folds_duplicates(rng):
 
 @few
 @given(generators())
-def test_ewise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
+def test_elementwise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
     n = int(rng.integers(100, 300))
     u, v = rng.random(n) < 0.6, np.zeros(n, bool)
     v[rng.choice(n, 5, replace=False)] = True

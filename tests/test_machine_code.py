@@ -144,7 +144,7 @@ def names() -> Iterator[list[str]]:
         machine_code._path(name).unlink(missing_ok=True)
 
 
-def test_a_file_of_machine_code_is_used_only_if_it_is_complete_and_has_its_original_name(
+def test_a_file_of_machine_code_is_used_only_if_the_file_is_complete_and_has_its_original_name(
     names: list[str],
 ) -> None:
     first, second = names

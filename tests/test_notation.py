@@ -242,7 +242,7 @@ def test_a_union_accepts_default_values_for_missing_entries():
     assert got.to_dict() == {0: 4, 1: 3, 2: 96}
 
 
-def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
+def test_selecting_by_a_mask_keeps_the_entries_where_the_mask_is_true():
     A = small()
     kept = A.select(A.T.new().S).new()
     assert kept.to_dicts() == {0: {2: 1}, 2: {0: 4}}
@@ -250,7 +250,7 @@ def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
 
 
 # --- expressions -------------------------------------------------------------------------------
-def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_the_expression_was_created():
     A, u = small(), line()
     expected = read((A @ u).new())
     expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]
@@ -262,7 +262,7 @@ def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written
     assert part.new().to_dict() == {1: 3, 2: 1}
 
 
-def test_a_mask_reads_its_matrix_or_vector_when_it_is_used():
+def test_a_mask_reads_its_matrix_or_vector_when_the_mask_is_used():
     u, w = line(), gl.Vector(int, 3)
     mask = u.S
     u[1] = 7
@@ -319,7 +319,7 @@ def test_select_accepts_a_comparison_of_values_or_indices(data, sign, k):
         same(select(compare(noun, gl.Scalar.from_value(k))).new(), Table(held.shape, INT, kept))
 
 
-def test_select_by_a_comparison_does_not_round_an_integer_bound():
+def test_selecting_by_a_comparison_does_not_round_an_integer_bound():
     A, v = small(), gl.Vector.from_coo([0, (1 << 24) + 1], [1.0, 2.0], "FP32")
     assert gl.select.index(v > 1 << 24).new().nvals == 1
     assert gl.select.index(v >= (1 << 24) + 1).new().nvals == 1

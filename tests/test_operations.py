@@ -331,7 +331,7 @@ def test_positional_operators_read_the_indices_of_the_transpose(name, data):
 
 
 @given(data)
-def test_ewise_operations_accept_transposed_operands(data):
+def test_elementwise_operations_accept_transposed_operands(data):
     n, m = data.draw(sizes), data.draw(sizes)
     A = data.draw(tables(st.just((n, m)), np.dtype(np.int16)))
     B = data.draw(tables(st.just((m, n)), np.dtype(np.int16)))

@@ -248,7 +248,7 @@ def test_no_loop_starts_after_a_stop_request(
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
-def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
+def test_no_search_starts_after_a_stop_request_if_searches_run_one_after_another(
     function: str, interrupter: Interrupter
 ) -> None:
     with using(MultiSearchTuning(together=4, least=4, deep=0)):

@@ -173,7 +173,7 @@ def test_all_vertices_of_a_graph_without_edges_have_the_same_centrality(algorith
     assert (alone == alone[0]).all()
 
 
-def test_an_iteration_that_does_not_converge_raises_an_error():
+def test_an_iterative_algorithm_that_does_not_converge_raises_an_error():
     A = Edges(3, ((0, 1), (1, 0), (1, 2)), (1,) * 3).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 1000, but x of Katz centrality"):
         katz(A, 1.5)

@@ -154,7 +154,7 @@ def test_unions_and_intersections_of_bitmaps_have_the_same_entries_as_on_the_cpu
 
 
 @given(data)
-def test_only_flagged_entries_are_kept(data: Any) -> None:
+def test_only_entries_with_a_true_flag_are_kept(data: Any) -> None:
     (a,) = operands(data.draw, (np.dtype("?"), np.dtype("i8")))
     flags = data.draw(dense_vectors(a.nvals, (np.dtype("?"),))).values
     kept = cuda().keep(to_device(a), to_device(FullVector(a.nvals, flags)).values)

@@ -99,7 +99,7 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 
 
 @given(graphs() | pieces(), st.data())
-def test_strong_components_computed_by_one_or_several_blocks_match_scipy(both, data):
+def test_strong_components_match_scipy_for_one_block_and_for_several_blocks(both, data):
     tuning = StrongComponentsTuning(
         block=data.draw(st.sampled_from((32, 64, 256))),
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
@@ -135,7 +135,7 @@ def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
 
 
 @given(graphs(), st.data())
-def test_core_numbers_computed_by_one_or_several_blocks_match_those_computed_on_the_host(
+def test_core_numbers_match_those_computed_on_the_host_for_one_block_and_for_several_blocks(
     both, data
 ):
     out, into = both

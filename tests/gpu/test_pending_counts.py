@@ -89,7 +89,7 @@ def test_a_product_computed_by_one_block_is_restricted_to_its_sparse_mask(
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_each_number_of_entries_is_correct_even_if_the_host_reads_it_late_and_out_of_order():
+def test_numbers_of_entries_are_correct_even_if_the_host_reads_them_late_and_out_of_order():
     A = graph()
     # 600 counts are pending at the same time. One allocation of host memory has room for fewer.
     sources = [k % N for k in range(600)]

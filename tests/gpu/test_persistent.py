@@ -162,7 +162,7 @@ def test_blocks_notice_a_stop_request(pass_round: Kernel):
     assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
 
 
-def test_a_stop_request_remains_visible_after_it_was_seen():
+def test_a_stop_request_remains_visible_after_a_thread_has_seen_the_request():
     """A thread that leaves a loop because of an interrupt must not begin the next loop."""
     told = persistent.run(made("ask_twice"), 1, 1, results=2)
     assert told == [persistent.STOPPED, 1, 1]

@@ -130,7 +130,7 @@ def test_a_transposed_plan_shares_all_arrays_except_the_first_neighbors(graph, f
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
-def test_a_full_plan_is_built_only_if_it_fits_its_memory_limit(n, mean, symmetric):
+def test_a_full_plan_is_built_only_within_its_memory_limit(n, mean, symmetric):
     numbers = np.random.default_rng(n)
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
@@ -189,7 +189,7 @@ def test_other_streams_wait_for_the_stream_that_builds_a_plan():
         machine.raise_faults()
 
 
-def test_threads_that_request_a_plan_at_the_same_time_share_it():
+def test_threads_that_request_a_plan_at_the_same_time_share_the_plan():
     numbers = np.random.default_rng(4)
     forms: Any = MatrixStore(
         "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)

@@ -84,7 +84,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
             "if not a.has_csr and not b.has_csr:",
-            "tests/test_operations.py -k 'ewise or positional'",
+            "tests/test_operations.py -k 'ewise or elementwise or positional'",
         ),
         Mutant(
             "apply: the scalar is bound as the wrong operand",

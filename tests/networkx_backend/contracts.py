@@ -27,7 +27,7 @@ def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type; for the same seed NetworkX has another result."""
+    """Accept any result of the same type; NetworkX gives another result for the same seed."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 

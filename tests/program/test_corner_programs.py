@@ -505,7 +505,7 @@ def test_a_loop_may_compare_an_array_with_none():
 # --- statements that run together -----------------------------------------------------------------
 
 
-def test_statements_that_run_together_may_remove_an_entry_and_add_it_again():
+def test_statements_that_run_together_may_remove_an_entry_and_add_the_entry_again():
     def write(u: Vector, w: Vector) -> Any:
         found = 0
         for _ in range(3):

@@ -493,7 +493,7 @@ def test_the_engine_agrees_with_the_dictionary_engine(case: Case, is_one_cluster
         assume_outcome(case, engine.run)
 
 
-def test_a_push_with_an_accumulator_takes_one_pass():
+def test_a_push_product_with_an_accumulator_takes_one_pass():
     x, y = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xy"))
     ring = semiring.plus_first["INT64", BOOL]
     product = ir.Product(x, handmade.square("A", BOOL), False, ring, "vxm", INT64)

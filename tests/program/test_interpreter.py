@@ -77,7 +77,7 @@ def test_a_fault_names_the_exception_and_the_line():
     assert (outcome.fault[0], outcome.fault[2]) == ("OverflowError", 7)
 
 
-def test_a_program_that_may_read_a_variable_before_it_is_assigned_is_rejected():
+def test_a_program_that_may_read_an_unassigned_variable_is_rejected():
     program = search()
     program.blocks[0] = ir.Block([], ir.Jump(1))
     with pytest.raises(Panic, match="rounds may be read before it is assigned"):

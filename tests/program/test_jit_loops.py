@@ -286,7 +286,9 @@ def counts_chains(u: Vector, rounds: int) -> int:
     return count
 
 
-def test_a_chained_comparison_reads_an_operand_before_a_later_operand_assigns_it(engine: Counting):
+def test_a_chained_comparison_reads_a_variable_before_a_later_operand_assigns_the_variable(
+    engine: Counting,
+):
     assert gl.jit(counts_chains)(ones(), 2) == counts_chains(ones(), 2) == 1
 
 

@@ -274,7 +274,7 @@ def test_the_same_vector_may_be_passed_as_two_arguments():
         assert gl.jit(add)(one, one).to_dict() == {0: 4, 2: 4}
 
 
-def test_an_expression_uses_the_entries_that_its_operands_had_when_it_was_created():
+def test_an_expression_uses_the_entries_that_its_operands_had_when_the_expression_was_created():
     def keep(u: Vector, v: Vector) -> tuple[Vector, Vector]:
         for k in range(3):
             before = u + k

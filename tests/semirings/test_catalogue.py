@@ -137,7 +137,7 @@ def test_an_operator_can_be_looked_up_by_any_name_of_a_dtype():
     assert binary.plus["INT32", "FP32"].return_type == FP64
 
 
-def test_two_dtypes_are_promoted_as_numpy_2_does():
+def test_two_dtypes_are_promoted_as_in_numpy_2():
     for a in ALL:
         for b in ALL:
             expected = np.promote_types(a.np_type, b.np_type)
@@ -145,7 +145,7 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_they_return():
+def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_that_they_return():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a

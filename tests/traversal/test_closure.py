@@ -150,7 +150,7 @@ def test_a_cycle_with_a_product_above_one_is_rejected(product):
 
 
 @pytest.mark.parametrize("weight", [-1e307, -1.0, -1e-3])
-def test_a_cycle_that_decreases_to_minus_infinity_is_rejected_even_if_it_decreases_slowly(weight):
+def test_a_cycle_that_decreases_to_minus_infinity_is_rejected_even_if_the_decrease_is_slow(weight):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [weight, 0.0, 0.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
