@@ -1,5 +1,5 @@
-"""A list of mutants: small faults in the sources. Each replaces a piece of text that
-must occur exactly once in its file.
+"""A list of mutants: small faults in the sources. Each mutant replaces a piece of text that must
+occur exactly once in its file.
 
 The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
 tests run first.
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the text `after` replaces the text `before` in `file`. If the text is not there, it
-    is replaced in the only other file that contains it."""
+    """A fault: the text `after` replaces the text `before` in `file`. If `file` lacks the text, it
+    is replaced in the only other file that contains it.
+    """
 
     name: str
     kind: str
@@ -83,7 +84,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
             "if not a.has_csr and not b.has_csr:",
-            "tests/test_operations.py -k 'ewise or positional'",
+            "tests/test_operations.py -k 'ewise or elementwise or positional'",
         ),
         Mutant(
             "apply: the scalar is bound as the wrong operand",
@@ -99,7 +100,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "None if allow_empty else monoid.identity",
             "monoid.identity if allow_empty else None",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "reduce: rows are reduced instead of columns",
@@ -107,7 +108,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "return _reduce_rowwise(a.T, monoid)",
             "return _reduce_rowwise(a, monoid)",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "reduce: the values at absent positions of a bitmap are included",
@@ -115,7 +116,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "v.present if isinstance(v, BitmapVector) else None",
             "None",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "diag: entries above the diagonal are included",
@@ -163,7 +164,7 @@ def _operations() -> list[Mutant]:
             indexing,
             "indices = np.empty_like(values, np.int32, shape=labels.size)\n    indices[:] = values",
             "indices = values.astype(np.int32, copy=False)",
-            "cuda:tests/algorithms/test_algebra.py -k one_label",
+            "cuda:tests/algorithms/test_algebra.py -k single_label",
         ),
         Mutant(
             "assign: replace does not remove entries outside the region",

@@ -170,8 +170,9 @@ def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
 
 
 def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Return only the results whose failing test passes on the unmodified sources. The other
-    results prove nothing about the mutant."""
+    """Return only the results whose failing test passes on the unmodified sources. The other tests
+    fail without the mutant too, so their results prove nothing.
+    """
     killers = sorted({one["test"] for one in results.values() if "::" in one["test"]})
     command = [sys.executable, "-m", "pytest", *FLAGS[1:], "-rf", *killers]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -18,8 +18,8 @@ ABSOLUTE = 1e-12
 def call(name: str, *args: Any, backend: str | None = None, **kwargs: Any) -> Any:
     """Call a function by its name in NetworkX's dispatch; return its result or its exception.
 
-    An iterator becomes a list, and the items of a list of iterators as well. `args` may contain no
-    iterators, so that two calls with the same arguments are possible.
+    An iterator becomes a list, and the items of a list of iterators as well. `args` must not
+    contain iterators, so that the function can be called again with the same arguments.
     """
     function = backends._registered_algorithms[name]
     try:
@@ -30,7 +30,7 @@ def call(name: str, *args: Any, backend: str | None = None, **kwargs: Any) -> An
 
 
 def as_lists(result: Any) -> Any:
-    """Return the result with iterators replaced with lists."""
+    """Return the result with each iterator replaced with a list."""
     return [as_lists(item) for item in result] if isinstance(result, Iterator) else result
 
 

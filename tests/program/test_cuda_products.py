@@ -1,4 +1,4 @@
-"""Products inside a persistent kernel have the entries that their terms define."""
+"""Products inside a persistent kernel compute the entries that their terms define."""
 
 from __future__ import annotations
 
@@ -327,7 +327,7 @@ def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any
 
 @fewer(2)
 @given(cases(), st.data())
-def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
+def test_push_and_pull_compute_the_entries_that_the_terms_define(case, data):
     chunk = data.draw(st.sampled_from((1, 5, 40, 1024)))
     layout = Layout(
         data.draw(st.sampled_from((1, 3, 7))),
@@ -349,7 +349,7 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
 @pytest.mark.parametrize("chunk", [5, 40, 1024])
 @pytest.mark.parametrize("is_index", [False, True])
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.6])
-def test_a_pull_that_stops_at_the_first_term_finds_the_least_term(chunk, is_index, share):
+def test_a_pull_that_stops_at_the_first_term_returns_the_least_term(chunk, is_index, share):
     rng = np.random.default_rng(round(100 * share))
     there = rng.random((90, 500)) < rng.random((90, 1)) ** 3
     rows, columns = there.nonzero()
@@ -377,7 +377,7 @@ def test_a_queue_is_not_valid_if_a_block_finds_more_outputs_than_it_queues(name,
     assert multiplied(case, directions, layout)[2][1] == QUEUE_ROOM
 
 
-def test_a_pull_of_floats_gives_the_same_bits_for_every_grid():
+def test_the_floats_that_a_pull_computes_are_bitwise_equal_on_every_grid():
     rng = np.random.default_rng(5)
     there = rng.random((40, 700)) < rng.random((40, 1))
     rows, columns = there.nonzero()
@@ -423,7 +423,7 @@ def test_a_product_with_few_edges_pushes(name, entries, queued, edges, left, pus
 @pytest.mark.parametrize("gap", [None, 3])
 @pytest.mark.parametrize("directions", [3, 333])
 def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions):
-    """The last 20 columns are empty, and u has more entries than there are other columns."""
+    """The last 20 columns are empty, and u has more entries than there are nonempty columns."""
     rng = np.random.default_rng(2)
     there = rng.random((50, 60)) < 0.3
     there[:, 40:] = False
@@ -436,7 +436,7 @@ def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions
         check(case, directions, Layout(3, False, IN_FULL), terms_of(case))
 
 
-def test_long_rows_are_cut_into_chunks_in_order_of_the_rows():
+def test_long_rows_are_divided_into_chunks_in_the_order_of_the_rows():
     lengths = np.array([3, 0, 9, 1, 12, 4, 5])
     rows = np.repeat(np.arange(7), lengths)
     columns = np.concatenate([np.arange(n) for n in lengths])

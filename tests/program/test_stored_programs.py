@@ -1,4 +1,4 @@
-"""Programs in the cache on disk: a later process runs them as if it had traced the loops itself.
+"""A later process runs programs from the cache on disk as if it had traced the loops itself.
 
 In most tests, a new decorator stands for a new process, because all that `gl.jit` keeps in memory
 belongs to the decorator. The engine of these tests compiles nothing: it keeps whole programs by
@@ -89,7 +89,7 @@ def without_tracing() -> Iterator[None]:
 
 
 @given(sources())
-def test_a_drawn_function_computes_the_same_plainly_and_from_disk(source: Source):
+def test_a_drawn_function_gives_the_same_results_plainly_and_from_the_cache_on_disk(source: Source):
     expected = call(source, source.function())
     if has_large_number(expected):
         return
@@ -274,11 +274,11 @@ CHANGES = {
         "def f(A, v):\n    for k in range(3):\n        v << v + g(k)\n    return v\n",
     ),
 }
-"""Maps each change to the text of a module before and after it. Each change alters the result."""
+"""Maps each change to the text of a module before and after the change, which alters the result."""
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_change_is_seen_by_the_next_process(what: str, tmp_path: Path):
+def test_the_next_process_notices_a_change_of_the_source(what: str, tmp_path: Path):
     before, after = CHANGES[what]
     module, engine = Module(tmp_path, before), Engine()
     A, v = small_graph(int), start()
@@ -312,7 +312,7 @@ READ_BY_OPERATORS = {
 
 
 @pytest.mark.parametrize("what", READ_BY_OPERATORS)
-def test_a_number_that_an_operator_finds_in_an_object_is_read_in_each_process(
+def test_a_number_that_an_operator_reads_from_an_object_is_read_again_in_each_process(
     what: str, tmp_path: Path
 ):
     before, expression = READ_BY_OPERATORS[what]
@@ -330,7 +330,7 @@ def test_a_number_that_an_operator_finds_in_an_object_is_read_in_each_process(
                 assert found.to_dict() == {0: 2 * (k + 1) ** 3, 2: 3 * (k + 1) ** 3}
 
 
-def test_an_operator_that_imports_a_module_is_traced_in_each_process(
+def test_an_operator_that_imports_a_module_is_traced_again_in_each_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     text = (
@@ -393,7 +393,7 @@ def test_other_settings_need_another_program(settings: dict[str, Any], tmp_path:
     assert (names[0] != names[-1]) == differs
 
 
-def test_a_fault_of_a_program_from_disk_has_the_line_of_the_statement(tmp_path: Path):
+def test_a_fault_in_a_program_from_disk_names_the_line_of_the_statement(tmp_path: Path):
     text = "def f(A, v):\n    for k in range(9):\n\n        v[k] = k\n    return v\n"
     module = Module(tmp_path, text)
     with running.use(Engine()):
@@ -404,7 +404,7 @@ def test_a_fault_of_a_program_from_disk_has_the_line_of_the_statement(tmp_path: 
             assert (Path(last.filename), last.line) == (module.path, "v[k] = k")
 
 
-def test_a_function_that_moves_in_its_file_has_the_new_lines(tmp_path: Path):
+def test_a_function_that_moves_within_its_file_gets_the_new_line_numbers(tmp_path: Path):
     text = "def f(A, v):\n    for k in range(9):\n        v[k] = k\n    return v\n"
     module = Module(tmp_path, text)
     lines = []
@@ -417,7 +417,7 @@ def test_a_function_that_moves_in_its_file_has_the_new_lines(tmp_path: Path):
     assert lines[0] == lines[1] == (lines[2] or 0) - 1
 
 
-def test_a_loop_with_an_object_of_a_users_class_is_not_stored(tmp_path: Path, folder: Path):
+def test_a_loop_with_an_object_of_a_user_defined_class_is_not_stored(tmp_path: Path, folder: Path):
     text = (
         "class C:\n    k = 2\nc = C()\ndef f(A, v):\n    for _ in range(2):\n"
         "        v << v * c.k\n    return v\n"
@@ -433,7 +433,7 @@ def test_a_loop_with_an_object_of_a_users_class_is_not_stored(tmp_path: Path, fo
     assert {path.name for path in folder.iterdir()} == before
 
 
-def test_explaining_a_program_from_disk_shows_its_statements(tmp_path: Path):
+def test_explain_shows_the_statements_of_a_program_from_disk(tmp_path: Path):
     module = Module(tmp_path, LOOP.format(statement="v + 1"))
     with running.use(Engine()):
         texts = {gl.jit(module.load().f).explain(small_graph(), start()) for _ in range(2)}
@@ -469,7 +469,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_an_entry_returns_the_value_that_was_stored(value: Any):
+def test_a_cache_entry_returns_the_value_that_was_stored(value: Any):
     name = disk_cache.name_of("test", 1)
     disk_cache.store(name, value)
     found = disk_cache.load(name)
@@ -477,7 +477,7 @@ def test_an_entry_returns_the_value_that_was_stored(value: Any):
 
 
 @given(st.data())
-def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
+def test_a_damaged_cache_entry_is_ignored_and_replaced(data: st.DataObject):
     name = disk_cache.name_of("test", 2)
     disk_cache.store(name, ("some", "value", 3))
     path = disk_cache._path(name)
@@ -493,7 +493,7 @@ def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
     assert disk_cache.load(name) == "new"
 
 
-def test_an_entry_under_another_name_is_ignored():
+def test_a_cache_entry_under_another_name_is_ignored():
     one, other = disk_cache.name_of("test", 3), disk_cache.name_of("test", 4)
     disk_cache.store(one, "value")
     disk_cache._path(other).write_bytes(disk_cache._path(one).read_bytes())
@@ -526,7 +526,7 @@ def test_a_program_whose_entries_are_damaged_is_traced_again(
         lambda root: os.utime(root / "graphla/program/plan.py", (1, 1)),
     ],
 )
-def test_a_change_of_the_compiler_invalidates_all_entries(
+def test_a_change_of_the_compiler_invalidates_all_cache_entries(
     change: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     for name in disk_cache._SOURCES:
@@ -571,7 +571,7 @@ for k in range(300):
 """
 
 
-def test_processes_may_write_an_entry_at_the_same_time(tmp_path: Path):
+def test_several_processes_may_write_a_cache_entry_at_the_same_time(tmp_path: Path):
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
@@ -591,7 +591,7 @@ print(content_of_code(m.f.__code__))
 """
 
 
-def test_contents_are_the_same_in_each_process(tmp_path: Path):
+def test_content_keys_are_the_same_in_each_process(tmp_path: Path):
     text = (
         "op = binary.register_anonymous(lambda x, y: x * 2 + y)\n"
         "def f(x, names=('a', 'b')):\n    return x in {'p', 'q', 'r', 's'} and op\n"
@@ -624,7 +624,7 @@ def test_an_operator_that_the_user_registers_has_the_content_of_its_function():
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 3), st.booleans()), max_size=4))
-def test_a_codec_restores_records(items: list[Any]):
+def test_a_codec_restores_the_records_that_it_encodes(items: list[Any]):
     codec = storing.Codec(stored_programs.Left, stored_programs.Unchanged)
     dim = ir.Dim(1)
     names = {
@@ -643,7 +643,7 @@ def test_a_codec_restores_records(items: list[Any]):
     assert restored[2][0] is gl.monoid.plus
 
 
-def test_a_codec_makes_only_objects_of_its_classes():
+def test_a_codec_creates_only_objects_of_its_own_classes():
     with pytest.raises(KeyError):
         storing.Codec().unpack(("Left", 1, True, (), (), ()))
     with pytest.raises(fingerprints.NoContent):

@@ -72,7 +72,7 @@ def test_a_program_from_disk_runs_without_the_front_end(name: str):
 
 
 @pytest.mark.parametrize("kind", ["loop", "program", "host_info", "kernel"])
-def test_a_damaged_entry_is_made_again(kind: str, folder: Path):
+def test_a_damaged_cache_entry_is_created_again(kind: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     for path in folder.glob(f"{kind}_*.entry"):
@@ -83,7 +83,7 @@ def test_a_damaged_entry_is_made_again(kind: str, folder: Path):
 
 
 @pytest.mark.parametrize("what", ["direction", "deterministic", "tuning"])
-def test_a_kernel_for_other_settings_is_another_kernel(what: str, folder: Path):
+def test_other_settings_need_another_kernel(what: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     known = set(folder.glob("kernel_*"))

@@ -1,4 +1,4 @@
-"""If a pull stops at the first term of each output, this term is the result of the output."""
+"""A pull may stop at the first term of an output only if this term is the result."""
 
 from __future__ import annotations
 
@@ -151,7 +151,9 @@ def programs(draw: st.DrawFn) -> ir.Program:
 
 
 @given(st.lists(programs(), min_size=9, max_size=9), st.integers(0, 99))
-def test_a_first_term_is_the_fold_of_all_terms(some: list[ir.Program], seed: int):
+def test_the_first_term_that_a_pull_stops_at_is_the_fold_of_all_terms(
+    some: list[ir.Program], seed: int
+):
     random, n = np.random.default_rng(seed), 6
     some_values = random.integers(1, 4, (n, n)) * (random.random((n, n)) < 0.4)
     A = gl.Matrix.from_dense(some_values, missing_value=0)
@@ -223,7 +225,7 @@ def test_values_that_are_cast_to_a_smaller_dtype_may_decrease():
     assert not first_is_result(FROM_INDICES, narrow, product(semiring.min_first, SMALL, SMALL))
 
 
-def test_vectors_keep_their_values_when_they_are_exchanged():
+def test_exchanging_two_vectors_also_exchanges_what_is_known_about_their_values():
     first = replaced(Y, indices_of(Y))
     move = ir.Move((X, Y), (Y, X))
     assert first_is_result(first, move, product(semiring.min_first, X, REAL))
