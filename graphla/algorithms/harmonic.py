@@ -19,7 +19,7 @@ from semirings import monoid, unary
 from semirings.dtypes import FP64
 
 BATCH = 64
-"""Number of vertices whose distances are in memory at the same time."""
+"""Number of vertices whose weighted distances are in memory at the same time."""
 
 
 @graph_algorithm(vertices=("nbunch", "sources"), lengths="distance")
@@ -74,16 +74,16 @@ def harmonic(
     is_back = chosen.size < begins.size
     starts, ends = (chosen, begins) if is_back else (begins, chosen)
     B = A.T.new() if is_back else A
+    if not is_weighted:
+        total = many.sum_reciprocals(B, starts, ends, 1 if is_back else 0, "harmonic")
+        return Vector.from_coo(chosen, total, FP64, size=n)
     total = np.zeros(chosen.size)
     for part in many.batches(B, starts.size, "harmonic", BATCH):
-        if is_weighted:
-            D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
-            # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
-            N = D.select("!=", 0).new().apply(unary.minv).new()
-            sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
-            found = sums.new().to("cpu").to_dense(0)
-        else:
-            found = many.sum_reciprocals(B, starts[part], ends, axis=1 if is_back else 0)
+        D = all_pairs_lengths(B, starts[part], weight=True)[:, ends].new()
+        # N(i, v) = 1 / d(i, v), where d(i, v) is not 0
+        N = D.select("!=", 0).new().apply(unary.minv).new()
+        sums = N.reduce_rowwise(monoid.plus) if is_back else N.reduce_columnwise(monoid.plus)
+        found = sums.new().to("cpu").to_dense(0)
         # `found` is the sum of 1 / d(s, v) over the sources s in this batch. In a backward search,
         # the batch consists of vertices v instead, and the sum is over all sources s.
         if is_back:

@@ -37,9 +37,11 @@ class ManyTuning:
     parts: int = 256
     """Number of parts into which a long column is divided to sum it."""
     table: int = 1 << 26
-    """Maximum number of elements in the array of levels of a batch of searches in `pairs`.
+    """Maximum number of levels in a batch of searches of `pairs`."""
+    sums: int = 1 << 22
+    """Maximum number of levels in a batch of searches of `sum_reciprocals`.
 
-    A batch has at least 64 searches, even if its array is then larger.
+    A batch has at least 64 searches, even if they have more levels.
     """
 
 
@@ -86,18 +88,37 @@ def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
     return Reach(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+def sum_reciprocals(
+    A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int, description: str
+) -> np.ndarray:
     """Return sums of 1 / d(i, v), where d(i, v) is the distance from start i to end v.
 
     With axis 1, the result has a sum over all ends v for each start i. With axis 0, it has a sum
     over all starts i for each end v. Pairs with i = v, and ends that are not reached, add nothing.
+    `description` is the text of the progress bar.
     """
+    size = _batch_size(A.nrows, current(TUNING).sums)
+    parts = batches(A, starts.size, description, size)
+    found = [_sum_reciprocals(A, starts[part], ends, axis) for part in parts]
+    return np.concatenate(found) if axis == 1 else np.sum(found, axis=0)
+
+
+def _batch_size(n: int, levels: int) -> int:
+    """Return how many searches over n vertices find at most this number of levels: at least 64."""
+    return max(64, levels // max(n, 1) // 64 * 64)
+
+
+def _sum_reciprocals(A: Matrix, starts: np.ndarray, ends: np.ndarray, axis: int) -> np.ndarray:
+    """Return the sums of `sum_reciprocals` over a batch of starts."""
     found = levels(A, starts, dtype="INT32")
 
     def add_up(a: MatrixStore) -> np.ndarray:
         do = backend(a.device)
         at = found if ends.size == a.nrows else found[:, do.asarray(ends)]
-        near = np.where(at > 0, 1.0 / np.maximum(at, 1), 0.0)
+        # Reading reciprocals is faster than dividing by levels. Level -1 reads the last element.
+        deepest = max(0, int(at.max())) if at.size else 0
+        reciprocals = do.asarray([0.0, *(1.0 / np.arange(1, deepest + 1)), 0.0])
+        near = reciprocals[at]
         return do.to_host(near.sum(axis=0) if axis == 0 else _sum_columns(near.T))
 
     return perform("harmonic", add_up, A._store)
@@ -131,9 +152,9 @@ def pairs(A: Matrix, sources: np.ndarray | None = None) -> Matrix:
     """
     n = A.nrows
     starts = np.arange(n) if sources is None else sources
-    batch = max(64, current(TUNING).table // max(n, 1) // 64 * 64)
+    size = _batch_size(n, current(TUNING).table)
     columns, counts = [], []
-    for part in batches(A, starts.size, "transitive closure", batch):
+    for part in batches(A, starts.size, "transitive closure", size):
         reached = (levels(A, starts[part], dtype="INT32") >= 0).copy("C")
         columns.append(_columns(reached)[reached])
         counts.append(reached.sum(axis=1))
