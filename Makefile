@@ -19,7 +19,8 @@ test: $(VENV)/test.stamp
 
 # Also run what `make test` leaves out (tests/effort.py): tests marked `full`, all cases of each
 # test, 1000 examples of each property, every schedule and sanitizer of the simulated kernels, and
-# CUDA 12 in addition to 13. If nothing fails, write tests/full.json; this requires a clean commit.
+# CUDA 12 in addition to 13. If nothing fails, write tests/full.json; this requires a
+# checkout without uncommitted changes.
 test-full: $(VENV)/test-full.stamp
 	$(if $(ARGS),,$(BIN)/python tests/records.py ready full)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu" --outcomes out/full.json $(ARGS)
@@ -28,7 +29,7 @@ test-full: $(VENV)/test-full.stamp
 	  $(BIN)/python -m pytest -n auto --dist worksteal tests/networkx_backend || exit 1; done)
 	$(if $(ARGS),,$(BIN)/python tests/records.py write full out/full.json out/full-simulated.json)
 
-# The backend of NetworkX is also tested with the older versions that it supports.
+# The NetworkX backend is also tested with these older versions of NetworkX, which it supports.
 OLDER_NETWORKX := 3.4 3.5
 
 # These tests run a second time with every matrix and vector on CUDA: on a simulated GPU or a real one.
@@ -39,13 +40,13 @@ ON_CUDA := $(addprefix tests/,$(addsuffix .py, \
 SIMULATED := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=simulated
 SIMULATED_IN_FULL := GRAPHLA_TEST_DEVICE=cuda GRAPHLA_SIMULATOR=plain HYPOTHESIS_PROFILE=card
 
-# If a Python with CuPy is already installed, name it: make gpu-test GPU_PYTHON=python3
+# To use an installed Python that has CuPy, name it: make gpu-test GPU_PYTHON=python3
 # If nothing fails, `make gpu-test` writes tests/gpu/verified.json. This requires a git checkout
 # without uncommitted changes or, if there is no git, the variable GRAPHLA_COMMIT.
 GPU_PYTHON ?= $(BIN)/python
 GPU_ARGS   ?= -p no:benchmark $(shell $(GPU_PYTHON) -c 'import xdist' 2>/dev/null && echo '-n 8')
-# The parts of gpu-test can be run one by one. gpu-record then combines their results, which must come
-# from the same sources.
+# Instead of gpu-test, its parts can be run one by one. The target gpu-record then combines their
+# results, all of which must come from the same sources.
 gpu-test: gpu-ready
 	$(MAKE) -j5 gpu-families gpu-suites gpu-traversal gpu-loops gpu-sanitizers
 	$(MAKE) gpu-record
@@ -62,25 +63,26 @@ gpu-families:
 gpu-suites:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=card $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(filter-out tests/traversal,$(ON_CUDA)) --outcomes out/on-cuda.json
 
-# This suite runs few examples (profile `quick`), because almost every example needs a new kernel for
-# its random combination of a semiring, a dtype and a mask.
+# This suite runs few Hypothesis examples (profile `quick`), because almost every one needs a new
+# kernel for its random combination of a semiring, a dtype and a mask.
 gpu-traversal:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) tests/traversal --outcomes out/traversal.json
 
-# Each example of a compiled loop needs a kernel of its own, too.
+# These suites run few Hypothesis examples too, because each example is a loop that needs its own
+# kernel.
 gpu-loops:
 	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(addprefix tests/program/test_,cuda_engine.py cuda_products.py sources_on_cuda.py shelf_on_cuda.py launches.py library.py) --outcomes out/loops.json
 
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json
 
-# Fail unless `make gpu-test` has passed with the current kernels, and `make test-full` with the
-# current sources.
+# Fail unless `make gpu-test` has passed with the current kernels, and `make test-full` has passed
+# with the current sources.
 release-check:
 	$(PYTHON) tests/records.py check
 
-# Measure how many registers and how much stack and shared memory each kernel uses, and record these
-# numbers as the limits of the kernel.
+# Measure how many registers, how much stack and how much shared memory each kernel uses. Record
+# these numbers in resources.json, as limits that the tests check.
 resources: $(VENV)/test.stamp
 	$(BIN)/python tests/gpu/campaign.py
 
@@ -102,8 +104,8 @@ format: $(VENV)/dev.stamp
 bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/cpu.py $(ARGS)
 
-# Build the documentation site in out/site, and run the notebooks. Any warning is an error, including
-# a broken link within the site. `make links` checks the links to other sites.
+# Build the documentation site in out/site, and run the notebooks. Any warning is an error; a broken
+# link within the site is a warning. `make links` checks the links to other sites.
 docs: $(VENV)/docs.stamp
 	rm -rf docs/reference/generated
 	$(BIN)/python -m sphinx -q -E -W --keep-going -b html -d out/doctrees docs out/site
@@ -112,7 +114,7 @@ docs: $(VENV)/docs.stamp
 links: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -q -b linkcheck -D nb_execution_mode=off -d out/doctrees-links docs out/links
 
-# Draw the pictures of docs/images that need no GPU. The charts of the ladder come from
+# Draw those pictures of docs/images that need no GPU. The charts of the ladder come from
 # `graphla ladder GRAPH --chart FILE` on a GPU.
 pictures: $(VENV)/demo.stamp
 	for name in chip clubs isochrones; do $(BIN)/python examples/$$name.py && cp out/$$name.png docs/images/; done
@@ -133,7 +135,8 @@ release: $(VENV)/release.stamp
 	  "  git tag -a v$$version -m 'graphla $$version' && git push origin v$$version" && echo \
 	  "  $(BIN)/python -m twine upload dist/*"
 
-# Render the conda recipe and compare it with pyproject.toml. Building it needs a conda channel.
+# Render the conda recipe, and compare it with pyproject.toml. Building the package would need a
+# conda channel.
 recipe: $(VENV)/release.stamp
 	$(BIN)/python conda/check.py
 
@@ -146,9 +149,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # Numba compiles the hot loops. If Numba does not support this Python, graphla uses NumPy alone.
-# Some tests compare results with python-graphblas, and some compile the kernels with NVRTC; if one of
-# these packages cannot be installed, its tests are skipped. The limits in resources.json hold for
-# NVRTC 13.0.
+# Some tests compare results with python-graphblas, and some compile the kernels with NVRTC. If one
+# of these two packages cannot be installed, the tests that need it are skipped. The limits in
+# resources.json hold for NVRTC 13.0.
 $(VENV)/demo.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install -q -e '.[plot,numba]' || $(BIN)/python -m pip install -q -e '.[plot]'
 	@touch $@

@@ -1,8 +1,8 @@
-"""The description of the backend `graphla` that NetworkX reads when it is imported.
+"""Describe the backend `graphla` to NetworkX, which reads the description when it is imported.
 
-`import networkx` imports this module, so it imports only the standard library. It holds the table
-of the functions that graphla supports. `graphla.networkx` resolves the names of their
-implementations at the first call. The documentation and the tests read the same table.
+`import networkx` imports this module, so it imports only the standard library. Its table lists the
+NetworkX functions that graphla supports. `graphla.networkx` imports the implementation of a
+function when the function is first called. The documentation and the tests read the same table.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 
 
 class Function(NamedTuple):
-    """A function of NetworkX that graphla supports.
+    """How graphla supports one NetworkX function.
 
     Attributes:
         target: the implementation: "module.function" in the package `graphla.networkx`.
-        cost: the cost class, a key of `graphla.networkx.costs.LEAST_EDGES`. It determines the
-            minimum number of edges for a graph to be converted.
-        rule: the function in `graphla.networkx.rules` that rejects arguments which graphla does
-            not support; "" if there is none.
+        cost: the cost class, a key of `graphla.networkx.costs.LEAST_EDGES`. It determines how many
+            edges a graph must have to be converted.
+        rule: the function in `graphla.networkx.rules` that rejects arguments that graphla does
+            not support; "" if graphla supports all arguments.
         note: the differences from NetworkX as sentences; "" if there are none.
     """
 
@@ -52,7 +52,7 @@ FUNCTIONS: dict[str, Function] = {
     "hits": Function(
         "centrality.hits",
         "iterations",
-        note="The result agrees with NetworkX within the tolerance `tol`. No value is negative.",
+        note="The result agrees with NetworkX's within the tolerance `tol`. No value is negative.",
     ),
     "in_degree_centrality": Function("centrality.in_degree_centrality", "local"),
     "katz_centrality": Function("centrality.katz_centrality", "iterations", "attribute_weight"),
@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, Function] = {
         "centrality.pagerank",
         "iterations",
         "attribute_weight",
-        "The result agrees with NetworkX within the tolerance `tol`.",
+        "The result agrees with NetworkX's within the tolerance `tol`.",
     ),
     # --- clustering -----------------------------------------------------------------------------
     "average_clustering": Function("clustering.average_clustering", "products", "attribute_weight"),
@@ -75,8 +75,8 @@ FUNCTIONS: dict[str, Function] = {
         "colorings.greedy_color",
         "linear",
         "greedy_color",
-        "A function of the user as `strategy` is rejected. Ties between nodes are resolved by node "
-        "order; NetworkX resolves the ties of some strategies by the order of a set.",
+        "A user-defined function as `strategy` is rejected. Ties between nodes are resolved by "
+        "node order; NetworkX resolves the ties of some strategies by the order of a set.",
     ),
     # --- communities ----------------------------------------------------------------------------
     "asyn_lpa_communities": Function(
@@ -172,7 +172,10 @@ FUNCTIONS: dict[str, Function] = {
     "from_numpy_array": Function("conversions.from_numpy_array", "build"),
     "from_pandas_adjacency": Function("conversions.from_pandas_adjacency", "build"),
     "from_pandas_edgelist": Function(
-        "conversions.from_pandas_edgelist", "build", "", "NetworkX itself builds multigraphs."
+        "conversions.from_pandas_edgelist",
+        "build",
+        "",
+        "For a multigraph, NetworkX builds the graph, and graphla converts it.",
     ),
     "from_scipy_sparse_array": Function("conversions.from_scipy_sparse_array", "build"),
     "is_empty": Function("conversions.is_empty", "local"),
@@ -194,7 +197,7 @@ FUNCTIONS: dict[str, Function] = {
     "onion_layers": Function("cores.onion_layers", "linear"),
     # --- cycles ---------------------------------------------------------------------------------
     "find_cycle": Function("cycles.find_cycle", "linear"),
-    # --- directed acyclic graphs ----------------------------------------------------------------
+    # --- functions on directed acyclic graphs ---------------------------------------------------
     "all_pairs_lowest_common_ancestor": Function(
         "dag.all_pairs_lowest_common_ancestor", "products"
     ),
@@ -285,49 +288,49 @@ FUNCTIONS: dict[str, Function] = {
     "all_pairs_all_shortest_paths": Function(
         "paths.all_pairs_all_shortest_paths",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_bellman_ford_path": Function(
         "paths.all_pairs_bellman_ford_path",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_bellman_ford_path_length": Function(
         "paths.all_pairs_bellman_ford_path_length",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_dijkstra": Function(
         "paths.all_pairs_dijkstra",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_dijkstra_path": Function(
         "paths.all_pairs_dijkstra_path",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_dijkstra_path_length": Function(
         "paths.all_pairs_dijkstra_path_length",
         "all_pairs",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "all_pairs_shortest_path": Function("paths.all_pairs_shortest_path", "all_pairs"),
     "all_pairs_shortest_path_length": Function("paths.all_pairs_shortest_path_length", "all_pairs"),
     "all_shortest_paths": Function(
         "paths.all_shortest_paths",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "astar_path": Function(
         "paths.astar_path",
         "local",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "astar_path_length": Function(
         "paths.astar_path_length",
         "local",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "average_shortest_path_length": Function(
         "paths.average_shortest_path_length", "all_pairs", "attribute_weight"
@@ -335,38 +338,38 @@ FUNCTIONS: dict[str, Function] = {
     "bellman_ford_path": Function(
         "paths.bellman_ford_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "bellman_ford_path_length": Function(
         "paths.bellman_ford_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "bellman_ford_predecessor_and_distance": Function(
         "paths.bellman_ford_predecessor_and_distance",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "bidirectional_dijkstra": Function(
         "paths.bidirectional_dijkstra",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "bidirectional_shortest_path": Function("paths.bidirectional_shortest_path", "search"),
     "dijkstra_path": Function(
         "paths.dijkstra_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "dijkstra_path_length": Function(
         "paths.dijkstra_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "dijkstra_predecessor_and_distance": Function(
         "paths.dijkstra_predecessor_and_distance",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "find_negative_cycle": Function("paths.find_negative_cycle", "linear", "attribute_weight"),
     "floyd_warshall": Function("paths.floyd_warshall", "all_pairs", "attribute_weight"),
@@ -377,71 +380,71 @@ FUNCTIONS: dict[str, Function] = {
     "goldberg_radzik": Function(
         "paths.goldberg_radzik",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "has_path": Function("paths.has_path", "search"),
     "johnson": Function("paths.johnson", "all_pairs", "attribute_weight"),
     "multi_source_dijkstra": Function(
         "paths.multi_source_dijkstra",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "multi_source_dijkstra_path": Function(
         "paths.multi_source_dijkstra_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "multi_source_dijkstra_path_length": Function(
         "paths.multi_source_dijkstra_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "negative_edge_cycle": Function("paths.negative_edge_cycle", "linear", "attribute_weight"),
     "predecessor": Function("paths.predecessor", "linear"),
     "shortest_path": Function(
         "paths.shortest_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "shortest_path_length": Function(
         "paths.shortest_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_all_shortest_paths": Function(
         "paths.single_source_all_shortest_paths",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_bellman_ford": Function(
         "paths.single_source_bellman_ford",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_bellman_ford_path": Function(
         "paths.single_source_bellman_ford_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_bellman_ford_path_length": Function(
         "paths.single_source_bellman_ford_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_dijkstra": Function(
         "paths.single_source_dijkstra",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_dijkstra_path": Function(
         "paths.single_source_dijkstra_path",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_dijkstra_path_length": Function(
         "paths.single_source_dijkstra_path_length",
         "linear",
-        note="A weight function is called for all edges before the search.",
+        note="If `weight` is a function, it is called for every edge before the search.",
     ),
     "single_source_shortest_path": Function("paths.single_source_shortest_path", "linear"),
     "single_source_shortest_path_length": Function(
@@ -476,7 +479,7 @@ FUNCTIONS: dict[str, Function] = {
         "traversal.generic_bfs_edges",
         "search",
         "generic_bfs_edges",
-        "A function `neighbors` is rejected.",
+        "The argument `neighbors` (a function) is rejected.",
     ),
     # --- trees ----------------------------------------------------------------------------------
     "is_arborescence": Function("trees.is_arborescence", "linear"),
@@ -595,7 +598,7 @@ FUNCTIONS: dict[str, Function] = {
         "Among nodes whose votes are equal up to rounding, the first one is chosen.",
     ),
 }
-"""Maps the name of each function in NetworkX's dispatch to its entry, by family, then by name."""
+"""Maps each function's dispatch name in NetworkX to its entry; sorted by family, then by name."""
 
 _AUTOCONFIG = {
     "NETWORKX_BACKEND_PRIORITY_ALGOS": "graphla",

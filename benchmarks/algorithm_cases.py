@@ -1,4 +1,4 @@
-"""List the algorithms that are compared with NetworkX, and how their results are compared."""
+"""List the algorithms that are compared with NetworkX, and how to compare their results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Row:
     rtol: float = 1e-6
 
 
-# --- results as numbers ---------------------------------------------------------------------------
+# --- conversions ----------------------------------------------------------------------------------
 
 
 def _number(x: Any, n: int) -> np.ndarray:
@@ -89,7 +89,7 @@ def _entries(matrix: gl.Matrix, n: int) -> np.ndarray:
 
 
 def _arcs_of_graph(G: Any, n: int) -> np.ndarray:
-    """Return the value 1 for each edge of a NetworkX graph, to compare with a Matrix of ones."""
+    """Return the value 1 for each edge of a NetworkX graph, as in a Matrix of ones."""
     return np.ones(G.number_of_edges())
 
 
@@ -143,7 +143,7 @@ READERS: dict[str, tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]] 
 def agree(row: Row, ours: Any, theirs: np.ndarray, n: int) -> str:
     """Return "equal" or "**differ**": whether the results of graphla and NetworkX agree.
 
-    Results of the kind "quality" may differ, so for these both numbers are returned as text.
+    Results of the kind "quality" may differ; for them, return a text that shows both numbers.
     """
     mine = READERS[row.kind][0](ours, n)
     if row.kind == "quality":

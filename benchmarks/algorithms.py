@@ -1,4 +1,4 @@
-"""Time every algorithm. On the CPU, compare it with NetworkX; on a GPU, with a time limit.
+"""Time every algorithm. Compare the times on the CPU with NetworkX, and on a GPU with time limits.
 
 python benchmarks/algorithms.py [--only NAME ...] [--limit SECONDS] [--json FILE]
 python benchmarks/algorithms.py --device cuda [--only NAME ...]
@@ -6,7 +6,7 @@ python benchmarks/algorithms.py --device cuda [--only NAME ...]
 On the CPU, graphla runs in one process with its default settings (compiled by Numba). Each of our
 calls gets a fresh Matrix that has only its CSR form. The reported time is the median of a few
 calls, after a first call that compiles. NetworkX runs once, on a graph that is built beforehand, in
-a separate process with a time limit. The script compares the results, and prints the table as
+a separate process with a time limit. The script compares the results, and prints a table in
 Markdown.
 """
 

@@ -1,4 +1,4 @@
-"""Time algorithms on a GPU: algorithms with a time limit on large graphs, the others on small ones.
+"""Time algorithms on a GPU: those with a time limit on large graphs, all others on small graphs.
 
 Device time is measured between two events around the whole public call; wall time lasts until the
 GPU is idle. Each time is the median of a few calls, after one call that compiles. Before an
@@ -62,12 +62,12 @@ def sources(A: gl.Matrix) -> list[int]:
     return [int(live[int(place)]) for place in drawn]
 
 
-# --- algorithms with a time limit -----------------------------------------------------------------
+# --- limited algorithms ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Bar:
-    """An algorithm, its graph's scale, its time limit (if any), and a check of its result."""
+    """An algorithm, the scale of its graph, its time limit (if any), and a check of its result."""
 
     name: str
     scale: int
@@ -107,8 +107,8 @@ def counted_twice(A: gl.Matrix, count: int, _: int) -> str:
 
 
 def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
-    """Check betweenness from one source: compare it with the sums that CuPy computes level by
-    level, by products in FP64."""
+    """Check betweenness from one source: compare it with sums that CuPy computes level by level,
+    with products in FP64."""
     n, P = A.nrows, _pattern(A)
     level = algo.bfs(A, source, parents=False).levels.to_dense(-1, copy=False)
     paths = cupy.zeros(n)
@@ -124,7 +124,7 @@ def brandes(A: gl.Matrix, found: gl.Vector, source: int) -> str:
     # sum over all sources except the vertex itself. They are halved, because each pair of vertices
     # counts in one direction only.
     wanted, got = owed * (n - 1) / 2, found.to_dense(copy=False).copy()
-    # Paths from the source do not count for the source itself, so it is not compared.
+    # Paths from the source do not count for the source itself, so its value is not compared.
     wanted[source] = got[source] = 0
     wrong = float(cupy.abs(got - wanted).max() / wanted.max())
     assert wrong < 1e-6, wrong
@@ -188,7 +188,7 @@ BARS = [
     Bar("betweenness, full plan", 24, None, _betweenness, brandes, True),
 ]
 
-# --- the others -----------------------------------------------------------------------------------
+# --- other algorithms -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def compare(each: Other, mine: list[Any], cpus: list[Any]) -> str:
 def timed(calls: list[Callable[[], Any]]) -> tuple[float, float]:
     """Return the median device time and the median wall time of the calls, in milliseconds.
 
-    Before the timed calls, the first call is made once without timing it.
+    Before the measurement, the first call runs once without being timed.
     """
     calls[0]()
     clock, figures, start = Events(), [], perf_counter()

@@ -1,4 +1,4 @@
-"""Time traversals, compare them with time limits, and verify each result (performance/gpu.md).
+"""Time traversals, compare the times with limits, and verify each result (performance/gpu.md).
 
     python benchmarks/bfs.py                        all measurements possible on this machine
     python benchmarks/bfs.py kron-24 grid           the graphs with these prefixes
@@ -69,7 +69,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the figure is good enough: "aim", "met" or "MISSED".
+        """Whether the figure reaches its targets: "aim", "met" or "MISSED".
 
         It is "aim" if the figure reaches the stricter goal (`bar.aim`), "met" if it reaches only
         the other goal (`bar.at_most`), and "MISSED" if it reaches neither.
@@ -80,7 +80,7 @@ class Row:
         return "met" if far * self.figure <= far * self.bar.at_most else "MISSED"
 
 
-# --- functions that make the measured calls -------------------------------------------------------
+# --- measured calls -------------------------------------------------------------------------------
 
 
 def levels_alone(A: Matrix, source: int, dtype: str = "INT32") -> gl.Vector:
@@ -242,7 +242,7 @@ class Bench:
         return Row(name, figure, "x the rate", bar, True, times, MANY * self.edges)
 
     def shortest_row(self, bar: Bar) -> Row:
-        """Measure shortest paths; verify them edge by edge, and small graphs against csgraph."""
+        """Measure shortest paths; verify them edge by edge, and on small graphs with csgraph."""
         weighted = self.A if self.case.own_weights else graphs.with_weights(self.A)
         self.verify_distances(weighted)
         times = self.times(partial(sssp, weighted))
@@ -261,7 +261,7 @@ class Bench:
             agrees_with_dijkstra(weighted, self.sources[0])
 
     def beside_csgraph_row(self, bar: Bar) -> Row:
-        """Measure csgraph's breadth-first search relative to ours, for levels and parents."""
+        """Measure csgraph's search for levels and parents, relative to ours."""
         S = peers.host_csr(self.A)
         contenders = {
             "csgraph.breadth_first_order": lambda s: csgraph.breadth_first_order(S, s),
@@ -271,7 +271,7 @@ class Bench:
         return self.over(contenders, "levels and parents", self.case.name, bar)
 
     def beside_dijkstra_row(self, bar: Bar) -> Row:
-        """Measure csgraph's Dijkstra relative to our shortest paths."""
+        """Measure csgraph's `dijkstra`, relative to our shortest paths."""
         self.verify_distances(self.A)
         S = peers.host_csr(self.A)
         contenders = {
@@ -299,7 +299,8 @@ class Bench:
 def steps(events: list[gl.settings.Event]) -> dict[str, Any]:
     """Return the number of rounds, the number of turns and the mean time per round.
 
-    In a turn, the horizon moves and the entries that are no longer beyond it leave the far list.
+    In a turn of a near-far search, the horizon moves, and the entries that are no longer beyond it
+    leave the far list.
     """
     turns = sum(event.direction.startswith("split") for event in events)
     rounds = len(events) - turns

@@ -52,7 +52,7 @@ class Wall:
     frees: bool = False  # whether the time includes freeing the result
 
     def once(self, call: Callable[[], Any]) -> tuple[float, float]:
-        """Return the wall time of the call in ms twice, the first time as its device time."""
+        """Return the wall time of a call in milliseconds, also in place of the device time."""
         begin = perf_counter()
         result = call()
         if self.frees:
@@ -151,7 +151,7 @@ class KernelEvents(Events):
 
 @dataclass
 class Times:
-    """The device time, the wall time and the input of each call. Times are in milliseconds."""
+    """The device time, wall time and input of each measured call. Times are in milliseconds."""
 
     device: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
@@ -212,7 +212,7 @@ def least(call: Callable[[], Any], trials: int = 5) -> float:
 
 
 def report(title: str, times: dict[str, Times], unit: str = "", work: float | None = None) -> None:
-    """Print the median times of each contender, relative to the first too, and its work rate."""
+    """Print each contender's median times, their ratios to the first contender, and work rates."""
     print(f"\n{title}")
     first = median(next(iter(times.values())).device)
     for name, each in times.items():

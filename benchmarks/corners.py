@@ -143,7 +143,7 @@ def between_star() -> Task:
     return between(graphs.star_with_path(STAR, TAIL), below)
 
 
-# --- components, colors, labels, cores ------------------------------------------------------------
+# --- vertex labels --------------------------------------------------------------------------------
 
 
 def strong() -> Task:
@@ -161,7 +161,7 @@ def strong() -> Task:
         both = there & back
         assert bool(((labels == giant) == both).all())
         assert int(cupy.flatnonzero(both)[0]) == giant
-        # Compare the components of the remaining vertices with the components that SciPy finds.
+        # Compare the components outside the largest one with the components that SciPy finds.
         rows, columns, _ = A.to_coo(values=False, copy=False)
         kept = ~(both[rows] | both[columns])
         number = cupy.cumsum(~both) - 1
@@ -242,7 +242,7 @@ def cores() -> Task:
 
 
 def peel(A: Matrix) -> Any:
-    """Return core numbers; each round removes all vertices with degree at most k together."""
+    """Return core numbers; each round removes all vertices with degree at most k at once."""
     P = _pattern(A, cupy.float32)
     left = cupy.diff(A.to_csr(copy=False)[0]).astype(cupy.float32)
     core, k = cupy.full(A.nrows, -1, cupy.int64), 0
@@ -293,8 +293,8 @@ INSIDE = cupy.ElementwiseKernel(
 def skewed_product() -> Task:
     """Return a task that multiplies a matrix with rows of very different lengths by a vector.
 
-    The row of each entry is drawn as n u^6, where u is uniform in [0, 1). So about a tenth of all
-    drawn entries are in row 0.
+    The row index of each entry is drawn as n u^6, where u is uniform in [0, 1). So about a tenth of
+    all drawn entries are in row 0.
     """
     n, rng = 1 << 20, cupy.random.RandomState(1)
     rows = (n * rng.random_sample(1 << 24) ** 6).astype(cupy.int32)

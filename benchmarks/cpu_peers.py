@@ -3,7 +3,7 @@
     python benchmarks/cpu_peers.py                              every case on every graph
     python benchmarks/cpu_peers.py triangles --graphs road-NY   one case on one graph
 
-The peers are python-graphblas, networkit, igraph and SciPy, where they are installed, and the
+The peers are python-graphblas, networkit, igraph and SciPy, if they are installed, and the
 programs of the GAP Benchmark Suite in the folder --gap. The contenders of a case alternate, so that
 a slow phase of the machine affects all of them. The timed region is the whole public call,
 including its outputs; GAP prints its own times. Building the graphs and the first call of each
@@ -39,7 +39,7 @@ from graphla import algorithms as algo
 
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 SOURCES = 4
-DELTAS = {"road-NY": 64, "grid 500": 64}  # GAP's SSSP takes a width of buckets; 16 elsewhere
+DELTAS = {"road-NY": 64, "grid 500": 64}  # bucket width of GAP's SSSP; 16 on other graphs
 WALL = Wall(frees=True)
 
 
@@ -52,8 +52,8 @@ class Subject:
 
     name: str
     A: Matrix
-    folder: Path  # for files in GAP's format
-    gap: Path | None  # the programs of GAP
+    folder: Path  # the folder for files in GAP's format
+    gap: Path | None  # the folder with the programs of GAP
 
     @cached_property
     def is_symmetric(self) -> bool:
@@ -61,12 +61,12 @@ class Subject:
 
     @cached_property
     def weighted(self) -> Matrix:
-        """The graph with integer weights from 1 to 64."""
+        """Return the graph with integer weights from 1 to 64."""
         return with_weights(self.A)
 
     @cached_property
     def sources(self) -> list[int]:
-        """A few vertices of the largest component."""
+        """Return a few vertices of the largest component."""
         labels = algo.connected_components(self.A).to_dense()
         largest = np.flatnonzero(labels == np.bincount(labels).argmax())
         return np.random.default_rng(1).choice(largest, SOURCES, replace=False).tolist()
@@ -146,7 +146,7 @@ def rmat(scale: int) -> Matrix:
 
 
 def star_and_path() -> Matrix:
-    """Return a star of 100,000 leaves, and a path of 100,000 vertices joined to its center."""
+    """Return a star with 100,000 leaves, whose center is joined to a path of 100,000 vertices."""
     v = np.arange(1, 200_001)
     u = np.where(v <= 100_001, 0, v - 1)
     ends = np.concatenate([u, v]), np.concatenate([v, u])
@@ -230,7 +230,7 @@ def start_libraries() -> list[str]:
 
 
 def known(found: dict[str, Any]) -> Contenders:
-    """Leave out the contenders whose library is not installed, and the programs that are None."""
+    """Return `found` without the contenders that are None or whose library is not installed."""
     modules = {"networkit": "networkit", "igraph": "igraph", "python-graphblas": "graphblas"}
     return {
         name: each
@@ -251,7 +251,7 @@ def dense(x: Vector) -> np.ndarray:
 
 
 def finite(x: Any) -> np.ndarray:
-    """Return distances as an array in which the largest number of the library is infinity."""
+    """Return distances as an array; replace the huge number of an unreached vertex by infinity."""
     found = np.array(x, dtype=float).ravel()
     found[found > 1e300] = np.inf
     return found
@@ -292,7 +292,7 @@ def sssp(g: Subject) -> Contenders:
 
 
 def pagerank(g: Subject) -> Contenders:
-    """All stop when the sum of the absolute changes of a round is below 1e-4, as GAP does."""
+    """Stop when the sum of the absolute changes in a round is below 1e-4, as GAP does."""
     tolerance = 1e-4 / g.A.nrows  # per vertex
 
     def rank_with_networkit(_: Any) -> Any:
@@ -351,7 +351,7 @@ def triangles(g: Subject) -> Contenders:
 
 
 def k_truss(g: Subject) -> Contenders:
-    """The 4-truss. The loop of python-graphblas is that of LAGraph."""
+    """Compute the 4-truss. The loop for python-graphblas is that of LAGraph."""
 
     def truss_with_graphblas(_: Any) -> int:
         C = g.graphblas
@@ -369,7 +369,7 @@ def k_truss(g: Subject) -> Contenders:
 
 
 def betweenness(g: Subject) -> Contenders:
-    """From four sources; GAP draws its own."""
+    """Compute betweenness from four sources; GAP draws its own four sources."""
     return known({
         "graphla": Contender(lambda _: algo.betweenness(g.A, sources=g.sources)),
         "GAP": gap(g, "bc", "-i", SOURCES),
@@ -409,7 +409,7 @@ def label_propagation(g: Subject) -> Contenders:
 
 
 def louvain(g: Subject) -> Contenders:
-    """The modularities are printed; they need not be equal."""
+    """Find communities. Their modularities are printed; they need not be equal."""
     return known({
         "graphla": Contender(lambda _: algo.louvain(g.A, seed=1)),
         "networkit": Contender(lambda _: nk.community.PLM(g.networkit, refine=False).run()),
@@ -417,11 +417,11 @@ def louvain(g: Subject) -> Contenders:
     })  # fmt: skip
 
 
-# --- operations of GraphBLAS ----------------------------------------------------------------------
+# --- GraphBLAS operations -------------------------------------------------------------------------
 
 
 def masked_dup(g: Subject) -> Contenders:
-    """Copy the entries of the weighted matrix that a mask of half the entries allows."""
+    """Copy the weighted matrix under a mask that allows half of its entries."""
     A, C = g.weighted, g.weighted.select("<=", 32).new()
     G = g.graphblas_of_numbers
     K: Any = graphblas.select.valuele(G, 32).new() if graphblas else None
@@ -441,7 +441,7 @@ def extract(g: Subject) -> Contenders:
 
 
 def ewise_mult(g: Subject) -> Contenders:
-    """Multiply the weighted matrix by the entries of it that are at most 32."""
+    """Multiply the weighted matrix entry-wise by the matrix of its entries that are at most 32."""
     A, C = g.weighted, g.weighted.select("<=", 32).new()
     G = g.graphblas_of_numbers
     K: Any = graphblas.select.valuele(G, 32).new() if graphblas else None
@@ -467,7 +467,7 @@ def row_sums(g: Subject) -> Contenders:
 
 
 def assign_half(g: Subject) -> Contenders:
-    """Write a vector into a random half of the positions of another one."""
+    """Write a vector to a random half of the positions of another vector."""
     n = g.A.nrows
     half = np.sort(np.random.default_rng(1).permutation(n)[: n // 2])
     values = np.arange(half.size, dtype=float)

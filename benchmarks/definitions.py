@@ -1,19 +1,19 @@
-"""Compare `gl.jit` of an algorithm's definition with its hand-written kernel; verify each result.
+"""Compare definitions of algorithms, compiled by `gl.jit`, with the hand-written kernels.
 
     python benchmarks/definitions.py                            all rows, on the default device
     python benchmarks/definitions.py --rows pagerank "core numbers"   the rows with these prefixes
     python benchmarks/definitions.py --device cpu --scale 10    small graphs, to try the script
 
-The rows are those of algorithms.py and corners.py whose algorithms have a hand-written kernel, and
-road-NY. The hand-written kernel and the compiled definition get the same prepared arguments, and
-run alternately. A time is the median over several calls: on a GPU the time between two events
-before and after the call, on the CPU wall time. The script compares the results of both. If a
-definition cannot be compiled, raises an error, or returns another result, its row ends with the
-reason.
+The table contains the rows of algorithms.py and corners.py whose algorithms have a hand-written
+kernel, and rows for road-NY. The hand-written kernel and the compiled definition get the same
+prepared arguments, and run alternately. A time is the median over several calls: on a GPU the time
+between two events before and after the call, on the CPU wall time. The script verifies that the
+results of both agree. If a definition cannot be compiled, raises an error, or returns another
+result, its row ends with the reason.
 
 If the compiled definition of an algorithm takes at most LIMIT times as long as the hand-written
-kernel on every row, the kernel may be deleted. The second table shows this, with the number of
-lines.
+kernel on every row, the kernel may be deleted. The second table shows for each algorithm whether
+this is so, and the number of lines of its kernel.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from graphla.traversal import closure, definition
 from semirings.dtypes import INT32
 
 LIMIT = 1.3
-# A row calls both versions at most CALLS times, and starts no call after ENOUGH seconds.
+# On each row both versions are called at most CALLS times; no call starts after ENOUGH seconds.
 CALLS, ENOUGH = 9, 0.4
 SMALL = 12  # the scale of the graphs for definitions that contain products of matrices
 CPU, CUDA = (Path(gl.__file__).parent / "backends" / name for name in ("cpu", "cuda"))
@@ -66,9 +66,10 @@ RANK_TOLERANCE, DAMPING = 1e-4, 0.85
 
 @lru_cache(maxsize=1)
 def graph(name: str, scale: int | None) -> Matrix:
-    """Return a graph on the configured device, with at most about 2^scale vertices if given.
+    """Return a graph on the configured device.
 
-    Graphs with random edges differ between the CPU and a GPU.
+    If `scale` is given, the graph has at most about 2^scale vertices. Graphs with random edges
+    differ between the CPU and a GPU.
     """
     kind, *numbers = name.split()
     sizes = [int(number) for number in numbers]
@@ -112,7 +113,7 @@ def on_the_cpu(kind: str, sizes: list[int]) -> Matrix:
 
 
 def source_of(A: Matrix) -> int:
-    """Return a vertex of the largest component; a random one, unless vertex 0 has an edge."""
+    """Return vertex 0 if it has an edge, otherwise a random vertex of the largest component."""
     return 0 if A[0, :].new().nvals else graphs.giant(A, 1)[0][0]
 
 
@@ -198,7 +199,7 @@ def search(A: Matrix) -> Pair:
 
 
 def close(A: Matrix, semiring: str, dtype: str, start: float) -> Pair:
-    """Return the closure of one source, over integer weights from 1 to 64."""
+    """Return both versions of the closure from one source, with integer weights from 1 to 64."""
     W, op = graphs.with_weights(A).dup(dtype), gl.semiring.from_string(semiring)[dtype]
     x = Vector.from_coo([source_of(A)], [start], dtype, size=A.nrows)
     return Pair(partial(closure, x, W, op), definition.closure, (x, W, op))
@@ -370,9 +371,9 @@ def compare(case: Case, A: Matrix, found: Any, wanted: Any) -> str:
 def tolerance_of(case: Case) -> float:
     """Return the largest allowed relative difference of the results of a case.
 
-    On the CPU the hand-written loop of PageRank uses new ranks at once. Both versions stop when a
-    round changes the ranks by at most RANK_TOLERANCE in total; the distance to the exact ranks is
-    then at most DAMPING / (1 - DAMPING) times as large.
+    On the CPU the hand-written loop of PageRank uses new ranks in the same round. Both versions
+    stop when a round changes the ranks by at most RANK_TOLERANCE in total; the distance to the
+    exact ranks is then at most DAMPING / (1 - DAMPING) times as large.
     """
     if case.name.startswith("PageRank") and gl.config.device == "cpu":
         return 2 * RANK_TOLERANCE * DAMPING / (1 - DAMPING)
@@ -380,7 +381,7 @@ def tolerance_of(case: Case) -> float:
 
 
 def compare_searches(A: Matrix, found: Any, wanted: Any) -> str:
-    """Compare the levels; check that each parent is on the level before."""
+    """Compare the levels; check that each parent is on the previous level."""
     (levels, parents), (expected, _) = found, wanted
     if not levels.dup("INT64").isequal(expected.dup("INT64")):
         raise AssertionError("the levels differ")
@@ -405,7 +406,7 @@ class Figures:
     graph: str
     by_hand: float | None = None
     jitted: float | None = None
-    first: float | None = None  # the first call of the compiled definition
+    first: float | None = None  # time of the first call of the compiled definition
     note: str = ""
 
     @property
@@ -452,7 +453,7 @@ def measure(case: Case, name: str, scale: int | None) -> Figures:
     options = dict(pair.options)
     try:
         with warnings.catch_warnings():
-            # A warning says that a loop runs as Python.
+            # A warning means that a loop runs as Python, so it counts as an error.
             warnings.simplefilter("error", UserWarning)
             compiled: Any = gl.jit(pair.definition)
             start = perf_counter()
@@ -511,11 +512,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description="Compare compiled definitions with hand-written kernels."
     )
-    parser.add_argument("--device", help="the device; by default the configured one")
-    parser.add_argument("--rows", nargs="*", default=[], help="only rows with these prefixes")
-    parser.add_argument("--scale", type=int, help="make graphs of about 2^SCALE vertices at most")
+    parser.add_argument("--device", help="the device (default: the configured device)")
     parser.add_argument(
-        "--seconds", type=float, default=140, help="start no row after this many seconds"
+        "--rows",
+        nargs="*",
+        default=[],
+        help="measure only the rows whose names start with these prefixes",
+    )
+    parser.add_argument("--scale", type=int, help="use graphs with at most about 2^SCALE vertices")
+    parser.add_argument(
+        "--seconds", type=float, default=140, help="start no further row after this many seconds"
     )
     options = parser.parse_args()
     if options.device:
@@ -527,7 +533,7 @@ def main() -> None:
     print(f"\n{HEAD}", flush=True)
     begin, figures = perf_counter(), []
     rows = [(case, name) for case in CASES for name in case.graphs]
-    # Rows with the same graph run one after another, so that only one large graph is kept.
+    # Rows with the same graph run one after another, so that only one large graph is in memory.
     order = list(dict.fromkeys(name for _, name in rows))
     for case, name in sorted(rows, key=lambda row: order.index(row[1])):
         if options.rows and not f"{case.name}, {name}".startswith(tuple(options.rows)):

@@ -1,4 +1,4 @@
-"""Draw the levels of one traversal and the time of each.
+"""Draw the levels of one traversal, and the time of each level.
 
 python benchmarks/bfs.py kron-24 --trace kron-24 --json docs/images/levels.json
 python benchmarks/draw_levels.py docs/images/levels.json docs/images/levels.svg

@@ -6,7 +6,8 @@ The setting matches published figures (3.6 GTEPS on average, 4.2 at best, on a G
 to LARGEST (24 unless given) with 32 sources each. To compute GTEPS, the number of undirected edges
 in the source's component is divided by the wall time of a whole search. At a few scales the script
 then measures the optimizations in `edge-tuned` one by one, and compares shortest paths with
-`graphla.algorithms.sssp`. The levels of every variant are compared with those of edge-centric.
+`graphla.algorithms.sssp`. The levels of every variant are compared with those of the strategy
+edge-centric.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def sources(A: Matrix) -> list[int]:
 
 
 def by_rows_alone(a: MatrixStore) -> MatrixStore:
-    """Return a store of the same graph that does not know that its matrix is symmetric."""
+    """Return a store of the same graph in which the matrix is not known to be symmetric."""
     r = a.csr
     return MatrixStore(a.device, a.dtype, r, Csr(r.nrows, r.ncols, r.indptr, r.indices, r.values))
 
@@ -68,7 +69,7 @@ def with_constants(
     rung: type[Rung] = edge_tuned.EdgeTuned, halved: bool = True, **constants: Any
 ) -> Any:
     """Return a function that builds a strategy while the given constants of the module `edge_tuned`
-    have other values. If `halved` is False, the strategy does not know that the graph is
+    have other values. If `halved` is False, the strategy gets a graph that is not known to be
     undirected."""
 
     def make(a: MatrixStore) -> Rung:
@@ -92,8 +93,8 @@ IDEAS: dict[str, Callable[[MatrixStore], Rung]] = {
 
 
 def seconds(rung: Rung, starts: list[int]) -> list[float]:
-    """Return the seconds that a search takes from each start vertex. A first search is not
-    counted."""
+    """Return the seconds that a search takes from each start vertex, after one search that is not
+    timed."""
     found = []
     for source in [starts[0], *starts]:
         begin = perf_counter()

@@ -4,12 +4,12 @@
 
 Each function runs on a small-world graph with 1,000 vertices in N new processes (5 unless given).
 The table shows the median times in ms: `import graphla`, the first call, and the second call. The
-time of the first call includes the imports that it makes. The last column says whether they
-included Numba. Before, one process fills the cache, which is a new folder. With `--empty`, each
-function has a cache of its own, and the table also has the time of the first call of that process,
-which compiles.
+time of the first call includes the imports that it makes. The last column shows whether
+Numba was imported. Before the measurement, one process fills the cache, which is a new folder. With
+`--empty`, each function has a cache of its own, and the table also has the time of the first call
+of that process, which compiles.
 
-`--cpu` measures CPU time instead, which depends less on what else runs on the machine.
+`--cpu` measures CPU time instead, which depends less on other programs on the machine.
 `--against` measures another checkout of graphla in the same run; the processes alternate, and the
 columns of the other checkout come first.
 
@@ -120,7 +120,7 @@ def serve(name: str, fills: bool) -> None:
     import graphla as gl
 
     imported = 1e3 * (CLOCK() - START)
-    gl.config.compiled = False  # no loop is loaded before the first call
+    gl.config.compiled = False  # so that no loop is loaded before the measured first call
     A = make_graph(gl)
     call = functions(gl, A)[name]
     gl.config.compiled = True
@@ -147,12 +147,12 @@ def measure(name: str, cache: str, source: str, *, fills: bool = False) -> list[
 
 
 def mark(first: float, second: float, limit: int) -> str:
-    """Return the time of a first call, and whether it exceeds the second call by too much."""
+    """Return the time of a first call as text, marked if it exceeds the second call by too much."""
     return f"{first:,.0f}{' MISSED' if first - second > limit else ''}"
 
 
 def row(name: str, sources: list[str], folder: str, repeats: int, is_empty: bool) -> str:
-    """Return a row of the table: the figures of each checkout."""
+    """Return a row of the table, with the figures of each checkout."""
     cells = []
     is_jitted = name.startswith("gl.jit")
     caches = [f"{folder}/{k}{name if is_empty else ''}" for k in range(len(sources))]

@@ -38,7 +38,7 @@ def lower(A: Matrix) -> Matrix:
 
 
 def count_on_edges(L: Matrix) -> Matrix:
-    """Count the triangles on each edge of the matrix L: return C⟨L⟩ = L plus.pair Lᵗ."""
+    """Count the triangles on each edge of the matrix L: return C⟨L⟩ = L plus.pair Lᵀ."""
     C = Matrix("INT64", L.nrows, L.ncols)
     C(L.S) << semiring.plus_pair["INT64"](L @ L.T)
     return C
@@ -50,7 +50,7 @@ def total(C: Matrix) -> int:
 
 
 def triangles() -> None:
-    """Measure `triangle_count`, a count by matrix products, and each step of the latter."""
+    """Measure `triangle_count`, a count with matrix products, and each step of this count."""
     for scale in (18, 20):
         A = graphs.kron(scale)
         L = lower(A)
@@ -148,7 +148,7 @@ def has_sums(indptr: Any, indices: Any, values: Any, sums: Any, weighted: Any) -
 
 
 def is_right(theirs: Any, sums: Any, weighted: Any) -> bool:
-    """Return whether cuSPARSE can compute the square, and whether its result is correct."""
+    """Return whether cuSPARSE can compute the square with a correct result; print a problem."""
     try:
         C = theirs @ theirs
     except Exception as error:

@@ -161,7 +161,7 @@ def bfs_of(name: str, A: Matrix, count: int, reference: float) -> None:
 
 
 def parents(A: Matrix, source: int) -> Vector:
-    """Compute the parents of a BFS in a loop with two GraphBLAS statements per level."""
+    """Compute the parents of a BFS in a loop of two GraphBLAS statements per level."""
     n = A.nrows
     parent, frontier = Vector(int, n), Vector(int, n)
     parent[source] = source
@@ -173,7 +173,7 @@ def parents(A: Matrix, source: int) -> Vector:
 
 
 def parents_and_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Compute the levels and parents of a BFS in a loop with three statements per level."""
+    """Compute the levels and parents of a BFS in a loop of three GraphBLAS statements per level."""
     n = A.nrows
     levels, parent, frontier = Vector(int, n), Vector(int, n), Vector(int, n)
     frontier[source] = source
@@ -194,7 +194,7 @@ def giant_sources(A: Matrix, count: int) -> list[int]:
 
 
 def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
-    """Check that neighbors' levels differ by at most 1, and that parents are 1 level nearer."""
+    """Check that levels of neighbors differ by at most 1, and that a parent is 1 level nearer."""
     indptr, indices = csr_arrays(A)
     where, found = (cupy.asarray(x) for x in levels.to_coo())
     level = cupy.full(A.nrows, -1, cupy.int64)
@@ -217,7 +217,7 @@ def verify(A: Matrix, source: int, levels: Vector, parents: Vector) -> None:
     assert bool((edges[cupy.minimum(at, edges.size - 1)] == wanted).all()), "no such edge"
 
 
-# --- small calls, building, first use -----------------------------------------------------------
+# --- other measurements -------------------------------------------------------------------------
 
 
 def small() -> None:

@@ -1,6 +1,7 @@
 """Generate or load graphs for benchmarks; fixed seeds give the same graphs in every run.
 
-The first functions generate graphs on a GPU and leave them there. The others work on any device.
+The first functions generate graphs on a GPU and leave them there. All other functions work on any
+device.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def uniform(scale: int, edge_factor: int = 16, seed: int = 1, dtype: Any = bool)
 
 
 def grid(rows: int, columns: int, drop: float = 0.0, seed: int = 1, dtype: Any = bool) -> Matrix:
-    """Return the graph of a grid with these numbers of rows and columns. Each edge is dropped with
+    """Return a grid graph with these numbers of rows and columns. Each edge is dropped with
     probability `drop`."""
     import cupy
 
@@ -154,7 +155,7 @@ def _on_card(rows: Any, columns: Any, n: int, dtype: Any, symmetric: bool = True
         )
 
 
-# --- graphs on any device -------------------------------------------------------------------------
+# --- any device ----------------------------------------------------------------------------------
 
 
 def kron_on_default_device(scale: int) -> Matrix:
@@ -264,7 +265,7 @@ def largest_component(A: Matrix) -> Matrix:
 
 
 BESIDE_NETWORKX: dict[str, tuple[Callable[[], Matrix], bool, str]] = {
-    # name: (function that makes the graph, whether the graph is directed, description)
+    # name: (function that creates the graph, whether the graph is directed, description)
     "R-MAT": (
         lambda: largest_component(gl.generators.kronecker(14, edge_factor=8, seed=1)),
         False,

@@ -3,10 +3,10 @@
 python benchmarks/interrupt.py [--only NAME ...] [--trials N] [--device cuda] [--no-compile]
 python benchmarks/interrupt.py --commands [--only NAME ...] [--trials N]
 
-Each algorithm of the command line runs in a separate process. The graphs of a list are tried in
-order, until a call on one of them takes long enough to be interrupted. This process sends SIGINT at
-random moments and measures the time until the other process reports KeyboardInterrupt. The next
-trial calls the function again on the same operands.
+Each algorithm of the command line runs in a separate process. It is called on one graph after
+another, until a call takes long enough to be interrupted. The main process sends SIGINT at random
+moments and measures the time until the separate process reports KeyboardInterrupt. The next trial
+calls the function again on the same operands.
 
 With --commands, `graphla NAME GRAPH` is interrupted at a random time, possibly while it imports
 modules. The measured time lasts until the process ends. The process must print one line and exit
@@ -39,7 +39,7 @@ from graphla import generators
 from graphla.cli.catalogue import ALGORITHMS, Algorithm
 
 PROMISED = 1.0  # seconds
-SOONEST, LATEST = 0.02, 3.0  # seconds from the start of a call to the signal
+SOONEST, LATEST = 0.02, 3.0  # range of the seconds from a call's start to the signal
 STARTING = 0.1  # seconds that Python needs to start, before it runs our code
 PATIENCE = 30.0  # seconds after which the process is killed
 LOADING = 300.0
@@ -96,7 +96,7 @@ OPERATIONS: dict[str, Callable[[gl.Matrix], Any]] = {
 }
 """Slow operations that are not algorithms. The keys are the names that `--only` accepts. An
 operation that needs a graph runs on the graph LARGE."""
-SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources for each algorithm
+SIZES = {"bfs_levels": 1000, "all_pairs_lengths": 1000}  # number of sources that the algorithm gets
 
 
 def _build_again(A: gl.Matrix) -> gl.Matrix:
@@ -115,7 +115,7 @@ def graphs_of(algorithm: Algorithm) -> tuple[str, ...]:
     return SLOW_ON.get(algorithm.function, (LARGE, PATH))
 
 
-# --- the process that is interrupted ----------------------------------------------------------
+# --- interrupted process ----------------------------------------------------------------------
 
 
 def serve(name: str, path: str) -> None:
@@ -168,7 +168,7 @@ def _say(line: str) -> None:
     print(line, flush=True)
 
 
-# --- the process that sends the signals -------------------------------------------------------
+# --- signaling process ------------------------------------------------------------------------
 
 
 class Child:
@@ -197,7 +197,7 @@ class Child:
         return self._lines.pop(0).decode().split()
 
     def interrupt(self, after: float) -> float | str:
-        """Start a call, wait, and send a signal; return the seconds from it to the exception.
+        """Start a call, wait, and send a signal; return the seconds from signal to exception.
 
         The argument `after` is the time to wait, in seconds.
         """

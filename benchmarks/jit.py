@@ -50,8 +50,8 @@ from graphla import algorithms as algo
 
 jit: Callable[[Any], Any] = getattr(gl, "jit", lambda function: function)
 
-# A row makes at most CALLS timed calls, and starts no call after ENOUGH seconds. The function
-# without the decorator is slow, so a row calls it at most FEW times.
+# A row needs at most CALLS timed calls, none of which starts after ENOUGH seconds. The function
+# without the decorator is slow, so it is called at most FEW times.
 CALLS, FEW, ENOUGH = 15, 3, 1.0
 ALLOWANCE = 1.3  # a variant of a program may take this many times the limit of the program
 ROUNDS = 100  # time of a round: (time of 2 ROUNDS rounds - time of ROUNDS rounds) / ROUNDS
@@ -78,13 +78,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class Task:
-    """A call of a program on a prepared graph, and how its result is verified."""
+    """A call of a program on a prepared graph, and a function that verifies its result."""
 
     args: tuple[Any, ...]
     verify: Callable[[Any], str]  # checks a result; returns a note to print
     hand: Callable[[], Any] | None = None  # the library's function for the same problem
     per: int = 0  # divide times by this number of levels; 0: do not divide
-    exact: bool = True  # whether the plain program must return the same entries
+    exact: bool = True  # whether the program must return the same entries without `gl.jit`
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Figures:
     jitted: float | None = None
     plain: float | None = None
     hand: float | None = None
-    first: float | None = None  # the first call of the decorated function
+    first: float | None = None  # time of the first call of the decorated function
     rounds: list[int] = field(default_factory=list)
     launches: int | None = None
     note: str = ""
@@ -201,7 +201,7 @@ def median_of(call: Callable[[], Any], calls: int = CALLS, enough: float = ENOUG
 
 
 def count_rounds(program: Any, *args: Any) -> tuple[Any, list[int]]:
-    """Run a program plainly. Return its result, and the number of rounds of each of its loops."""
+    """Run a program without `gl.jit`. Return its result and the number of rounds of each loop."""
     code, counts = program.__code__, {}
     for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(program)))):
         if isinstance(node, (ast.While, ast.For)):
@@ -247,7 +247,7 @@ def vectors_of(found: Any) -> list[Vector]:
 
 
 def compare(found: Any, plain: Any, exact: bool) -> str:
-    """Compare the results of the compiled and the plain program; return a note to print."""
+    """Compare the results of a program with and without `gl.jit`; return a note to print."""
     far = 0.0
     for k, (u, v) in enumerate(zip(vectors_of(found), vectors_of(plain), strict=True)):
         if u.dtype != v.dtype:
@@ -271,7 +271,7 @@ def reason(error: BaseException) -> str:
 
 
 def measure(row: Row) -> Figures:
-    """Verify and time a program as compiled by `gl.jit`, as it is, and the library's function."""
+    """Verify and time a program with `gl.jit` and without it, and time the library's function."""
     figures = Figures(row.name, row.bar)
     program = getattr(jit_programs, row.program)
     try:
@@ -314,7 +314,7 @@ DATA = Path(os.environ.get("DATA") or next(filter(Path.is_dir, PLACES), PLACES[0
 
 @cache
 def graph(name: str) -> Matrix:
-    """Return a graph on the configured device. It is cached until the part of the script ends."""
+    """Return a graph on the configured device; it is cached until the current part ends."""
     kind, _, rest = name.partition(" ")
     if kind == "kron":
         return graphs.kron_on_default_device(int(rest))
@@ -355,13 +355,13 @@ def levels_of(name: str) -> Any:
 
 @cache
 def degrees_of(name: str) -> Vector:
-    """Return the number of out-edges of each vertex that has any."""
+    """Return the number of out-edges of each vertex that has out-edges."""
     return graph(name).reduce_rowwise(agg.count).new()
 
 
 @cache
 def full_degrees_of(name: str) -> Vector:
-    """Return the number of out-edges of each vertex, also where it is 0."""
+    """Return the number of out-edges of each vertex, including vertices without any."""
     degrees = Vector(int, graph(name).nrows)
     degrees << 0
     degrees(binary.plus) << degrees_of(name)
@@ -409,7 +409,7 @@ def same_levels(name: str, levels: Vector) -> str:
 
 
 def parents_task(name: str, position: int | None = None) -> Task:
-    """Return the task of a program that returns parents, alone or at a position of a tuple."""
+    """Return the task of a program that returns parents, either alone or as an item of a tuple."""
     A, source = graph(name), source_of(name)
 
     def verify(found: Any) -> str:
@@ -638,11 +638,11 @@ def rows_of(scale: int) -> list[Row]:
     return rows
 
 
-# --- one round on a small graph -------------------------------------------------------------------
+# --- single rounds --------------------------------------------------------------------------------
 
 
 def rounds_on_email(names: list[str]) -> list[Figures]:
-    """Measure the time of one round on email-Eu-core: the difference of a long and a short call.
+    """Measure the time of one round on email-Eu-core, by comparing a long with a short call.
 
     PageRank and similar programs run a given number of rounds. Searches are repeated instead, and
     one of their rounds is one level. A round of `betweenness_of_many` is one level of both loops.
@@ -672,7 +672,7 @@ def rounds_on_email(names: list[str]) -> list[Figures]:
 
 
 def time_of_a_round(figures: Figures, program: Any, args: Callable[[int], tuple[Any, ...]]) -> None:
-    """Measure the additional rounds of `program(*args(2))` compared with `program(*args(1))`."""
+    """Measure the rounds of `program(*args(2))` that `program(*args(1))` does not run."""
 
     def difference(call: Callable[..., Any], calls: int = CALLS) -> float:
         for k in (1, 2):
@@ -721,7 +721,8 @@ def ratios_on_cpu(scale: int) -> list[str]:
 def compare_on_cpu(program: str, name: str) -> tuple[float, float, str]:
     """Return the median times of a compiled program and of the library's function, and a note.
 
-    Both run alternately. PageRank starts from the same ranks in both, and no round is in place.
+    The two run alternately. Both versions of PageRank start from the same ranks, and update no
+    ranks in place.
     """
     A, compiled = graph(name), jit(getattr(jit_programs, program))
     if program == "bfs":
@@ -740,7 +741,7 @@ def compare_on_cpu(program: str, name: str) -> tuple[float, float, str]:
     return median(times["ours"].wall), median(times["theirs"].wall), note
 
 
-# --- the first call -------------------------------------------------------------------------------
+# --- first calls ----------------------------------------------------------------------------------
 
 FIRST = ("bfs", "betweenness", "core_numbers", "hits")
 FIRST_ON_CPU = ("bfs",)
@@ -749,8 +750,8 @@ FIRST_ON_CPU = ("bfs",)
 def first_calls(names: Iterable[str]) -> dict[str, Any]:
     """Return the milliseconds by which the first call of each program exceeds its second call.
 
-    The programs run plainly before, so that all kernels of single statements are loaded. The time
-    of the second call is the shorter one of the two calls after the first.
+    The programs first run without `gl.jit`, so that all kernels of single statements are loaded.
+    The time of the second call is the shorter time of the two calls after the first.
     """
     name, found = "email-Eu-core", {}
     A = graph(name)
@@ -781,10 +782,10 @@ def compilation(device: str) -> list[str]:
         environment = {**os.environ, "GRAPHLA_CACHE_DIR": f"{folder}/graphla"}
         environment["CUPY_CACHE_DIR"] = f"{folder}/cupy"
         environment["NUMBA_CACHE_DIR"] = f"{folder}/numba"
-        # The driver's cache keeps what NVRTC compiles, and a kernel that is there compiles in a
+        # The driver also caches what NVRTC compiles, and compiles a kernel in this cache in a
         # tenth of the time. So this cache must be empty too.
         environment["CUDA_CACHE_PATH"] = f"{folder}/cuda"
-        # Installed packages have bytecode, so no call compiles the sources of graphla.
+        # Let Python write bytecode, as for an installed package, so that no call compiles sources.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
         others = {"cuda": ("cuda_needs", "cuda_text", "plan"), "cpu": ("numba_text",)}
@@ -815,7 +816,7 @@ def compilation(device: str) -> list[str]:
     return lines
 
 
-# --- the whole run --------------------------------------------------------------------------------
+# --- main program ---------------------------------------------------------------------------------
 
 PARTS = ("programs", "rounds", "cpu", "compile")
 
@@ -826,13 +827,22 @@ def main() -> None:
     parser.add_argument("--device", default=gl.config.device, choices=("cpu", "cuda"))
     parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS)
     parser.add_argument(
-        "--rows", nargs="+", default=[], help="measure only programs with these prefixes"
+        "--rows",
+        nargs="+",
+        default=[],
+        help="measure only programs whose names start with these prefixes",
     )
     parser.add_argument(
-        "--graphs", nargs="+", default=[], help="measure only graphs with these prefixes"
+        "--graphs",
+        nargs="+",
+        default=[],
+        help="measure only graphs whose names start with these prefixes",
     )
     parser.add_argument(
-        "--scale", type=int, default=22, help="log2 of the vertices of the largest R-MAT graph"
+        "--scale",
+        type=int,
+        default=22,
+        help="log2 of the number of vertices of the largest R-MAT graph",
     )
     parser.add_argument(
         "--seconds",

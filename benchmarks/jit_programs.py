@@ -1,8 +1,8 @@
 """Graph algorithms as a user would write them: loops of plain statements, for `gl.jit` to compile.
 
-The functions are not decorated, so that each of them can run plainly and compiled. They call no
-algorithm of the library. Each is correct in plain notation on the CPU and on a GPU. `jit.py`
-measures them, and tests compare them with NetworkX and with the library.
+The functions are not decorated, so that each of them can run with and without `gl.jit`. They call
+no algorithm of the library. Each function is also correct without `gl.jit`, on the CPU and on a
+GPU. `jit.py` measures them, and tests compare them with NetworkX and with the library.
 
 Unless a function says otherwise, A is square, and an entry A(i, j) is an edge i -> j.
 """
@@ -28,7 +28,7 @@ from graphla.semiring import (
 
 DAMPING = 0.85
 
-# --- breadth-first search, and its variants -------------------------------------------------------
+# --- breadth-first search and its variants --------------------------------------------------------
 
 
 def bfs(A: Matrix, source: int) -> Vector:
@@ -101,7 +101,7 @@ def bfs_with_levels(A: Matrix, source: int) -> tuple[Vector, Vector]:
 
 
 def bfs_with_visits(A: Matrix, source: int) -> tuple[Vector, Vector]:
-    """Return the parents, and the number of rounds with each vertex in the frontier: always 1."""
+    """Return the parents, and for each vertex the number of rounds in the frontier (always 1)."""
     n = A.nrows
     parent, frontier, visits = Vector(int, n), Vector(int, n), Vector(int, n)
     parent[source] = frontier[source] = source
@@ -213,7 +213,7 @@ def shortest_paths(A: Matrix, source: int) -> Vector:
 
 
 def shortest_paths_by_frontier(A: Matrix, source: int) -> Vector:
-    """Like `shortest_paths`, but only vertices whose distance has changed pass it on."""
+    """Like `shortest_paths`, but only vertices with a changed distance pass their distance on."""
     n = A.nrows
     distance, frontier = Vector(A.dtype, n), Vector(A.dtype, n)
     distance[source] = frontier[source] = 0
@@ -230,10 +230,10 @@ def shortest_paths_by_frontier(A: Matrix, source: int) -> Vector:
 
 
 def pagerank(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vector:
-    """Return the ranks of a walk that starts with the ranks `start`, which add up to 1.
+    """Return the PageRank of each vertex, iterated from the ranks `start`, which add up to 1.
 
-    `degree` has the number of out-edges of each vertex that has any. The rounds end when the ranks
-    change by less than `tolerance` in total.
+    `degree` holds the number of out-edges of each vertex that has out-edges. The rounds end when
+    the ranks change by less than `tolerance` in total.
     """
     n = A.nrows
     share = binary.truediv(DAMPING, degree).new()
@@ -249,7 +249,7 @@ def pagerank(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vect
 
 
 def pagerank_with_new(A: Matrix, start: Vector, degree: Vector, tolerance: float) -> Vector:
-    """Like `pagerank`, but each round makes new vectors, and the statements are infix."""
+    """Like `pagerank`, but each round creates new vectors, with statements in infix notation."""
     n = A.nrows
     rank = start
     change = 1.0
@@ -374,7 +374,7 @@ def dot(x: Vector, y: Vector) -> float:
 
 
 def largest_eigenvalue(a: float, b: float, c: float, d: float, e: float, f: float) -> float:
-    """Return the largest eigenvalue of the symmetric matrix with the rows a d e, d b f and e f c.
+    """Return the largest eigenvalue of the symmetric matrix [[a, d, e], [d, b, f], [e, f, c]].
 
     The roots of the cubic polynomial are computed with cosines.
     """
@@ -389,7 +389,7 @@ def largest_eigenvalue(a: float, b: float, c: float, d: float, e: float, f: floa
 
 
 def hits(A: Matrix, tolerance: float, max_iter: int) -> tuple[Vector, Vector]:
-    """Return hubs and authorities, in fewer rounds than the power method. Each adds up to 1.
+    """Return hubs and authorities in fewer rounds than the power method. Each vector adds up to 1.
 
     Each round takes the best combination of the hubs, their residual, and the last step (A.
     Knyazev, 2001). The rounds end when the length of the residual is below `tolerance` times the
@@ -477,7 +477,7 @@ def betweenness(A: Matrix, source: int) -> Vector:
         # share(w) = (1 + dependency(w)) / paths(w), for each vertex w of the last level
         share(last.S, replace) << binary.plus(dependency, 1)
         share << binary.truediv(share & last)
-        # dependency(v) = paths(v) · Σ share(w) over the edges v -> w, for v one level nearer
+        # dependency(v) = paths(v) · Σ share(w) over the edges v -> w, for v one level earlier
         share(frontiers[-1].S, replace) << plus_second(A @ share)
         dependency(binary.plus) << binary.times(share & paths)
     return dependency
@@ -506,7 +506,7 @@ def betweenness_by_levels(A: Matrix, source: int) -> Vector:
 
 
 def betweenness_mxv(A: Matrix, source: int) -> Vector:
-    """Like `betweenness`, but the products are with the transpose, and the stack is indexed."""
+    """Like `betweenness`, but the products use the transpose, and the stack is read by index."""
     n = A.nrows
     sigma, queue = Vector(float, n), Vector(float, n)
     sigma[source] = queue[source] = 1
@@ -568,7 +568,7 @@ def components(A: Matrix) -> Vector:
     grandparent, before = parent.dup(), Vector(int, n)
     changed = True
     while changed:
-        # least(i) is the smallest grandparent of i and its neighbors.
+        # least(i) is the smallest of the grandparents of i and of its neighbors.
         least << grandparent
         least(binary.min) << min_second(A @ grandparent)
         parent(binary.min)[parent] << least
@@ -580,7 +580,7 @@ def components(A: Matrix) -> Vector:
 
 
 def components_vxm(graph: Matrix) -> Vector:
-    """Like `components`, but with vector-matrix products, other names and another order."""
+    """Like `components`, but with vector-matrix products, other names, and reordered statements."""
     n = graph.nrows
     f, ids = Vector(int, n), Vector(int, n)
     ids << 0
@@ -598,7 +598,7 @@ def components_vxm(graph: Matrix) -> Vector:
 
 
 def components_by_labels(A: Matrix) -> tuple[Vector, Vector]:
-    """Return the label of each vertex's component, and the number of changes of its label.
+    """Return the component's label for each vertex, and how often the label of the vertex changed.
 
     The smallest label spreads along edges. A is symmetric.
     """
@@ -619,9 +619,9 @@ def components_by_labels(A: Matrix) -> tuple[Vector, Vector]:
 
 
 def core_numbers(A: Matrix, degree: Vector) -> Vector:
-    """Return the core number of each vertex. A round removes all vertices of the least degree.
+    """Return the core number of each vertex. A round removes all vertices of the smallest degree.
 
-    A is symmetric and has no self-loops. `degree` has an entry for each vertex.
+    A is symmetric and has no self-loops. `degree` holds an entry for each vertex.
     """
     n = A.nrows
     core, gone, left = Vector(int, n), Vector(int, n), degree.dup()
@@ -679,7 +679,7 @@ def core_numbers_with_turns(A: Matrix, degree: Vector) -> tuple[Vector, Vector]:
 def independent_set(A: Matrix, priority: Vector) -> Vector:
     """Return a maximal independent set: true at its vertices, and no entries elsewhere.
 
-    A is symmetric. `priority` has a different positive number for each vertex. In each round, the
+    A is symmetric. `priority` holds a different positive number for each vertex. In each round, the
     candidates whose numbers are larger than those of all neighboring candidates join the set.
     """
     n = A.nrows

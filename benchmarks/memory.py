@@ -56,9 +56,9 @@ def measure(case: str, scale: int) -> float:
     """Return the peak memory of a call beyond its inputs, in MB."""
     for each in (12, scale):
         call = CASES[case](gl.generators.kronecker(each, 16, seed=1))
-        ctypes.CDLL(None).malloc_trim(0)  # returns freed memory to the system
+        ctypes.CDLL(None).malloc_trim(0)  # return freed memory to the system
         before = resident("VmRSS")
-        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
+        Path("/proc/self/clear_refs").write_text("5")  # reset the recorded peak memory
         result = call()
         peak = resident("VmHWM") - before
         del result

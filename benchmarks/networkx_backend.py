@@ -9,7 +9,7 @@ The table has a row for each function and size. `NetworkX` is the time of plain 
 stopped after a limit. `convert` is the time to convert the graph. NetworkX keeps the
 converted graph in a cache, so later calls do not repeat the conversion. `graphla` is the time of
 the call on the converted graph; `objects` is the part of it in which it builds Python objects for
-the result. All are seconds of wall time; each is the minimum of at most ROUNDS calls. With
+the result. All times are wall times in seconds; each is the minimum of at most ROUNDS calls. With
 `--alone`, graphs come from arrays and NetworkX is not called.
 
 The kind of graph is the first of KINDS on which NetworkX answers the call: random and undirected,
@@ -109,7 +109,7 @@ def make_graph(kind: str, m: int) -> Any:
 
 @lru_cache(maxsize=1)
 def make_ours(kind: str, m: int, device: str) -> Any:
-    """Return graphla's graph of this kind, built from arrays, in the form that NetworkX passes."""
+    """Return a graph of this kind, built from arrays, in the form in which NetworkX passes it."""
     n, i, j = make_ends(kind, m)
     is_directed = kind in DIRECTED
     rows, columns = (i, j) if is_directed else (np.r_[i, j], np.r_[j, i])
@@ -122,7 +122,7 @@ KINDS = ("undirected", "directed", "connected", "acyclic", "bipartite", "tree")
 
 
 def arguments(name: str, G: Any) -> tuple[list[Any], dict[str, Any]]:
-    """Return arguments for a call: graphs and vertices by the names of the parameters."""
+    """Return arguments for a call: a graph or vertices, chosen by the name of the parameter."""
     nodes = list(G)
     first, last = nodes[0], nodes[len(nodes) // 2]
     halves = [set(nodes[: len(nodes) // 2]), set(nodes[len(nodes) // 2 :])]
@@ -148,7 +148,7 @@ def arguments(name: str, G: Any) -> tuple[list[Any], dict[str, Any]]:
 
 
 def public(name: str) -> Any:
-    """Return the function as users call it, with the decorators that prepare its arguments."""
+    """Return the function as users call it, including the decorators that prepare its arguments."""
     function = backends._registered_algorithms[name]
     return getattr(import_module(function.__module__), function.__name__)
 
@@ -207,7 +207,7 @@ class ObjectClock:
         self.depth = 0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with its time added to this clock."""
+        """Wrap a function, so that its time is added to this clock."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             self.depth += 1
@@ -246,7 +246,7 @@ def measure(name: str, kind: str, m: int, clock: ObjectClock, limit: float) -> d
     there, named = dispatched._convert_arguments("graphla", tuple(args), kwargs, **options)
     convert = time.perf_counter() - begin
     function = getattr(backend, name)
-    exhaust(function(*there, **named))  # the first call compiles what is not in the cache
+    exhaust(function(*there, **named))  # the first call may compile code
     clock.install()
     clock.seconds = 0.0
     exhaust(function(*there, **named))
@@ -263,7 +263,7 @@ def measure_alone(name: str, kind: str, m: int, device: str) -> dict[str, Any]:
     args, kwargs = arguments(name, nx.empty_graph(16))
     args = [G if isinstance(each, nx.Graph) else each for each in args]
     function = getattr(backend, name)
-    exhaust(function(*args, **kwargs))  # the first call compiles what is not in the cache
+    exhaust(function(*args, **kwargs))  # the first call may compile code
     ours = least_time(lambda: function(*args, **kwargs))
     return {"name": name, "kind": kind, "edges": m, "graphla": ours}
 
@@ -296,10 +296,10 @@ def least_cpu_time(call: Callable[[], Any]) -> float:
 
 
 def dispatch(names: list[str]) -> list[dict[str, Any]]:
-    """Compare calls on small graphs under a priority for graphla with plain calls.
+    """Compare calls on small graphs with and without a priority for graphla.
 
-    Print a call that graphla answers if it takes more than twice the time of NetworkX and over
-    50 us more. Print a call that `should_run` declines if it takes over 10 % and over 20 us more.
+    Print each call that graphla answers in more than twice the time of NetworkX and over 50 us
+    more. Print each call that `should_run` declines if this takes over 10 % and over 20 us more.
     """
     print("CPU time of calls on small graphs that take too long under a priority for graphla")
     rows: list[dict[str, Any]] = []
@@ -336,7 +336,7 @@ def dispatch(names: list[str]) -> list[dict[str, Any]]:
 
 
 def imports() -> None:
-    """Print how long the table makes the import of NetworkX, in ms."""
+    """Print how many milliseconds graphla's table of functions adds to the import of NetworkX."""
     program = (
         "import networkx, sys, time; b = time.perf_counter(); {}; print(time.perf_counter() - b)"
     )
@@ -352,7 +352,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, nargs="*", default=[1_000, 10_000, 100_000, 1_000_000])
     parser.add_argument("--only", nargs="*", default=list(FUNCTIONS))
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for NetworkX")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="time limit in seconds for a call of NetworkX"
+    )
     parser.add_argument("--json", type=Path)
     parser.add_argument("--dispatch", action="store_true")
     parser.add_argument("--imports", action="store_true")
@@ -374,7 +376,9 @@ def main() -> None:
     print(f"{'function':42} {'graph':10} {'edges':>9} {columns}")
     cases = [(name, case_of(name)) for name in options.only]
     if options.alone:
-        cases.sort(key=lambda case: str(case[1]))  # each graph is built once
+        cases.sort(
+            key=lambda case: str(case[1])
+        )  # sorted by graph, so that each graph is built only once
     for name, kind in cases:
         for m in options.edges if kind else ():
             try:

@@ -6,7 +6,7 @@
 
 A time is the minimum wall time of a public call. The measurement alternates between the numbers of
 threads, so that a slow phase of the machine affects all of them. The first two calls with each
-number of threads are not timed; they make the preparations, such as a transpose. All results are
+number of threads are not timed; they include preparations such as a transpose. All results are
 compared with those for the first number of threads. Integers must be equal, the differences of
 PageRank and betweenness may add up to 1e-4 of their sum, and modularities of communities may differ
 by less than 0.01.
@@ -45,7 +45,7 @@ class Subject:
 
     @cached_property
     def many(self) -> np.ndarray:
-        """Start vertices for searches from many vertices."""
+        """Return the start vertices for searches from many vertices."""
         return np.random.default_rng(1).choice(self.A.nrows, min(MANY, self.A.nrows), replace=False)
 
     @cached_property
@@ -83,7 +83,9 @@ APPROXIMATE = ("pagerank", "betweenness")
 def same(name: str, x: Any, y: Any) -> bool:
     """Return whether two results agree."""
     if name == "louvain":
-        return abs(x - y) < 0.01  # modularities; the communities depend on the number of threads
+        return (
+            abs(x - y) < 0.01
+        )  # modularities of communities, which depend on the number of threads
     if name in APPROXIMATE:
         first, second = (np.nan_to_num(each.to_dense(fill_value=0)) for each in (x, y))
         return bool(np.abs(first - second).sum() <= 1e-4 * np.abs(first).sum())
@@ -93,7 +95,7 @@ def same(name: str, x: Any, y: Any) -> bool:
 def measure(
     case: Callable[[Subject], Any], subject: Subject, numbers: list[int], rounds: int
 ) -> tuple[list[float], list[Any]]:
-    """Return the least time in milliseconds and a result for each number of threads."""
+    """Return the minimum time in milliseconds and a result for each number of threads."""
     wall, results = Wall(frees=True), []
     times = [np.inf] * len(numbers)
     for turn in range(-2, rounds):

@@ -3,7 +3,7 @@
     python benchmarks/small_graphs.py [--only NAME ...] [--graphs NAME ...] [--repeats N] [--all]
 
 The graphs are the small graphs that come with the library, and random graphs with 16, 100 and 1,000
-vertices. Each library gets its own graph object, and the time to make it is not included. A time is
+vertices. Each library gets its own graph object, whose creation is not timed. A time is
 the minimum of several series of calls on the same graph, in microseconds of wall time. The series
 of the two libraries alternate. A series has N calls (50 unless given), but ends once it has taken
 ENOUGH / 3 seconds. If the first call of NetworkX takes more than ENOUGH seconds, NetworkX is not
@@ -33,7 +33,7 @@ from clock import describe_host
 import graphla as gl
 from graphla import algorithms as algo
 
-LEAST = 100.0  # us; a function may take this long even where NetworkX is faster
+LEAST = 100.0  # microseconds that a function may take even where NetworkX is faster
 ENOUGH = 0.15  # seconds
 SOURCE = 0
 
@@ -222,7 +222,7 @@ def graphs() -> dict[str, Any]:
 
 
 def calls(name: str, N: Any) -> Calls:
-    """Return both calls of a function. Those of `modularity` get communities of the graph N."""
+    """Return a function's calls in both libraries; `modularity` gets communities of the graph N."""
     if name != "modularity":
         return BOTH[name]
     parts = com.label_propagation_communities(N) if not N.is_directed() else [set(N)]
@@ -231,7 +231,7 @@ def calls(name: str, N: Any) -> Calls:
 
 
 def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
-    """Return the minimum time of up to `repeats` calls in us.
+    """Return the minimum time of up to `repeats` calls in microseconds.
 
     No further call begins after `enough` seconds.
     """
@@ -247,7 +247,7 @@ def least(call: Callable[[], Any], repeats: int, enough: float) -> float:
 
 
 def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float] | None:
-    """Return the times in us, or None if one of the libraries rejects this graph."""
+    """Return the times in microseconds, or None if one of the libraries rejects this graph."""
     ours, theirs = calls(name, N)
     begin = time.perf_counter()
     try:
@@ -256,7 +256,7 @@ def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float]
         return None
     other = 1e6 * (time.perf_counter() - begin)
     try:
-        with gl.config.set(compile_threshold=0):  # fills the cache
+        with gl.config.set(compile_threshold=0):  # fill the cache
             ours(G)
         ours(G)
     except (gl.exceptions.InvalidValue, algo.ConvergenceError):
@@ -271,11 +271,17 @@ def compare(name: str, N: Any, G: gl.Graph, repeats: int) -> tuple[float, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
-    parser.add_argument("--only", nargs="*", default=list(BOTH), help="measure only these")
+    parser.add_argument(
+        "--only", nargs="*", default=list(BOTH), help="measure only these functions"
+    )
     parser.add_argument("--graphs", nargs="*", default=[], help="measure only on these graphs")
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--all", action="store_true", help="print all rows")
-    parser.add_argument("--settings", default="{}", help='JSON such as {"compiled": false}')
+    parser.add_argument(
+        "--settings",
+        default="{}",
+        help='settings of gl.config as JSON, such as {"compiled": false}',
+    )
     parser.add_argument("--json", type=Path, help="also write the times to this file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -4,8 +4,8 @@
 
 The user's comparison orders fractions; a 64-bit word holds a numerator and a denominator. Python's
 `sorted` uses `functools.cmp_to_key` of the same function, once as plain Python and once compiled by
-Numba. It sorts a tenth of the entries, and its time for all entries is extrapolated as n log n.
-sort_gpu.py measures sorting on a GPU.
+Numba. `sorted` gets a tenth of the entries, and its time for all entries is extrapolated as n log
+n. sort_gpu.py measures sorting on a GPU.
 """
 
 from __future__ import annotations

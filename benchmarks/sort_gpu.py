@@ -1,4 +1,4 @@
-"""Compare our merge sort on a GPU, which takes any comparison, with CuPy's sorts of numbers.
+"""Compare our merge sort on a GPU, which accepts any comparison, with CuPy's sorts of numbers.
 
     python benchmarks/sort_gpu.py [LARGEST]
 
@@ -30,9 +30,9 @@ Contenders = dict[str, Callable[[Any], Any]]
 
 
 def plain(op: TypedBinaryOp, indptr: Any = None) -> Contenders:
-    """Return functions by name: our sort and CuPy's sorts.
+    """Return the contenders by name: our sort and CuPy's sorts.
 
-    If `indptr` is given, they sort each row of numbers by itself. Otherwise they sort all numbers.
+    If `indptr` is given, they sort the numbers within each row. Otherwise they sort all numbers.
     """
     ours: Contenders = {"ours": lambda x: ordered(x, indptr, op)}
     if indptr is None:

@@ -141,7 +141,7 @@ class Library:
         return measured
 
     def overhead(self, name: str, times: int) -> list[float]:
-        """Like `microseconds`, but without the time in compiled loops. These must run in this
+        """Like `microseconds`, but without the time in compiled loops. The loops must run in this
         thread."""
         loaded, spent = import_module("graphla.compilers.numba")._loaded, 0.0
 
@@ -155,7 +155,7 @@ class Library:
 
             return run
 
-        self.statements[name]()  # loads the loops
+        self.statements[name]()  # load the compiled loops
         loops, measured = dict(loaded), []
         loaded.update({key: with_clock(loop) for key, loop in loops.items()})
         for _ in range(times):

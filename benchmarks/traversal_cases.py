@@ -27,10 +27,10 @@ ELSEWHERE = {
     "SSSP grid-1000": "GAP 12.4, GraphBLAST 295",
     "SSSP road-porto-osm": "GAP 15.8, GraphBLAST 264",
 }
-"""Times of other programs on the same graphs, in milliseconds.
+"""Search times of other programs on the same graphs, in milliseconds.
 
-GAP ran on 16 CPU cores, all others on the same kind of GPU as graphla. All of these times come from
-an earlier measurement, not from this program.
+GAP ran on 16 CPU cores, all other programs on the same kind of GPU as graphla. All of these times
+come from an earlier measurement, not from this program.
 """
 
 

@@ -26,7 +26,7 @@ def host_csr(A: gl.Matrix) -> Any:
 def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
     """Return the median time of a breadth-first search in each other library.
 
-    It is wall-clock time in milliseconds.
+    Times are wall times in milliseconds.
     """
     return {name: _milliseconds(call, sources) for name, call in _searches(host_csr(A))}
 
@@ -34,7 +34,7 @@ def beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
 def shortest_beside(A: gl.Matrix, sources: list[int]) -> dict[str, float]:
     """Return the median time to compute shortest paths in each other library.
 
-    It is wall-clock time in milliseconds.
+    Times are wall times in milliseconds.
     """
     S = host_csr(A)
     return {

@@ -1,7 +1,7 @@
-"""Check the conda recipe without building it: `make recipe` runs this.
+"""Check the conda recipe without building the package; `make recipe` runs this script.
 
-The recipe is parsed and rendered by rattler-build for the version of the package, and its
-requirements are compared with those in pyproject.toml. Building it needs a conda channel.
+rattler-build parses the recipe and renders it for the current version. The script compares its
+requirements with those in pyproject.toml. Building the package would need a conda channel.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
 def spelled(requirement: object) -> str:
-    """Return the text of a requirement with its spaces removed, such as numpy>=1.26."""
+    """Return the text of a requirement without spaces, such as "numpy>=1.26"."""
     return str(requirement).replace(" ", "")
 
 

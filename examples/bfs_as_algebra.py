@@ -15,8 +15,8 @@ parent[source] = frontier[source] = source
 level = 0
 with gl.Recorder() as record:
     while frontier.nvals:
-        # `frontier @ A` follows every edge out of the frontier; any_secondi keeps one predecessor k
-        # for each vertex reached; the mask excludes vertices that already have a parent.
+        # `frontier @ A` follows every edge out of the frontier; any_secondi keeps one predecessor
+        # of each vertex reached; the mask excludes vertices that already have a parent.
         frontier(~parent.S, replace) << any_secondi(frontier @ A)  # f⟨¬p, r⟩ = f any.secondi A
         parent(frontier.S) << frontier  # p⟨f⟩ = f
         level += 1

@@ -1,8 +1,9 @@
 """Which members belong together? Compare communities with the split of Zachary's karate club.
 
 The teacher and the president of a karate club quarreled, and the club split in two. W. W. Zachary
-(1977) had already recorded which members met outside the club. Louvain's method knows only these
-edges and finds groups with more edges inside than expected by chance: a high modularity.
+(1977) had already recorded which members met outside the club. Louvain's method uses only these
+edges, and finds groups with more edges inside than expected by chance, that is, with high
+modularity.
 
 python examples/clubs.py
 """
@@ -36,7 +37,7 @@ for group in np.unique(groups):
 
 
 def spring(A: gl.Matrix, rounds: int = 300) -> np.ndarray:
-    """Return a point for each vertex, by a spring layout (Fruchterman and Reingold, 1991)."""
+    """Return a position for each vertex: a spring layout (Fruchterman and Reingold, 1991)."""
     edges = A.to_dense(fill_value=0).astype(bool)
     points = np.random.default_rng(3).normal(size=(A.nrows, 2))
     for heat in np.linspace(0.3, 0.001, rounds):

@@ -23,7 +23,7 @@ from graphla.cards import count, find_problem
 parser = argparse.ArgumentParser()
 parser.add_argument("file", nargs="?", help="the graph (default: R-MAT with 2^14 vertices)")
 parser.add_argument(
-    "--rounds", type=int, default=3, help="number of runs; the median time is shown"
+    "--rounds", type=int, default=3, help="number of runs of each call; the median time is shown"
 )
 options = parser.parse_args()
 
@@ -34,7 +34,7 @@ def number(x: Any) -> float:
 
 
 def time_call(call: Callable[[gl.Matrix], Any], A: gl.Matrix) -> tuple[float, float]:
-    found = number(call(A))  # the first call compiles code
+    found = number(call(A))  # the first call may compile code
     took = []
     for _ in range(options.rounds):
         start = time.perf_counter()

@@ -94,14 +94,14 @@ def _print(**facts: str) -> None:
         print(f"{name:<9} {fact}")
 
 
-# --- the layout of the vertices -------------------------------------------------------------------
+# --- vertex layout --------------------------------------------------------------------------------
 
 
 def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
-    """Return a point for each reached vertex; the distances resemble those in the graph.
+    """Return a point for each reached vertex; distances between points resemble those in the graph.
 
     Pivot MDS (U. Brandes and C. Pich, 2006) runs a BFS from each of a few vertices that are far
-    from each other, and takes the two directions in which the squared distances vary most.
+    from each other, and uses the two directions in which the squared distances vary most as axes.
     """
     vertices, nearest = levels.to_coo()
     distances = []
@@ -114,7 +114,8 @@ def map_of(A: gl.Matrix, levels: gl.Vector) -> Any:
     centred = squared.mean(0) + squared.mean(1)[:, np.newaxis] - squared - squared.mean()
     _, axes = np.linalg.eigh(centred @ centred.T)
     points = centred.T @ axes[:, :-3:-1]
-    # Both axes may be flipped: place the first landmark, farthest from the source, at the top left.
+    # The axes have arbitrary signs: flip them so that the first landmark, which is farthest from
+    # the source, is at the top left.
     return np.copysign(1, points[distances[0].argmin()] * (-1, 1)) * points
 
 
@@ -196,10 +197,10 @@ def _draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector, name: str, path: 
 
 
 def _edges_to_draw(A: gl.Matrix, levels: gl.Vector, parents: gl.Vector) -> tuple[Any, Any, Any]:
-    """Return the first end point of each line, the second end point, and the coordinates.
+    """Return the first end point and the second end point of each line, and the coordinates.
 
-    An end point is an index into the coordinates of the points. A map shows the edges of the graph.
-    A picture with rings shows the edges of the search tree.
+    An end point is an index into the coordinates. A map shows the edges of the graph; a picture
+    with rings shows the edges of the search tree.
     """
     vertices, level = levels.to_coo()
     place = np.full(A.nrows, -1)

@@ -5,7 +5,7 @@ person recovers, and cannot fall ill again. This is the SIR model (W. Kermack an
 1927), with a fixed time of recovery, on a network of contacts. Random numbers are hashes of the
 person and the day, so every run gives the same result.
 
-Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
+Graph libraries have no function for this model. The loop consists of a few statements, and `gl.jit`
 compiles it to one kernel.
 
 python examples/epidemic.py
@@ -47,7 +47,7 @@ def infect(A: Matrix, first: int, immune: Vector) -> Vector:
     exposed, caught, luck = Vector(int, n), Vector(bool, n), Vector(float, n)
     everyone << True
     infected[first] = 0
-    ill[first] = ILL_FOR  # the number of days left
+    ill[first] = ILL_FOR  # the number of days until recovery
     while ill.nvals:
         day += 1
         luck << draw(everyone, day)
@@ -68,7 +68,8 @@ def time_of(call) -> float:
 
 n = 20_000
 A = gl.generators.watts_strogatz(n, 8, 0.1, seed=1)
-order = np.random.default_rng(1).permutation(np.arange(1, n))  # all but person 0, who falls ill
+# Everyone except person 0, who falls ill first, may be vaccinated.
+order = np.random.default_rng(1).permutation(np.arange(1, n))
 print(f"{n:,} people with 8 contacts each, {ILL_FOR} days ill\n")
 print(f"{'vaccinated':>10}{'fall ill':>10}{'of the others':>15}{'worst day':>11}{'last day':>10}")
 for share in (0.0, 0.1, 0.2, 0.3, 0.4):

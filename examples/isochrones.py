@@ -1,8 +1,8 @@
 """How far can you travel in n minutes? Draw isochrones of New York City's roads.
 
 The dataset lists the two crossings that each road joins, but not the travel time, so each road gets
-a random time from 10 to 40 seconds. The script computes the shortest distances from one crossing,
-and divides them into bands.
+a random time from 10 to 40 seconds. The script computes the shortest travel times from one
+crossing, and divides them into bands.
 
 python examples/isochrones.py [MINUTES]
 """

@@ -1,9 +1,9 @@
 """Which mountain pass is the lowest? Minimize the greatest height of a path, then its length.
 
-A step from a cell of the terrain to its neighbor is an edge. For the shortest path its weight is
-its length, and lengths add up: min.+. For the lowest path its weight is the height of its higher
-end, and the maximum height along a path counts: min.max. The script then finds the shortest path
-that visits only cells not higher than the pass, which a mask selects.
+A step from a cell of the terrain to its neighbor is an edge. For the shortest path, the weight
+of an edge is its length, and lengths add up (min.+). For the lowest path, the weight of an edge is
+the height of its higher end, and only the maximum along the path counts (min.max). The script then
+finds the shortest path that visits only cells not higher than the pass, which a mask selects.
 
 python examples/mountain_pass.py
 """
@@ -19,7 +19,7 @@ SIDE, STEP = 240, 25.0  # cells per side of the map, and meters between adjacent
 
 
 def terrain(rng: np.random.Generator) -> np.ndarray:
-    """Return heights in meters: a sum of waves of all lengths, in which longer waves are higher."""
+    """Return heights in meters: a sum of many waves, in which longer waves are higher."""
     frequency = np.hypot(*np.meshgrid(np.fft.fftfreq(SIDE), np.fft.rfftfreq(SIDE), indexing="ij"))
     spectrum = np.fft.rfft2(rng.normal(size=(SIDE, SIDE))) / np.maximum(frequency, 1 / SIDE) ** 1.9
     height = np.fft.irfft2(spectrum, (SIDE, SIDE))

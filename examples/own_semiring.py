@@ -1,7 +1,7 @@
 """Define your own semiring in two lines, check its laws, and run a graph algorithm over it.
 
-How far can you believe a rumor? Each edge states how much one person trusts another, from 0 to 1.
-Along a chain of people doubts add up (trusts of 0.9 and 0.8 leave 0.7), and among several chains
+How credible is a rumor? Each edge states how much one person trusts another, from 0 to 1.
+Along a chain of people, doubts add up (trusts of 0.9 and 0.8 leave 0.7), and among several chains
 the most trusted one counts. So the addition is max, and the multiplication is the conjunction of
 Łukasiewicz logic: (x and y) = max(0, x + y - 1).
 

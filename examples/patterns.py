@@ -1,8 +1,9 @@
 """What does a graph look like as a matrix? Plot the matrices of four graphs, and draw one graph.
 
-`gl.spy` counts the entries of a matrix in bins with sparse operations, so it works at any size. A
-mesh or a road network that was numbered region by region shows blocks near the diagonal; a random
-graph is evenly gray; a few hubs appear as dark lines. `gl.draw` shows a small graph itself.
+`gl.spy` counts the entries of a matrix in bins with sparse operations, so it works for matrices of
+any size. A mesh or a road network that was numbered region by region shows blocks near the
+diagonal; a random graph is evenly gray; a few hubs appear as dark lines. `gl.draw` shows a small
+graph itself.
 
 python examples/patterns.py
 """

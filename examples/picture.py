@@ -1,4 +1,4 @@
-"""Save the picture of an example as out/NAME.png, if matplotlib is installed."""
+"""Save the picture that an example draws as out/NAME.png, if matplotlib is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who should meet whom? For each karate club member, rank the most similar strangers exactly.
+"""Who should meet whom? For each member of the karate club, rank the most similar strangers.
 
 The similarity of two strangers is a fraction: the number of friends they share, divided by the
 number of people who are friends of at least one of them. Fractions are compared exactly, without
@@ -35,8 +35,8 @@ shared = Matrix("INT64", n, n)
 shared(~A.S) << plus_pair(A @ A)
 shared << select.offdiag(shared)
 
-# The number of people who are friends of i, of j, or of both is d(i) + d(j) - S(i, j), where d(i)
-# is the number of friends of i.
+# The number of people who are friends of i or of j (or of both) is d(i) + d(j) - S(i, j), where
+# d(i) is the number of friends of i.
 either = binary.plus(binary.first(friends & shared) & binary.second(shared & friends))
 packed = binary.plus(shared * (1 << BITS) & (either - shared)).new()
 

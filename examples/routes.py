@@ -1,6 +1,6 @@
 """Find the best path in four senses with one call: the semiring defines what "best" means.
 
-A delivery through a small town: for each two-path street we know its length in meters, the height
+A delivery through a small town: for each two-way street we know its length in meters, the height
 of its lowest bridge, its steepest slope in percent, and the probability that it is open.
 
 python examples/routes.py

@@ -6,7 +6,7 @@ tells it, and has k neighbors who know it already, stops with probability 1 - 0.
 variant of that of D. Maki and M. Thompson (1973). Random numbers are hashes of the person and the
 day, so every run gives the same result.
 
-Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
+Graph libraries have no function for this model. The loop consists of a few statements, and `gl.jit`
 compiles it to one kernel.
 
 python examples/rumor.py
@@ -33,7 +33,7 @@ def hash_to_unit_interval(_, person, __, day):
 
 draw = indexunary.register_anonymous(hash_to_unit_interval)
 # Both functions return whether at least one of k chances succeeds, given a random number from 0 to
-# 1. A chance succeeds with probability 0.2 in the first one, and 0.1 in the second one.
+# 1. A chance succeeds with probability 0.2 in `believes`, and with probability 0.1 in `is_bored`.
 believes = binary.register_anonymous(lambda k, luck: 0.8**k < luck)
 is_bored = binary.register_anonymous(lambda k, luck: 0.9**k < luck)
 

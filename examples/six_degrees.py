@@ -1,4 +1,4 @@
-"""Why is everybody six handshakes away? Rewire a few edges and measure the distances.
+"""Why is everybody only about six handshakes away? Rewire a few edges and measure the distances.
 
 People form a ring, and each person knows the ten nearest people: friends of friends are often
 friends, and people on the other side are far away. Now a few of the edges are rewired to random
@@ -19,7 +19,7 @@ REWIRED = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
 
 def small_world(share: float, rng: np.random.Generator) -> Matrix:
-    """Return a ring in which each edge is rewired to a random end with probability `share`."""
+    """Return a ring in which each edge, with probability `share`, is rewired to a random vertex."""
     one = np.repeat(np.arange(PEOPLE), FRIENDS // 2)
     other = (one + np.tile(np.arange(1, FRIENDS // 2 + 1), PEOPLE)) % PEOPLE
     moved = rng.random(one.size) < share

@@ -7,8 +7,8 @@ For every crossing, the loop finds the largest load that can arrive there. The e
 semiring for this: the addition is max, and the multiplication is min(load, capacity) minus the
 toll.
 
-Libraries of graph algorithms have no function for this. The loop has a few statements, and `gl.jit`
-compiles it to one kernel.
+Graph libraries have no function for this problem. The loop consists of a few statements, and
+`gl.jit` compiles it to one kernel.
 
 python examples/toll.py
 """
@@ -36,7 +36,7 @@ def loads(A: Matrix, source: int, load: int) -> Vector:
     best, news, old = Vector(int, n), Vector(int, n), Vector(bool, n)
     best[source] = news[source] = load
     while news.nvals:
-        # n = n max.pay A. Only a crossing whose largest load has grown is in the next round.
+        # n = n max.pay A. Only crossings whose largest load has grown take part in the next round.
         news << largest(news @ A)
         old << binary.le(news & best)
         news(~old.V, replace) << news.select(">", 0)
@@ -59,7 +59,7 @@ print(
 
 
 def path_along(parents: Vector) -> list[int]:
-    """Return the path from `start` to `end`; `parents` holds the crossing before each crossing."""
+    """Return the path from `start` to `end`, given the previous crossing of each crossing."""
     path = [end]
     while path[-1] != start:
         path.append(parents[path[-1]].value)
@@ -67,7 +67,7 @@ def path_along(parents: Vector) -> list[int]:
 
 
 def best_path() -> list[int]:
-    """Return a path on which the largest load arrives, by steps back to the best neighbor."""
+    """Return a path on which the largest load arrives, found by steps back to the best neighbor."""
     path = [end]
     while path[-1] != start:
         arriving = pay(best & A[:, path[-1]].new()).new().to_dict()

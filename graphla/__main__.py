@@ -1,4 +1,4 @@
-"""`python -m graphla`: the command line without its launcher."""
+"""`python -m graphla`: run the command line without the installed script `graphla`."""
 
 from graphla.cli import command
 

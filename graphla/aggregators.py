@@ -28,7 +28,7 @@ from semirings.structures import Monoid
 
 
 class Rows:
-    """The nonempty rows of a matrix; an aggregator computes one value per nonempty row.
+    """The nonempty rows of a matrix, for each of which an aggregator computes one value.
 
     Args:
         device: the device of the entries.
@@ -96,7 +96,7 @@ class Aggregator:
 
     Define a reduction of rows: `agg.mean(A, rowwise=True)`, or `A.reduce_rowwise(agg.mean)`.
 
-    An Aggregator can be made from a monoid, or from several aggregators and a function that
+    An Aggregator can be created from a monoid, or from several aggregators and a function that
     combines their results. This function is a unary or binary operator, or a Python function that
     takes one Vector per aggregator and an empty dict of options.
 
@@ -339,7 +339,7 @@ def _compose(composite: tuple[Aggregator, ...], join: Callable[..., Any]) -> Cal
 def _type_of(
     composite: tuple[Aggregator, ...], join: Callable[..., Any]
 ) -> Callable[[DataType], DataType]:
-    """Return a function from the dtype of entries to the dtype of `join`'s result.
+    """Return a function that maps the dtype of the entries to the dtype of `join`'s result.
 
     The function calls `join` with empty vectors to find the result's dtype.
     """
@@ -352,9 +352,9 @@ def _type_of(
 
 
 def _one_row(device: str, values: Any) -> Csr:
-    """Return a matrix with a single row, which has these values.
+    """Return a matrix with a single row that holds these values.
 
-    All its column indices are 0, so they must not be read.
+    All column indices are 0, so callers must not read them.
     """
     do, size = backend(device), values.size
     indptr = do.asarray([0, size], np.int32 if size < 1 << 31 else np.int64)
@@ -368,7 +368,7 @@ aggregate_or_identity = Operation("reduce", _scalar_or_identity)
 _given = Operation("given", lambda forms: forms)
 
 
-# --- functions that the aggregators compute, in the same order as in `graphla.agg` ---
+# --- The functions below are in the order in which `graphla.agg` lists the aggregators. ---
 
 
 def same_dtype(dtype: DataType) -> DataType:
@@ -402,7 +402,7 @@ def product(rows: Rows) -> Any:
 
 
 def fold_by(op: Any, dtype: DataType | None = None) -> Callable[[Rows], Any]:
-    """Return a function that combines the values of each row by the monoid ⊕ (`op`).
+    """Return a function that combines the values of each row with the monoid ⊕ (`op`).
 
     The values are first cast to `dtype`, if it is given.
     """
@@ -484,7 +484,7 @@ def variance(less: int) -> Callable[[Rows], Any]:
 
 
 def deviation(less: int) -> Callable[[Rows], Any]:
-    """The square root of the variance."""
+    """Return the standard deviation: the square root of the variance."""
     of = variance(less)
     return lambda rows: np.sqrt(of(rows))
 
@@ -542,8 +542,9 @@ def last_index(rows: Rows) -> Any:
 def index_of(op: Any) -> Callable[[Rows], Any]:
     """Return a function that computes, for each row, the column index of its minimum or maximum.
 
-    `op` is the monoid min or max. If several entries have this value, the result is the smallest of
-    their indices. If a value is NaN, the result is the index of the first NaN.
+    `op` is the monoid min or max. If several entries are equal to the minimum or maximum, the
+    result is the smallest of their indices. If a value is NaN, the result is the index of the first
+    NaN.
     """
 
     def compute(rows: Rows) -> Any:

@@ -4,8 +4,8 @@ An expression keeps the storage that its operands had when it was created, so la
 operands do not affect it. It is computed once, when its value is read or it is used as an operand.
 In `C(mask) << expression`, it is computed under the mask.
 
-This module does not import Matrix, Vector and Scalar; `graphla.sparse` registers them here,
-indexed by their number of dimensions.
+This module does not import Matrix, Vector and Scalar; `graphla.sparse` stores their expression
+classes in the list `classes` here.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Operand:
 
     __slots__ = ("__weakref__", "_store")
     ndim: ClassVar[int]
-    _store: Any  # the storage of the entries; None in an expression that is not computed
+    _store: Any  # the storage of the entries; None in an expression that is not computed yet
     __array_ufunc__ = None  # makes np.int64(3) + A call A.__radd__
 
     def _read(self) -> Any:
@@ -93,7 +93,7 @@ class Expression(Operand, Generic[Noun]):
 
     Represent an operation that has not run yet. The shape and dtype of T are known and checked.
 
-    Expressions are made by operations such as `A.mxm(B)` or `A @ B`, not by calling this class.
+    Expressions are created by operations such as `A.mxm(B)` or `A @ B`, not by calling this class.
 
     Args:
         operation: the operation; None in `A @ B`, `A & B` and `A | B` without an operator.
@@ -119,7 +119,7 @@ class Expression(Operand, Generic[Noun]):
     )
     noun: ClassVar[type]
     _args: Any
-    _scalar: Any  # the scalar as the caller gave it, if the expression is op(A, scalar)
+    _scalar: Any  # the scalar as passed by the caller, if the expression is op(A, scalar)
     _origin: Any  # the matrix that is transposed, if the expression is a transpose
 
     def __init__(
@@ -175,7 +175,7 @@ class Expression(Operand, Generic[Noun]):
 
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
-            mask: a mask with the shape of the result; only the elements it selects are computed.
+            mask: a mask with the shape of the result; only the selected elements are computed.
             input_mask: for T = A[I, J] only, a mask with the shape of A that selects the entries
                 that may be read.
             name: the name of the result.
@@ -210,7 +210,7 @@ class Expression(Operand, Generic[Noun]):
         Args:
             dtype: the dtype of the result; by default the dtype of the expression.
             clear: if True, return an empty result of the same shape without computing anything.
-            mask: a mask with the shape of the result; only the elements it selects are computed.
+            mask: a mask with the shape of the result; only the selected elements are computed.
             name: the name of the result.
 
         Returns:
@@ -242,7 +242,7 @@ class Expression(Operand, Generic[Noun]):
         return forms
 
     def _compute(self) -> Any:
-        """Return the storage. The first call computes it, even if `config.autocompute` is False."""
+        """Return the storage, which the first call computes even without `config.autocompute`."""
         forms = self._store
         if forms is None:
             operation = self._operation or self._resolve()._operation
@@ -278,13 +278,13 @@ class Expression(Operand, Generic[Noun]):
         return self
 
     def __call__(self, *args: Any, **options: Any) -> Assigner:
-        """C(I, J)⟨mask, replace⟩ = accum(C(I, J), x), by `C[I, J](mask, accum, replace) << x`.
+        """C(I, J)⟨mask, replace⟩ = accum(C(I, J), x): `C[I, J](mask, accum, replace) << x`.
 
         Return an object whose `<<` writes the region with a mask of the region's shape.
 
         Args:
             *args: a mask, an accumulator and `replace`, in any order.
-            **options: the same as keyword arguments: `mask`, `accum` and `replace`.
+            **options: the same options as keyword arguments: `mask`, `accum` and `replace`.
 
         Raises:
             TypeError: this expression is not of the form C[I, J].
@@ -350,7 +350,7 @@ def expression(
 ) -> Any:
     """Return an expression for an operation.
 
-    The number of dimensions of `shape` determines its class.
+    The number of dimensions of `shape` determines the class of the expression.
     """
     return classes[len(shape)](operation, args, shape, dtype, region)
 
@@ -364,8 +364,9 @@ class Updater:
     Args:
         target: C.
         mask: the mask, or None.
-        accum: the typed accumulator, or None. In `C(accum)[I, J] << x`, it also joins the values
-            at equal indices, if it is the operator of a monoid on the dtype of C.
+        accum: the typed accumulator, or None. In `C(accum)[I, J] << x`, it also combines the values
+            that are assigned to the same position, if it is the operator of a monoid on the dtype
+            of C.
         replace: whether entries outside the mask are deleted.
 
     Examples:
@@ -483,8 +484,8 @@ class Assigner:
     def __lshift__(self, x: Any) -> None:
         """C⟨mask, replace⟩(I, J) = accum(C(I, J), x).
 
-        Write `x` to the region. If an index occurs twice in I or J, `accum` also joins the values
-        of `x` that have the same position.
+        Write `x` to the region. If an index occurs twice in I or J, `accum` also combines the
+        values of `x` that are assigned to the same position.
 
         Args:
             x: a Matrix, Vector, Scalar or expression with the shape of the region, an array, or a
@@ -548,8 +549,8 @@ def update(target: Any, x: Any, mask: Any, accum: Any, replace: bool) -> None:
         try:
             with DeviceScope(name, operands + parent, device) as running:
                 # The target can be written in place only if nothing else refers to its storage. The
-                # local variable `operands` may refer to it, so we delete it. `running` keeps no
-                # reference either.
+                # local variable `operands` may refer to this storage, so we delete the variable.
+                # `running` keeps no reference either.
                 del operands
                 if mask is not None:
                     lowered = mask._read(target._store.shape, device)
@@ -754,17 +755,17 @@ def _mask_shape(
 
 
 def _joins(indices: Any, name: str, target: Any, accum: Any, is_confined: bool) -> bool:
-    """Return whether `accum` must join the values at equal indices.
+    """Return whether `accum` must combine values that are assigned to the same index.
 
-    Raise an error if an index occurs twice and `accum` cannot join its values. `is_confined` is
-    True if there are a mask of the region and `replace`. With both, one statement could keep and
+    Raise an error if an index occurs twice and `accum` cannot combine its values. `is_confined` is
+    True if both a mask of the region and `replace` are given. Such a statement could keep and
     delete the same entry, if its index occurs twice.
     """
     if assignment.is_increasing(indices):
         return False
     dtype = target._store.dtype
     can_join = accum is not None and accum.type is dtype and accum.monoid is not None
-    # For a vector, joining the values is as fast as looking for equal indices.
+    # For a vector, combining the values is as fast as looking for equal indices.
     if can_join and not is_confined and target.ndim == 1:
         return True
     index = assignment.first_duplicate(indices)

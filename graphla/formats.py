@@ -5,8 +5,8 @@ Invariants, for every array here:
 - `indices` are int32. They are sorted: in a `Csr` within each row, and in a `SparseVector` unless
   its `is_sorted` is False;
 - `values` has one element per entry. If all values are equal, it may be *iso-valued*: a read-only
-  broadcast of one element with stride 0. It takes the memory of one element, and code may treat it
-  like any other array;
+  broadcast of one element with stride 0. Such an array takes the memory of one element, and code
+  may treat it like any other array;
 - an array that another object can access is never written to: see `graphla.stores.take_in_place`.
 """
 
@@ -24,7 +24,7 @@ Array = Any  # numpy.ndarray or cupy.ndarray; this module works with both
 
 @dataclass_transform(eq_default=False, frozen_default=True)
 def quick_dataclass(cls: type[T]) -> type[T]:
-    """Make a dataclass whose fields type checkers consider frozen. Two objects are never equal.
+    """Create a dataclass whose fields are frozen for type checkers. Objects compare by identity.
 
     Python itself does not refuse to assign to a field. If it did, as for `dataclass(frozen=True)`,
     creating an object would take three times as long, and each statement creates several objects.
@@ -72,11 +72,11 @@ class Relabeled:
     old: Array  # int32[n]: the inverse of `new`: old[new[v]] == v
     out: Csr  # row v lists the out-neighbors of v; only the pattern matters, not the values
     into: Csr  # row v lists the in-neighbors of v; is `out` itself if the matrix is symmetric
-    first: Array  # int32[active]: the first in-neighbor, or -1
+    first: Array  # int32[active]: the first in-neighbor of each vertex, or -1
     active: int  # number of vertices with edges; their numbers are 0..active-1
     ends: tuple[
         int, ...
-    ]  # for each degree class, in order, the end of its vertices; the last is `active`
+    ]  # for each degree class in order, the number after its last vertex; ends with `active`
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -136,17 +136,17 @@ class Arena:
         return found
 
     def vector(self, size: int, item: int) -> SparseVector:
-        """Return one of the vectors."""
+        """Return vector number `item`, of the given size."""
         begin, end = self.bounds()[item : item + 2]
         return SparseVector(size, self.indices[begin:end], self.values[begin:end], False)
 
 
 class PendingVector(SparseVector):
-    """A SparseVector whose entries a device is still counting.
+    """A SparseVector for which a device is still computing the number of entries.
 
-    When `indices` or `values` is first read, the host waits for this number, and `take(number)`
-    returns both arrays. If `whole` is given and its arrays have this size, they are used instead.
-    They hold the same entries, and other vectors share them.
+    When `indices` or `values` is first read, the host waits for the number of entries, and
+    `take(number)` returns both arrays. If `whole` is given and its arrays have this size, they are
+    used instead: they hold the same entries, and other vectors share them.
     """
 
     __slots__ = ("_count", "_made", "_take", "_whole")
@@ -189,12 +189,12 @@ class PendingVector(SparseVector):
 
     def _cut(self) -> tuple[Array, Array]:
         count, take = self._count, self._take
-        # One of them is None if another thread has just made the arrays.
+        # If another thread has just created the arrays, `count` or `take` is None.
         if count is not None and take is not None:
             entries, whole = int(count), self._whole
             is_whole = whole is not None and entries == whole[0].size
             self._made = whole if is_whole else take(entries)
-            self._count = self._take = None  # frees the memory of the count and of unused arrays
+            self._count = self._take = None  # free the memory of the count and of unused arrays
         return self._made  # pyright: ignore[reportReturnType]
 
 
@@ -228,10 +228,11 @@ class FullVector:
 
 @quick_dataclass
 class VectorMask:
-    """Selects where a vector may be written: at the listed indices or, if `complement`, elsewhere.
+    """Selects where a vector may be written: at the given indices, or at all others.
 
-    The indices are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted`
-    is False), or by both, which must agree. `nvals` is the number of these indices, if known.
+    If `complement` is set, the vector may be written at all other indices. The indices
+    are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted` is False),
+    or by both, which must agree. `nvals` is the number of these indices, if known.
     """
 
     size: int

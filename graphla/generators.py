@@ -139,7 +139,7 @@ def uniform(
     m = _whole("m", m, possible, ", all possible edges")
     rng = _rng(seed)
     # If m is at least half the number of possible edges, choose from a permutation of all of them.
-    # The arrays then have n², at most about 4 m, elements.
+    # The arrays then have n² elements, which is at most about 4 m.
     if m >= possible // 2:
         u, v = np.divmod(np.arange(n * n, dtype=np.int64), max(n, 1))
         wanted = (u >= v if symmetric else u >= 0) & ((u != v) | self_loops)

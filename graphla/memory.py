@@ -30,7 +30,8 @@ def require(needed: int, what: str) -> None:
 def require_offsets(count: int, lines: str, nvals: int = 0) -> None:
     """Raise OutOfMemory if the row or column offsets of a matrix do not fit in memory.
 
-    `count` is the number of rows or columns, as `lines` says, and `nvals` the number of entries.
+    `count` is the number of rows or columns (`lines` states which), and `nvals` is the number of
+    entries.
     """
     bytes_each = 4 if nvals < 1 << 31 else 8
     require(bytes_each * (count + 1), f"the offsets of a matrix with {count:,} {lines}")
@@ -80,7 +81,7 @@ def _address_space() -> int | None:
 def _control_groups() -> list[int]:
     """Return a list with one number for each control group of this process that has a memory limit.
 
-    The number tells how many more bytes the group may use. A container is usually such a group.
+    The number is how many more bytes the group may use. A container is usually such a group.
     """
     found = []
     with suppress(OSError, ValueError, IndexError):

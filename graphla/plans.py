@@ -1,8 +1,8 @@
-"""The traversal plans of a square matrix, and the timings that decide when to make a full plan.
+"""The traversal plans of a square matrix, and the timings that decide when to build a full plan.
 
-The first traversal makes a light plan. A full plan costs many times as much and may never pay off.
-As in the ski rental problem, we make the full plan once traversals have taken as long as making it
-would take. So it at most doubles the total time.
+The first traversal builds a light plan. A full plan costs many times as much and may never pay off.
+As in the ski rental problem, we build the full plan once traversals have taken as long as building
+it would take. So the full plan at most doubles the total time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 SAVING = 0.3
 """The fraction of a traversal's time that a full plan is assumed to save until it is measured.
-Kronecker graphs with 2^20 to 2^25 vertices save at least this fraction, most other graphs less."""
+Traversals of Kronecker graphs with 2^20 to 2^25 vertices save at least this fraction, and those of
+most other graphs save less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class PlanReport:
     Attributes:
         tier: "light" or "full".
         nbytes: the memory of the plan in bytes, in addition to the matrix.
-        seconds: the time that making the plan took, in seconds.
+        seconds: the time that it took to build the plan, in seconds.
         break_even: the number of traversals after which a full plan has saved as much time as it
             costs. It is estimated from the mean time of a traversal and the fraction of it that a
             full plan saves, which is 30 % until traversals with both tiers have been measured.
@@ -56,12 +57,12 @@ class Plans:
 
     def __init__(self, device: str) -> None:
         self.device = device
-        # The plan of the matrix and the plan of its transpose. Each is None until it is made.
+        # The plan of the matrix and the plan of its transpose. Each is None until it is built.
         self.ways: list[Plan | None] = [None, None]
         self.seconds = [0.0, 0.0]  # total seconds of traversals with a light and with a full plan
         self.counts = [0, 0]
         self.has_run = [False, False]
-        self.is_settled = False  # whether a full plan has been made or has turned out impossible
+        self.is_settled = False  # whether a full plan was built or turned out to be impossible
 
     @property
     def is_full(self) -> bool:
@@ -96,7 +97,7 @@ class Plans:
         self.seconds, self.counts, self.is_settled = [0.0, 0.0], [0, 0], False
 
     def report(self, plan: Plan, price: float) -> PlanReport:
-        """Return a PlanReport on `plan`. `price` is the cost of making a full plan, in seconds."""
+        """Return a PlanReport on `plan`. `price` is the time to build a full plan, in seconds."""
         pays = self._break_even(plan.seconds if plan.is_full else price)
         return PlanReport("full" if plan.is_full else "light", plan.nbytes, plan.seconds, pays)
 

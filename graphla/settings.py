@@ -41,7 +41,7 @@ class _Settings:
     autocompute: bool = True
 
     def but(self, **options: Any) -> _Settings:
-        """Return a copy of these settings with some of them replaced, after checking the values."""
+        """Check new values for some of these settings, and return a copy with the new values."""
         for name, value in options.items():
             if name not in _checks:
                 _refuse_name(name)
@@ -141,8 +141,8 @@ class Config:
             CuPy is installed, otherwise "cpu".
         compiled: whether compiled loops run on the CPU: "auto", True or False. With "auto", they
             run if Numba is installed and the operands have at least `compile_threshold` entries.
-            With fewer entries, an algorithm runs a compiled loop only if it need not wait: if the
-            loop is loaded, or its machine code is in the cache on disk.
+            With fewer entries, an algorithm runs a compiled loop only if it need not wait for the
+            compiler: if the loop is loaded, or its machine code is in the cache on disk.
         compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
             default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
@@ -150,8 +150,8 @@ class Config:
             affects the direction of products, but not of traversals. None uses the
             measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
-        autocompute: whether an expression computes itself when it is used as an operand or when its
-            entries are read. If False, only `.new()` and `C << expression` compute it.
+        autocompute: whether an expression is computed automatically when it is used as an operand
+            or when its entries are read. If False, only `.new()` and `C << expression` compute it.
         deterministic: whether a device returns the same bits in every run. The operands alone then
             decide the direction of products, and sums are added in a fixed order. On the CPU, only
             PageRank and betweenness depend on this setting.

@@ -1,4 +1,4 @@
-"""The algebra of GraphBLAS: operators, monoids and semirings, made from Python functions."""
+"""The algebra of GraphBLAS: operators, monoids and semirings, created from Python functions."""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any

@@ -1,6 +1,6 @@
 """The binary operators z = f(x, y), applied entry by entry or used to multiply in a semiring.
 
-`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def register_anonymous(
 ) -> _Any:
     """z = f(x, y).
 
-    Make a binary operator from a Python function, without registering a name.
+    Create a binary operator from a Python function, without registering a name.
 
     Args:
         func: a function of (x, y). It is traced once per dtype, so it may use Python's
             operators and the functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
-        parameterized: whether `func` takes parameters and returns the function to trace. To set
-            the parameters, call the operator without operands.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set the
+            parameters, call the operator with them and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
 
     Returns:
@@ -110,10 +110,10 @@ def register_new(
     Register a binary operator as `semirings.binary.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         func: a function of (x, y), traced as in `register_anonymous`.
-        parameterized: whether `func` takes parameters and returns the function to trace. To set
-            the parameters, call the operator without operands.
+        parameterized: whether `func` takes parameters and returns the function to trace. To set the
+            parameters, call the operator with them and without operands.
         is_udt: must be False; user-defined dtypes are not supported.
         lazy: whether to trace the function at first use. By default it is traced during
             registration, so that errors appear immediately.
@@ -170,7 +170,7 @@ def _floating(function: _Callable[..., _Any]) -> _Callable[..., _Any]:
 
 
 def _bit(x: _t.Symbol, k: _t.Symbol) -> tuple[_t.Symbol, _t.Symbol]:
-    """Return whether x has a bit with the number k, and a number in which only that bit is set.
+    """Return whether bit k exists in the dtype of x, and a number in which only bit k is set.
 
     Bits are counted from 1.
     """

@@ -95,10 +95,10 @@ class NotCompilable(GraphblasException, TypeError):
     Attributes:
         reason: why the loop cannot be compiled, as a sentence.
         instead: what to write instead.
-        file: the file with the statement that is responsible, or None.
+        file: the file that contains the offending statement, or None.
         line: the number of the statement's line, or None.
         statement: the source of the statement, or None.
-        code: the reason as a member of an enumeration, which the documentation lists.
+        code: the reason as a member of an enumeration that the documentation lists.
     """
 
     def __init__(self, reason: str, instead: str, code: Any = None, node: Any = None):

@@ -1,6 +1,6 @@
 """The index-unary operators z = f(x, i, j, thunk), functions of an entry, a position and a scalar.
 
-`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def register_anonymous(
 ) -> _Any:
     """z = f(x, i, j, thunk).
 
-    Make an index-unary operator from a Python function, without registering a name.
+    Create an index-unary operator from a Python function, without registering a name.
 
     Args:
         func: a function of (x, i, j, thunk). It is traced once per dtype, so it may use Python's
@@ -105,7 +105,7 @@ def register_new(
     If it returns BOOL, it is also registered as `semirings.select.<name>`, unless `lazy` is True.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         func: a function of (x, i, j, thunk), traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace.
         is_udt: must be False; user-defined dtypes are not supported.

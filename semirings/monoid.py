@@ -1,6 +1,6 @@
 """The monoids: associative, commutative operators with an identity and, for some, a terminal value.
 
-`register_new` adds a monoid to this module; `register_anonymous` makes one without a name.
+`register_new` adds a monoid to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def register_anonymous(
 ) -> _Monoid:
     """⟨⊕, 0⟩.
 
-    Make a monoid from an operator and its identity, without registering a name.
+    Create a monoid from an operator and its identity, without registering a name.
 
     Args:
         binaryop: an associative and commutative binary operator, or its name. This is not checked
@@ -94,7 +94,7 @@ def register_new(
     Register a monoid as `semirings.monoid.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         binaryop: an associative and commutative binary operator, or its name. This is not checked
             here; `semirings.laws` can check it.
         identity: the identity of the operator: a number, a mapping from dtype to number, or a

@@ -284,7 +284,7 @@ def dtype_of(x: Any) -> tuple[DataType, bool]:
 
 
 class FunctionOperator(Operator):
-    """The base class of operators made from a Python function, which is traced once per dtype."""
+    """The base class of operators defined by a Python function, which is traced once per dtype."""
 
     _typed_class: type[TypedOperator]
 
@@ -354,7 +354,7 @@ class TypedUnaryOp(TypedOperator):
 class UnaryOp(FunctionOperator):
     """z = f(x), for each dtype on which f can be traced.
 
-    `unary.register_new` and `unary.register_anonymous` make unary operators.
+    `unary.register_new` and `unary.register_anonymous` create unary operators.
 
     Args:
         name: the name.
@@ -437,7 +437,7 @@ class TypedBinaryOp(TypedOperator):
     def monoid(self) -> Any:
         """The typed monoid whose operator is this one, or None.
 
-        `lor` on INT64 has none, because the monoid `lor` is on BOOL.
+        `lor` on INT64 has none, because the monoid `lor` is defined on BOOL.
         """
         monoid = self.op.monoid
         if self._monoid is not None:
@@ -451,7 +451,7 @@ class TypedBinaryOp(TypedOperator):
 class BinaryOp(FunctionOperator):
     """z = f(x, y), for each dtype on which f can be traced.
 
-    `binary.register_new` and `binary.register_anonymous` make binary operators.
+    `binary.register_new` and `binary.register_anonymous` create binary operators.
 
     Args:
         name: the name.
@@ -466,8 +466,8 @@ class BinaryOp(FunctionOperator):
         is_positional: whether f takes the positions, too: f(x, ix, jx, y, iy, jy).
         is_anonymous: whether the operator is not registered in a module; pickle then stores its
             constructor arguments instead of its name.
-        parameterized: a function that makes f from parameters, or None.
-        parameters: the parameters from which f was made.
+        parameterized: a function that creates f from parameters, or None.
+        parameters: the parameters from which f was created.
 
     Examples:
         >>> from semirings import binary
@@ -497,7 +497,7 @@ class BinaryOp(FunctionOperator):
         super().__init__(name, function, domain, result, ulps=ulps, is_anonymous=is_anonymous)
         self.keeps = keeps
         self.is_positional = is_positional
-        self.monoid: Any = None  # the monoid of the same name; its constructor sets this
+        self.monoid: Any = None  # the monoid of the same name, which sets this attribute
         self._flipped = commutes_to
         self._parameterized = parameterized
         self._parameters = dict(parameters or {})
@@ -609,7 +609,7 @@ class TypedSelectOp(TypedIndexUnaryOp):
 class IndexUnaryOp(FunctionOperator):
     """z = f(x, i, j, thunk), for each dtype on which f can be traced.
 
-    `indexunary.register_new` and `indexunary.register_anonymous` make index-unary operators.
+    `indexunary.register_new` and `indexunary.register_anonymous` create index-unary operators.
 
     Args:
         name: the name.

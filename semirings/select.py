@@ -1,6 +1,6 @@
 """The select operators: functions f(x, i, j, thunk) that are true for entries that select keeps.
 
-`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def register_anonymous(
 ) -> _Any:
     """f(x, i, j, thunk).
 
-    Make a select operator from a Python function, without registering a name.
+    Create a select operator from a Python function, without registering a name.
 
     Args:
         func: a function of (x, i, j, thunk). It is traced once per dtype, so it may use Python's
@@ -89,7 +89,7 @@ def register_new(
     Register a select operator as `semirings.select.<name>`, and as an index-unary operator.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         func: a function of (x, i, j, thunk), traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace.
         is_udt: must be False; user-defined dtypes are not supported.

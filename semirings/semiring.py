@@ -1,7 +1,7 @@
 """The semirings ⟨⊕, ⊗⟩, named `<add>_<multiply>`.
 
 The common semirings are predefined; others, such as `semiring.max_abssecond`, are created at first
-use. `register_new` adds a semiring to this module; `register_anonymous` makes one without a name.
+use. `register_new` adds a semiring to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def register_anonymous(
 ) -> _Semiring:
     """⟨⊕, ⊗⟩.
 
-    Make a semiring from a monoid and an operator, without registering a name.
+    Create a semiring from a monoid and an operator, without registering a name.
 
     Args:
         monoid: ⊕, a monoid or its name.
@@ -107,7 +107,7 @@ def register_new(
     Register a semiring as `semirings.semiring.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
+        name: the name, one or several identifiers joined by dots.
         monoid: ⊕, a monoid or its name.
         binaryop: ⊗, a binary operator or its name.
         lazy: must be False; a semiring looks up its monoid and operator immediately.

@@ -70,7 +70,7 @@ class TypedMonoid(Typed):
 class Monoid(Operator):
     """⟨⊕, 0⟩: an associative and commutative operator, and its identity on each dtype.
 
-    `monoid.register_new` and `monoid.register_anonymous` make monoids.
+    `monoid.register_new` and `monoid.register_anonymous` create monoids.
 
     Args:
         name: the name.
@@ -227,7 +227,7 @@ class TypedSemiring(Typed):
 class Semiring(Operator):
     """⟨⊕, ⊗, 0⟩: a monoid that adds, and a binary operator that multiplies.
 
-    `semiring.register_new` and `semiring.register_anonymous` make semirings.
+    `semiring.register_new` and `semiring.register_anonymous` create semirings.
 
     Args:
         name: the name.

@@ -7,8 +7,8 @@
 
 Dtypes follow NumPy 2: two symbols are promoted to a common dtype; a Python number takes the dtype
 of the other operand if that dtype can hold numbers of its kind (bool, int or float). On BOOL, `+`
-is or, `*` is and, `-` is exclusive or. Without a symbol among its arguments, a function of this
-module computes with NumPy.
+means or, `*` means and, and `-` means exclusive or. If none of its arguments is a symbol, a
+function of this module computes with NumPy.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def _constant(x: Any, dtype: DataType) -> Symbol:
 
 
 def _weak_dtype(x: Any) -> DataType:
-    """Return the dtype that a Python number has if no other operand determines it."""
+    """Return the dtype of a Python number if no other operand determines this dtype."""
     if isinstance(x, bool):
         return BOOL
     return INT64 if isinstance(x, int) else FP64

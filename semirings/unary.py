@@ -1,6 +1,6 @@
 """The unary operators z = f(x), which are applied to single entries.
 
-`register_new` adds an operator to this module; `register_anonymous` makes one without a name.
+`register_new` adds an operator to this module; `register_anonymous` creates one without a name.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ def register_anonymous(
 ) -> _Any:
     """z = f(x).
 
-    Make a unary operator from a Python function, without registering a name.
+    Create a unary operator from a Python function, without registering a name.
 
     Args:
-        func: a function of (x). It is traced once per dtype, so it may use Python's
-            operators and the functions of `semirings.trace`, but may not branch on its arguments.
+        func: a function of x. It is traced once per dtype, so it may use Python's operators and the
+            functions of `semirings.trace`, but may not branch on its arguments.
         name: the name to print; by default, the name of the function.
         parameterized: whether `func` takes parameters and returns the function to trace. If so,
             the result must be called with these parameters first.
@@ -95,8 +95,8 @@ def register_new(
     Register a unary operator as `semirings.unary.<name>`.
 
     Args:
-        name: the name: identifiers joined by dots.
-        func: a function of (x), traced as in `register_anonymous`.
+        name: the name, one or several identifiers joined by dots.
+        func: a function of x, traced as in `register_anonymous`.
         parameterized: whether `func` takes parameters and returns the function to trace.
         is_udt: must be False; user-defined dtypes are not supported.
         lazy: whether to trace the function at first use. By default it is traced during
@@ -171,7 +171,7 @@ frexpx = _UnaryOp("frexpx", lambda x: _t.frexp_fraction(x))
 isfinite = _UnaryOp("isfinite", _t.isfinite)
 isinf = _UnaryOp("isinf", _t.isinf)
 isnan = _UnaryOp("isnan", _t.isnan)
-lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # the error is larger near its zeros below -2
+lgamma = _UnaryOp("lgamma", _t.lgamma, ulps=1024)  # the error is larger near the zeros below -2
 log = _UnaryOp("log", _t.log, ulps=4)
 log10 = _UnaryOp("log10", _t.log10, ulps=4)
 log1p = _UnaryOp("log1p", _t.log1p, ulps=4)

@@ -61,18 +61,19 @@ def all_parents(
             must be None if the method is "bellman-ford" and weights are used.
 
     Returns:
-        AllParents: (distances, parents). Edges of weight 0 make two vertices parents of each other,
-            and a source may have parents. Self-loops are never included.
+        AllParents: (distances, parents). If edges of weight 0 join two vertices in both directions,
+            each is a parent of the other, and a source may have parents. Self-loops are never
+            included.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", if `cutoff` is negative or must be None, or if weights are
-            used and A is a Graph whose parallel edges were summed.
+            method is "bellman-ford", if `cutoff` is negative or is given although it must be None,
+            or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -96,7 +97,7 @@ def find_distances(
     parents: bool = False,
     cutoff: float | None = None,
 ) -> ShortestPaths[Any]:
-    """Return the distances, and the parents if requested, by the search that `method` names."""
+    """Return the distances, and the parents if requested, with the search that `method` names."""
     if not isinstance(method, str) or method not in ("dijkstra", "bellman-ford"):
         raise InvalidValue(f'method must be "dijkstra" or "bellman-ford", not {method!r}')
     if method == "dijkstra" or not validation.weighs("weight", weight):

@@ -31,7 +31,8 @@ def all_shortest_paths(
 
     List all shortest paths from one vertex to another.
 
-    Their number may grow exponentially with the number of vertices; `path_count` computes it.
+    The number of paths may grow exponentially with the number of vertices; `path_count` computes
+    it.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -53,7 +54,7 @@ def all_shortest_paths(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.
@@ -85,8 +86,8 @@ def walk_back(
 ) -> Iterator[list[Any]]:
     """Yield each path from `source` to `target` on which each vertex is a parent of the next one.
 
-    The paths are ordered by the position of the last vertex but one in its list of parents, then by
-    that of the vertex before it, and so on. No path visits a vertex twice.
+    The paths are ordered by their second-to-last vertex, in the order in which `parents_of(target)`
+    lists these vertices, then by the vertex before it, and so on. No path visits a vertex twice.
     """
     path, choices, on_path = [target], [iter(parents_of(target))], {target}
     if target == source:
@@ -144,10 +145,10 @@ def shortest_paths(
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
-            method is "bellman-ford", if `cutoff` is negative or must be None, or if weights are
-            used and A is a Graph whose parallel edges were summed.
+            method is "bellman-ford", if `cutoff` is negative or is given although it must be None,
+            or if weights are used and A is a Graph whose parallel edges were summed.
         OverflowError: If a distance does not fit in INT64.
 
     Examples:
@@ -168,8 +169,8 @@ def paths_to_all(
 ) -> dict[int, list[Any]]:
     """Return the path to each vertex of a forest, as a dict.
 
-    `parents` has the parent of each element of `vertices`, and roots are their own parents. A path
-    consists of the elements of `names` at its vertices, or of the vertices themselves.
+    `parents` holds the parent of each element of `vertices`; a root is its own parent. A path is a
+    list of the names of its vertices, or of the vertices themselves if `names` is None.
     """
     before = np.full(n, -1, np.int64)
     before[vertices] = parents

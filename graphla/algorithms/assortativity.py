@@ -1,8 +1,8 @@
 """Assortativity: whether edges tend to join similar vertices.
 
-The coefficients are those of M. Newman (2002, 2003): for numbers, the correlation between the two
-ends of an edge; for categories, the share of edges within a category, compared with the share that
-is expected if the ends of the edges are joined at random.
+The coefficients are those of M. Newman (2002, 2003): for numbers, the correlation between the
+values at the two ends of an edge; for categories, the share of edges within a category, compared
+with the share that is expected if the ends of the edges are joined at random.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def degree_assortativity(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        x: which degree of the source of an edge counts in a directed graph: "out" or "in".
-        y: which degree of the target of an edge counts in a directed graph: "out" or "in".
+        x: which degree of an edge's source to use in a directed graph: "out" or "in".
+        y: which degree of an edge's target to use in a directed graph: "out" or "in".
         weight: how to compute the degrees: None or False counts edges; True, or the name of an edge
             attribute as in NetworkX, sums the values of A. In the correlation, each edge counts
             once in either case.
@@ -193,7 +193,7 @@ def correlate(x: Any, y: Any) -> float:
 
 
 def _edges(A: Matrix, nodes: Any) -> tuple[Any, Any]:
-    """Return the sources and targets of the edges between two of the given vertices."""
+    """Return the sources and targets of the edges whose two ends are both given vertices."""
     rows, columns, _ = A.to_coo(values=False, copy=False)
     if nodes is None:
         return rows, columns
@@ -207,7 +207,7 @@ def _edges(A: Matrix, nodes: Any) -> tuple[Any, Any]:
 
 
 def _values_at_ends(name: str, values: Any, A: Matrix, rows: Any, columns: Any) -> Any:
-    """Return the given values as a dense array; raise an error if an end of an edge has none."""
+    """Return the given values as a dense array; raise an error if an end has no value."""
     v = as_vector(name, values, A.nrows, None)
     if v.nvals < v.size:
         known = unary.one["BOOL"](v).new().to_dense(False, copy=False)

@@ -40,8 +40,8 @@ def astar_path(
     Return the vertices of a path from one vertex to another, using estimates of distances.
 
     The path is shortest if no estimate exceeds the true distance to the target. The search visits
-    fewer vertices if the estimates are close to the distances. It runs on the CPU; a matrix on a
-    GPU is copied.
+    fewer vertices if the estimates are close to the distances. Runs on the CPU; a Matrix on a GPU
+    is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -150,7 +150,7 @@ def _search_in_loop(
         found = run_serial("serial_astar.search", arrays, work, source, target, room)
         if found >= 0:
             return parents if found else None
-        room *= 2  # with inconsistent estimates, the search may visit vertices again
+        room *= 2  # inconsistent estimates may add a vertex to the heap repeatedly
 
 
 def _search_in_python(
@@ -162,7 +162,7 @@ def _search_in_python(
     target: int,
     cutoff: float,
 ) -> dict[int, int] | None:
-    """Compute what the loop `search` computes, with Python's heap and a function of estimates."""
+    """Run the same search as the compiled loop, but with `heapq` and a function of estimates."""
     heap: list[Any] = [(0, 0, source, 0, source)]
     parents: dict[int, int] = {}
     known: dict[int, tuple[Any, Any]] = {}

@@ -1,9 +1,9 @@
 """Shortest paths with possibly negative weights, and cycles with a negative total weight.
 
-Like `sssp`, this computes the least d with d = d min (d min.+ A) and d = 0 at the source (R.
-Bellman, 1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased. Around a
-cycle with a negative total weight, distances would decrease forever. The parents reveal such a
-cycle: they form a forest unless some path has gone around a negative cycle.
+Like `sssp`, this algorithm computes the least d with d = d min (d min.+ A) and d = 0 at the source
+(R. Bellman, 1958; L. R. Ford, 1956). Each round multiplies only the distances that decreased.
+Around a cycle with a negative total weight, distances would decrease forever. The parents reveal
+such a cycle: they form a forest unless some path has gone around a negative cycle.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def bellman_ford(
 ) -> ShortestPaths[Any]:
     """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Find shortest paths from one or several vertices to all others; weights may be negative.
+    Find shortest paths from one or several vertices to all other vertices; weights may be negative.
 
     Takes O(n m) time in the worst case. `sssp` is faster if no weight is negative.
 
@@ -85,7 +85,7 @@ def bellman_ford(
         ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
             Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
             `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
-            shortest paths, it describes one of them.
+            shortest paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -1,9 +1,9 @@
 """Betweenness: the fraction of shortest paths that pass through a vertex or an edge.
 
 The measure was defined by L. Freeman (1977) for vertices, and by M. Girvan and M. Newman (2002) for
-edges. U. Brandes (2001; for edges and samples: 2008) calls the contribution of one source its
-dependency. The function `definition` uses matrix products as LAGraph does: it processes many
-sources at once, with one matrix row per source.
+edges. The contribution of one source to the measure is called a dependency (U. Brandes, 2001; for
+edges and samples: 2008). The function `definition` uses matrix products as LAGraph does: it
+processes many sources at once, with one matrix row per source.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def definition(
     of_edges: bool = False,
     targets: np.ndarray | None = None,
 ) -> DependencySums:
-    """Compute the sums of the dependencies by matrix products.
+    """Compute the sums of the dependencies with matrix products.
 
     If edges have weights, the sources are processed one after another, otherwise in batches.
     """
@@ -270,11 +270,11 @@ def definition(
 
 
 def define_from_one(A: Matrix, source: int) -> DependencySums:
-    """Compute the dependencies on a single source by matrix-vector products, without edge weights.
+    """Compute the dependencies on one source with matrix-vector products, without edge weights.
 
     Invariants: after round d of the first loop, `paths` contains the number of shortest paths to
     each vertex at most d edges away, and levels[d] has entries at the vertices exactly d edges
-    away. In the second loop, shares(v) is the dependency of v over paths(v).
+    away. In the second loop, shares(v) is the dependency of v divided by paths(v).
     """
     n = A.nrows
     paths, frontier, levels = Vector(FP64, n), Vector(FP64, n), []
@@ -313,7 +313,8 @@ def _count_by_level(
 
     Invariants: after round d, P has entries at the vertices at most d edges away, and levels[d] has
     entries at the vertices exactly d edges away. P(v) is the number of shortest paths to v. In the
-    second loop, W(v) = 1 / P(v) + shares(v), where shares(v) is the dependency of v over P(v).
+    second loop, W(v) = 1 / P(v) + shares(v), where shares(v) is the dependency of v divided by
+    P(v).
     """
     rows, n = sources.size, A.nrows
     P = Matrix.from_coo(np.arange(rows), sources, 1.0, FP64, nrows=rows, ncols=n)
@@ -378,7 +379,7 @@ def _count_along_weights(
 
 
 def _find_tight_edges(A: Matrix, d: Vector) -> tuple[Matrix, Matrix]:
-    """Return two Boolean matrices, which select edges u -> v by the distances d.
+    """Return two Boolean matrices that select edges u -> v according to the distances d.
 
     The first has an entry for each edge with d(u) + A(u, v) = d(v). The second has an entry for
     each edge with d(u) < d(v).
@@ -401,7 +402,7 @@ def _row(x: Vector) -> Matrix:
 def _choose_sources(
     n: int, k: Any, seed: int | np.random.Generator | None, sources: Any
 ) -> tuple[np.ndarray, bool]:
-    """Return the sources, and False if they are all vertices and `sources` is not given."""
+    """Return the sources, and whether they were given or are only a sample of the vertices."""
     if sources is not None:
         if k is not None:
             raise InvalidValue("k and sources both say where to begin; give one of them")

@@ -1,6 +1,6 @@
 """Breadth-first search: the level of each vertex, and the vertex from which it was reached.
 
-In terms of algebra this is the loop in `definition`. Each round multiplies the frontier by A under
+The loop in `definition` states the search as algebra. Each round multiplies the frontier by A under
 a mask that hides the vertices already reached (see also `examples/bfs_as_algebra.py`):
 
     p⟨f⟩ = f;  l⟨f⟩ = depth;  f⟨¬p, r⟩ = f any.secondi A,  until f is empty
@@ -38,9 +38,9 @@ class Traversal(NamedTuple, Generic[Levels, Parents]):
 
     Attributes:
         levels: a Vector of dtype INT32 or UINT8 with the number of edges from the nearest source,
-            or None if `levels` was None.
-        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or
-            None if `parents` was False.
+            or None if levels were not requested.
+        parents: a Vector of dtype INT32 with the vertex from which each vertex was reached, or None
+            if parents were not requested.
     """
 
     levels: Levels

@@ -2,9 +2,9 @@
 
 A biconnected component is a maximal set of edges in which any two are on a common simple cycle, or
 a single edge that is not on a cycle. The components share only articulation points. One depth-first
-search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Each edge is in the
-component of the tree edge from the parent of v to v, where v is the end of the edge that was
-discovered later.
+search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Let v be the end of an
+edge that the search discovered later than the other end. The edge is in the same component as the
+tree edge from the parent of v to v.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def articulation_points(A: Matrix) -> Vector:
         J. Hopcroft and R. Tarjan, *Efficient Algorithms for Graph Manipulation*, 1973.
     """
     _, block, heads = find_blocks(A)
-    # A vertex is in the components of which it is the head, and in the one of the edge from its
-    # parent.
+    # A vertex belongs to each component of which it is the head, and to the component of the tree
+    # edge from its parent.
     memberships = np.bincount(heads, minlength=A.nrows) + (block >= 0)
     return Vector.from_coo(np.flatnonzero(memberships > 1), True, bool, size=A.nrows)
 
@@ -201,6 +201,6 @@ def find_blocks_in(indptr: np.ndarray, columns: np.ndarray) -> Blocks:
 
 
 def component_of_edges(blocks: Blocks, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the component of each edge, which must not be a self-loop."""
+    """Return the component of each of the given edges. None of them may be a self-loop."""
     later = blocks.order[rows] > blocks.order[columns]
     return blocks.block[np.where(later, rows, columns)]

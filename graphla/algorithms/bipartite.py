@@ -1,4 +1,4 @@
-"""Bipartite graphs: graphs with a coloring in two colors where no edge joins equal colors.
+"""Bipartite graphs: two colors are enough to color the ends of each edge differently.
 
 D. Kőnig (1916) showed that these are the graphs without a cycle of odd length. One breadth-first
 search starts from the smallest vertex of each component. The graph is bipartite if and only if no
@@ -105,7 +105,7 @@ def is_bipartite(A: Matrix) -> bool:
 
 
 def search(A: Matrix) -> tuple[Vector, tuple[int, int] | None]:
-    """Return the colors of a search from one vertex per component.
+    """Return a coloring, found by a search from one vertex per component.
 
     Also return an edge between two vertices of the same color, or None if there is no such edge.
     """

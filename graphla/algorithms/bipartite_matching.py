@@ -21,14 +21,14 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
 
     Find a maximum matching of a bipartite graph: as many edges as possible without common vertices.
 
-    Takes O(m √n) time. It is computed on the CPU; a matrix on a GPU is copied.
+    Takes O(m √n) time. Runs on the CPU; a Matrix on a GPU is copied.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         top: the vertices on one side of the graph; each edge must join one of them to another
-            vertex. None finds two sides.
+            vertex. None means that the function finds the two sides.
 
     Returns:
         Vector: the mates, a Vector of size n and dtype INT64, without entries at vertices that are
@@ -70,7 +70,8 @@ def hopcroft_karp_matching(A: Matrix, top: Any = None) -> Vector:
             f"A has an edge {vertex_name(i)} -> {vertex_name(j)} within one side, but the edges of "
             "a bipartite graph join the two sides"
         )
-    # SciPy takes one row for each vertex on one side, and the others as columns.
+    # SciPy expects a matrix with a row for each vertex on one side, and a column for each vertex on
+    # the other side.
     kept = is_top[rows]
     counts = np.where(is_top, np.diff(indptr), 0)
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)

@@ -125,8 +125,8 @@ def closeness(
 def _sum_distances(A: Matrix, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two arrays with one element per chosen vertex.
 
-    The first array has the number of vertices that the chosen vertex reaches. The second array has
-    the sum of its distances to these vertices.
+    The first array holds the number of vertices that each chosen vertex reaches. The second array
+    holds the sum of the distances to these vertices.
     """
     count, total = np.zeros(chosen.size, np.int64), np.zeros(chosen.size)
     for part in many.batches(A, chosen.size, "closeness", BATCH):

@@ -227,7 +227,7 @@ def transitivity(A: Matrix) -> float:
     N = common_neighbors.pattern(N)
     F = common_neighbors.orient_pairs(N, degree)
     # T⟨F⟩ = F ∘ (N plus.pair Nᵀ), where F(i, j) is 2 if the edge between i and j exists in both
-    # directions, and 1 if it exists in one
+    # directions, and 1 if it exists in only one direction
     T = binary.times(plus_pair["INT64"](N @ N.T).new(mask=F.S) & F).new()
     closed = T.reduce_scalar(monoid.plus).get(0)
     return closed / paths if closed else 0.0
@@ -241,8 +241,8 @@ def _count_densely(
     The function multiplies dense arrays, so the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a quotient is not finite, because the
-    product of dense arrays would add it to the sums of all vertices.
+    divided by the largest weight. The result is None if a quotient is not finite, because in a
+    product of dense arrays it would affect the sums of all vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

@@ -8,7 +8,7 @@ sequential greedy loop over the same order.
 Invariants of `definition`, at the start of each round:
 - waiting has an entry for each vertex without a color. The value of the entry determines the
   position of the vertex in the order: vertices with larger values come first;
-- for a vertex v of color c, words(v) is c div 64, and bits(v) has one bit set, bit c mod 64.
+- for a vertex v of color c, words(v) is c div 64, and in bits(v) only bit c mod 64 is set.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ class Condensation(NamedTuple):
 
     Attributes:
         matrix: a BOOL Matrix of shape (k, k), where k is the number of strong components. It is
-            true at (c, d) if an edge leads from component c to component d. It has no cycle.
+            true at (c, d) if an edge leads from component c to component d. These edges form no
+            cycle.
         component: a full INT64 Vector with the number of each vertex's component, from 0 to k - 1.
     """
 
@@ -31,7 +32,7 @@ def condensation(A: Matrix) -> Condensation:
 
     Contract each strong component to one vertex.
 
-    Takes as much time as `strong_components`, and the products O(n + m).
+    Takes the time of `strong_components`, plus O(n + m) for the products.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

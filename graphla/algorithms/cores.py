@@ -9,7 +9,7 @@ Invariants of `definition`, at the start of each round of the outer loop:
 - left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
 - core(i), for each removed vertex i, is its core number.
 The inner loop removes the vertices with core number k. At the start of each of its rounds, `gone`
-has the remaining vertices with at most k edges to remaining vertices.
+has entries at the remaining vertices with at most k edges to remaining vertices.
 """
 
 from __future__ import annotations

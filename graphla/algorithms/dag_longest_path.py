@@ -26,7 +26,8 @@ def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
 
     Return the vertices of a longest path.
 
-    If there are several longest paths, it returns one of them. Takes O(n + m) time on the CPU.
+    If there are several longest paths, the function returns one of them. Takes O(n + m) time on the
+    CPU.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -120,7 +121,7 @@ def find_longest_paths(A: Matrix, weight: bool | str | None) -> tuple[np.ndarray
     indptr, columns, values = W.to_csr(copy=False)
     values = values.astype(kind, copy=False)
     if kind is np.int64 and values.size and int(values.max()) * n >= WIDE:
-        # The sums are rounded, so that a length just below 2^63 is rejected as well.
+        # The sums are rounded, so a length just below 2^63 is rejected as well.
         lengths, _ = find_longest_in_order(indptr, columns, values.astype(np.float64), order)
         if lengths.max() >= WIDE:
             raise OverflowError("A has a path whose length INT64 does not hold")
@@ -133,7 +134,7 @@ def find_longest_in_order(
     """Return the length of a longest path to each vertex, and the vertex before it on the path.
 
     The successors of vertex v are columns[indptr[v]:indptr[v + 1]], and `order` is a topological
-    order. The values are INT64 or FP64; None makes each edge 1 long.
+    order. The values are INT64 or FP64; None gives each edge the length 1.
     """
     n = order.size
     if values is None:

@@ -45,7 +45,7 @@ def diameter(
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same.
+            NetworkX, searches from every vertex. The result is the same in both cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -99,7 +99,7 @@ def radius(
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same.
+            NetworkX, searches from every vertex. The result is the same in both cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -152,7 +152,7 @@ def center(
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same.
+            NetworkX, searches from every vertex. The result is the same in both cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -205,7 +205,7 @@ def periphery(
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same.
+            NetworkX, searches from every vertex. The result is the same in both cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 

@@ -54,8 +54,8 @@ def bfs_levels(
 
     Returns:
         numpy.ndarray | cupy.ndarray: an array of shape (k, n) on the device of A, of dtype int32 or
-            uint8. Unreached vertices have the level -1, or 255 as UINT8. The array is a view of an
-            array in which the levels of each vertex are contiguous.
+            uint8. Unreached vertices have the level -1, or 255 as UINT8. The array is a view; in
+            memory, the levels of each vertex are contiguous.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -40,7 +40,7 @@ from semirings.exceptions import DimensionMismatch
 from semirings.semiring import any_first, max_first, min_first
 
 WORD = 64
-"""The maximum number of searches that one batch runs. Each has one bit of a machine word."""
+"""The maximum number of searches in a batch. Each search uses one bit of a machine word."""
 
 TOGETHER = 32
 """A batch of this many searches takes about as long as two searches that run separately."""
@@ -98,9 +98,9 @@ def eccentricity(
 
     Compute the eccentricity of each vertex: the distance to the vertex farthest from it.
 
-    A vertex that does not reach all others has no entry, because its eccentricity is infinite;
-    NetworkX raises an error instead. Each search bounds the eccentricities of all vertices, so
-    usually a few searches suffice; in the worst case n searches are needed.
+    A vertex that does not reach all other vertices has no entry, because its eccentricity is
+    infinite; NetworkX raises an error instead. Each search bounds the eccentricities of all
+    vertices, so usually a few searches suffice; in the worst case n searches are needed.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -113,8 +113,8 @@ def eccentricity(
             NetworkX, to use the values of A. Values must be at least 0.
 
     Returns:
-        Vector | float | None: a number if `v` is one vertex, or None if it does not reach all
-            others; otherwise a Vector of size n. The dtype is INT64, or FP64 for floating-point
+        Vector | float | None: a number if `v` is one vertex, or None if it does not reach all other
+            vertices; otherwise a Vector of size n. The dtype is INT64, or FP64 for floating-point
             weights.
 
     Raises:
@@ -185,11 +185,11 @@ def definition(A: Matrix, vertices: np.ndarray, weighs: bool = False) -> Vector:
 
 
 def _sources_of_all(A: Matrix) -> np.ndarray:
-    """Return the vertices that reach all others.
+    """Return the vertices that reach all other vertices.
 
     If exactly one strong component has no incoming edges from other components, its vertices reach
-    all others. If there are several such components, none of them reaches another, so no vertex
-    reaches all others.
+    all other vertices. If there are several such components, none of them reaches another, so no
+    vertex reaches all other vertices.
     """
     label = strong_components(A)
     # entered(v) is true if an edge enters v from another component. This is the case if the
@@ -247,7 +247,7 @@ def search_bounds(
         if not count:
             return found
         # One search from each remaining vertex would also give the result. Run these searches as
-        # soon as the searches so far have cost as much as they will cost. This at most doubles the
+        # soon as the cost of all previous searches has reached their cost. This at most doubles the
         # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:
@@ -257,7 +257,7 @@ def search_bounds(
 
 
 def are_together(A: Matrix, weighs: bool) -> bool:
-    """Return whether one batch of searches from all vertices takes as long as a few searches."""
+    """Return whether one batch of searches from all vertices costs no more than a few searches."""
     return not weighs and A.nrows <= WORD and A.nvals < config.compile_threshold
 
 

@@ -116,8 +116,8 @@ def local_efficiency(A: Matrix) -> float:
 def _search(H: Matrix, starts: Any, sizes: Any) -> Any:
     """Return the sum of the reciprocal distances between the vertices of each block.
 
-    Vertices without edges start no search. The k-th search starts from the k-th other vertex of
-    each block with at least k of them.
+    Searches start only from vertices with edges. The k-th search starts from the k-th such vertex
+    of each block that has at least k of them.
     """
     has_edges = common_neighbors.degrees(H) > 0
     if not has_edges.all():
@@ -159,11 +159,11 @@ def _search_densely(H: Matrix, starts: Any, sizes: Any) -> Any:
 def _similar_vertices(N: Matrix, L: Matrix) -> Iterator[Any]:
     """Yield arrays of vertices whose degrees differ by less than a factor of 2.
 
-    The number of searches for an array is its largest degree, so little work is wasted if the
-    degrees are similar. Vertices of degree 0 and 1 are left out, because their neighborhoods have
-    no pair of vertices. Each array has about ENTRIES wedges in total, or only one vertex.
+    The number of searches for an array equals the largest degree in it, so little work is wasted if
+    the degrees are similar. Vertices of degree 0 and 1 are left out, because their neighborhoods
+    have no pair of vertices. Each array has about ENTRIES wedges in total, or only one vertex.
     """
-    # w(v) = Σ over the neighbors u of v of the number of entries of u in L
+    # w(v) = Σ over the neighbors u of v of the number of entries in row u of L
     w = plus_second["INT64"](N @ cached_properties.degrees(L)).new().to("cpu").to_dense(0)
     degree = cached_properties.degrees(N).to("cpu").to_dense()
     order = np.argsort(degree, kind="stable")
@@ -194,7 +194,7 @@ def _neighborhoods(N: Matrix, L: Matrix, owners: Any) -> tuple[Matrix, Any]:
     places = np.arange(int(after[-1]), dtype=np.int64, like=after)
     row = np.searchsorted(after, places, side="right")
     w = ends[first[nodes[row]] + places - (after - counts)[row]]
-    # The block has this edge if w is also a neighbor of the owner.
+    # The block contains this edge if w is also a neighbor of the owner.
     keys = block.astype(np.int64) * N.ncols + nodes
     wanted = keys[row] - nodes[row] + w
     column = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)

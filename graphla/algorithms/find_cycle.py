@@ -1,9 +1,9 @@
 """A cycle of a graph.
 
 If a directed graph has a cycle, some vertices are never removed by Kahn's algorithm (see
-`topological_sort`). Each of these vertices has an in-edge from one of them. So a walk against these
-edges never ends, and the first vertex that the walk visits twice is on a cycle. In an undirected
-graph, an edge that does not belong to the tree of a breadth-first search closes a cycle.
+`topological_sort`). Each remaining vertex has an in-edge from a remaining vertex. So a walk against
+these edges never ends, and the first vertex that the walk visits twice is on a cycle. In an
+undirected graph, an edge that does not belong to the tree of a breadth-first search closes a cycle.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
 
     Find a cycle.
 
-    If there is no cycle, this function returns None, whereas NetworkX raises an error. Takes
-    O(n + m) time.
+    If there is no cycle, this function returns None, whereas NetworkX raises an error. Takes O(n +
+    m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -79,7 +79,7 @@ def find_cycle(A: Matrix, source: Any = None, *, directed: bool | None = None) -
     from graphla.algorithms.topological_sort import count_generations
 
     if source is not None:
-        # A = A⟨r, r⟩, where r has the vertices that the sources reach
+        # A = A⟨r, r⟩, where r has entries at the vertices that the sources reach
         seen = reachable(A, source)
         A = binary.second(seen & binary.first(A & seen).new()).new()
     if directed is False:

@@ -73,10 +73,11 @@ def forceatlas2_layout(
         gravity: the strength of the gravity.
         distributed_action: whether to divide the attraction of a vertex by its mass.
         strong_gravity: whether the gravity grows with the distance from the center.
-        node_mass: the masses: a Vector of size n or a mapping from vertex to number above 0. By
-            default, or if it lacks a vertex, the mass of a vertex is its degree plus 1.
+        node_mass: the masses: a Vector of size n or a mapping from vertex to number above 0. A
+            vertex without a given mass has its degree plus 1 as its mass.
         node_size: the radii of the vertices: a Vector of size n or a mapping from vertex to number.
-            If given, it is subtracted from distances, and a vertex that it lacks has the radius 1.
+            If given, the radii are subtracted from distances, and a vertex without a given radius
+            has the radius 1.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         linlog: whether the attraction grows with the logarithm of the distance.
@@ -134,7 +135,7 @@ def forceatlas2_layout(
         force = _lengths(move)
         factor = speed / (1 + np.sqrt(speed * mass * force))
         if size is not None:
-            # With radii, a vertex moves more slowly, and by at most 10.
+            # With radii, a vertex moves more slowly, and at most a distance of 10 per round.
             with np.errstate(divide="ignore"):
                 factor = np.minimum(0.1 * factor, 10 / force)
         move *= factor[:, None]
@@ -147,8 +148,8 @@ def forceatlas2_layout(
 def definition(system: Forces) -> tuple[np.ndarray, np.ndarray]:
     """Return the attraction and the repulsion of each vertex as two arrays of shape (n, dim).
 
-    The differences of all pairs of coordinates are full matrices, which have one row for each
-    vertex of a block.
+    The vertices are processed in blocks. Full matrices hold the differences between the coordinates
+    of the vertices of a block (rows) and of all vertices (columns).
     """
     A, points, (n, dim) = system.A, system.points, system.points.shape
     axes = [Vector.from_dense(np.ascontiguousarray(x)) for x in points.T]
@@ -185,7 +186,7 @@ def definition(system: Forces) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _distances(differences: list[Matrix]) -> Matrix:
-    """Return √Σ D² over the differences in all dimensions."""
+    """Return √Σ D², summed over the dimensions, where D holds the differences in one dimension."""
     total = None
     for D in differences:
         square = binary.times(D & D).new()
@@ -263,7 +264,7 @@ def _masses(A: Matrix, given: Given, directed: bool | None) -> np.ndarray:
 
 
 def _with_default(name: str, given: Any, default: np.ndarray) -> np.ndarray:
-    """Return the given value of each vertex, or the default of those that have none."""
+    """Return the given value of each vertex, or the default for vertices without a value."""
     some = power_iteration.as_vector(name, given, default.size)
     places, values = some.to("cpu").to_coo()
     default[places] = values

@@ -60,7 +60,7 @@ def generalized_degree(A: Matrix, nodes: Any = None) -> Matrix:
         u, v, count = common_neighbors.triangles_per_edge(N, F).to_coo(copy=False)
         rows, count = np.concatenate((u, v)), np.concatenate((count, count))
     else:
-        # T⟨R⟩ = R plus.pair N, where R has the rows of the chosen vertices
+        # T⟨R⟩ = R plus.pair N, where R holds the rows of the chosen vertices
         R = N[chosen, :].new()
         u, _, count = plus_pair["INT64"](R @ N.T).new(mask=R.S).to_coo(copy=False)
         rows = chosen[u]

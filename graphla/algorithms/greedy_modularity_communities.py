@@ -6,7 +6,7 @@ definition is a loop over dictionaries and a heap.
 Invariants of `definition`, at the head of each merger:
 - gains[u][v] = gains[v][u] is the gain in modularity of a merger of the communities u and v, which
   are neighbors; a community is named by one of its vertices
-- the heap has (-gain, u, v) for each current gain, and also entries that are no longer current
+- the heap contains (-gain, u, v) for each current gain, and also entries that are out of date
 - out[c] and into[c] are the fractions of the edges out of and into community c
 """
 
@@ -58,7 +58,7 @@ def greedy_modularity_communities(
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.
         best_n: the maximum number of communities: as long as there are more, communities merge
-            even if that lowers the modularity. None is n. If no edges are left between
+            even if that lowers the modularity. None stands for n. If no edges are left between
             communities, more communities may remain.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
             Matrix as undirected if it is symmetric. In an undirected graph each self-loop counts
@@ -193,6 +193,6 @@ def _merge(
 def follow(pairs: np.ndarray, n: int) -> np.ndarray:
     """Return the community of each vertex, given the mergers (u, v) in order."""
     community = np.arange(n)
-    for u, v in pairs[::-1].tolist():  # label v is final: later mergers were already followed
+    for u, v in pairs[::-1].tolist():  # label v is final, because later mergers came first
         community[u] = community[v]
     return community

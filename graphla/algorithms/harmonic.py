@@ -32,13 +32,13 @@ def harmonic(
 
     Distances are measured along paths that end at v. Vertices at distance 0 are omitted from the
     sum. Without lengths, searches from k vertices take O(m k / 64) time in the best case, where k
-    is the length of the shorter of `nbunch` and `sources`.
+    is the length of the shorter list, `nbunch` or `sources`.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        nbunch: a list or array of the vertices v to compute; None for all vertices.
+        nbunch: a list or array of the vertices v for which to compute h(v); None for all vertices.
         distance: None or False to count edges; True, or the name of an edge attribute as in
             NetworkX, to use the values of A, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.

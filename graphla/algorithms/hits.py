@@ -161,7 +161,8 @@ def _find_singular_vector(A: Matrix, h: Vector, moved: Vector, max_iter: int, to
         moved_r(binary.plus) << plus_times["FP64"](A @ a)
         hs, rs, ss = inner(h, step), inner(r, step), inner(step, step)
         rr_m, rs_m, ss_m = inner(moved_r, r), inner(moved_r, step), inner(moved_step, step)
-        # The vectors are not scaled to length 1, but the inner products and the factors are.
+        # The vectors are not scaled to length 1. The inner products and the factors are scaled
+        # instead.
         by_h, by_r, by_step = _inverse(hh), _inverse(rr), _inverse(ss)
         x, y, z = _best_combination(
             hs * by_h * by_step,

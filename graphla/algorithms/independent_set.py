@@ -6,8 +6,8 @@ suffice.
 
 Invariants at the start of each round:
 - no edge joins two vertices of the set;
-- candidates are the vertices that are not in the set and have no neighbor there, each with its
-  random number; all numbers are distinct.
+- candidates holds the random number of each vertex that is not in the set and has no neighbor in
+  the set; all numbers are distinct.
 """
 
 from __future__ import annotations

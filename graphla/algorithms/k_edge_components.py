@@ -43,8 +43,8 @@ def k_edge_components(A: Matrix, k: int, *, directed: bool | None = None) -> Vec
             Matrix as undirected if it is symmetric.
 
     Returns:
-        Vector: the labels, a full Vector of size n and dtype INT64. Paths of a component may lead
-            through vertices of other components.
+        Vector: the labels, a full Vector of size n and dtype INT64. Paths between two vertices of a
+            component may lead through vertices of other components.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -83,8 +83,8 @@ def k_edge_components(A: Matrix, k: int, *, directed: bool | None = None) -> Vec
 def _split(A: Matrix, k: int, labels: np.ndarray, directed: bool) -> np.ndarray:
     """Split sets of vertices until none of them has a cut of fewer than k edges.
 
-    A has no self-loops. `labels` has the smallest vertex of each set; vertices of different sets
-    are separated by fewer than k edges.
+    A has no self-loops. `labels` maps each vertex to the smallest vertex of its set. Vertices of
+    different sets are separated by fewer than k edges.
     """
     rows, columns, _ = A.to_coo()
     n = A.nrows
@@ -113,7 +113,7 @@ def _split(A: Matrix, k: int, labels: np.ndarray, directed: bool) -> np.ndarray:
 
 
 def _cut(A: Matrix, source: int, target: int, k: int, directed: bool) -> np.ndarray | None:
-    """Return the side of each vertex in a cut of fewer than k edges; None without such a cut."""
+    """Return the side of each vertex in a cut of fewer than k edges, or None if there is no cut."""
     for first, last in ((source, target), (target, source))[: 1 + directed]:
         value, side = minimum_cut(A, first, last, None)
         if value < k:

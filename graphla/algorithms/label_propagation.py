@@ -1,11 +1,11 @@
 """Communities by label propagation: each vertex takes its neighbors' most frequent label.
 
-The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If neighbors change at once,
-they often swap labels in every round. So about half of the vertices, chosen at random in each
-round, change before the others. On the CPU the vertices are divided into blocks of consecutive
-vertices. All vertices of a block are in the same half. They change one after another, while threads
-process the other blocks of this half. On a GPU, and in `definition`, all vertices of a half change
-at once.
+The algorithm is due to U. N. Raghavan, R. Albert and S. Kumara (2007). If adjacent vertices change
+at once, they often swap labels in every round. So about half of the vertices, chosen at random in
+each round, change before the other vertices. On the CPU the vertices are divided into blocks of
+consecutive vertices. All vertices of a block are in the same half. They change one after another,
+while threads process the other blocks of this half. On a GPU, and in `definition`, all vertices of
+a half change at once.
 
 If all vertices change at once (`synchronous`), as in the CDLP of LDBC Graphalytics, the labels
 converge, or end up alternating between two states (E. Goles and J. Olivos, 1980). From then on the
@@ -48,14 +48,15 @@ def label_propagation(
     Initially each vertex is its own label. A neighbor counts once for each edge to it and once for
     each edge from it. A vertex without neighbors keeps its label. In each round, every vertex takes
     the most frequent label among its neighbors; about half of the vertices, chosen at random,
-    change before the others. Rounds end when no label changes. The same seed gives the same result
-    on the same device, for any number of threads. On a GPU all vertices of a half change at once.
-    On the CPU many of them change one after another, so the two devices find different communities.
+    change before the other vertices. Rounds end when no label changes. The same seed gives the same
+    result on the same device, for any number of threads. On a GPU all vertices of a half change at
+    once. On the CPU many of them change one after another, so the two devices find different
+    communities.
 
     If `synchronous` is True, all vertices change at once in every round. Without a seed this is the
     CDLP of LDBC Graphalytics, which takes the smallest of several labels with equal counts. On
     meshes and road networks the communities are then poor. A round takes O(n + m) time, or less if
-    few labels changed in the round before.
+    few labels changed in the previous round.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -104,7 +105,7 @@ def definition(
     max_iter: int = 100,
     synchronous: bool = False,
 ) -> Vector:
-    """Compute the same labels as on a GPU, with matrix products, on any device."""
+    """Compute the same labels as a GPU does, but with matrix products and on any device."""
     return _find_labels(A, weight, seed, max_iter, synchronous, lambda _, define: define())
 
 
@@ -116,7 +117,7 @@ def _find_labels(
     synchronous: bool,
     run: Callable[[LabelPropagation, Callable[[], Vector]], Vector],
 ) -> Vector:
-    """Check the arguments, and call `run` with the request and a function that computes it."""
+    """Check the arguments, and call `run` with the request and an equivalent function."""
     rounds = validation.count("max_iter", max_iter, least=0)
     is_weighted = validation.weighs("weight", weight)
     if is_weighted:
@@ -136,7 +137,7 @@ def _find_labels(
         define = partial(propagate_in_halves, W, start, rounds, stream_of)
     labels = run(LabelPropagation(W, start, rounds, stream_of), define)
     if seed is not None:
-        # names(start(i)) = i; l(i) = names(l(i))
+        # Replace positions by vertices: names(start(i)) = i; l(i) = names(l(i))
         names = any_first(numbers @ selection(start)).new()
         labels = lookup(labels, names)
     return labels.dup("INT64")
@@ -159,7 +160,7 @@ def propagate_at_once(W: Matrix, labels: Vector, rounds: int) -> Vector:
 def propagate_in_halves(
     W: Matrix, labels: Vector, rounds: int, stream_of: Callable[[int], int]
 ) -> Vector:
-    """Run the same rounds of two halves as a GPU, with matrix products. Return the labels."""
+    """Run rounds of two halves as a GPU does, but with matrix products. Return the labels."""
     for k in range(rounds):
         before = labels
         is_first = hashed_random.coins(W, stream_of(k))
@@ -185,5 +186,5 @@ def most_frequent(W: Matrix, labels: Vector) -> Vector:
 
 
 def _stream(seed: int, k: int) -> int:
-    """Return the counter for the random bits of round k."""
+    """Return the counter of vertex 0 for the random bits of round k."""
     return hashed_random.first_counter(hashed_random.mix(seed + k))

@@ -43,8 +43,8 @@ def label_propagation_communities(A: Matrix) -> Vector:
     decreasing degree. In each round, the vertices of one color after another take the most frequent
     label among their neighbors. If several labels are most frequent, a vertex keeps its label if
     that is one of them, and otherwise takes the largest of them. Rounds end when no label changes.
-    The result does not depend on a seed and is the same as NetworkX's. A round takes O(n + m) time,
-    or less if few labels changed in the previous round.
+    The result does not depend on a seed and is the same as that of NetworkX. A round takes O(n + m)
+    time, or less if few labels changed in the previous round.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -141,20 +141,20 @@ def definition(A: Matrix) -> Vector:
 
 
 def _colors(A: Matrix) -> Vector:
-    """Color the vertices in order of decreasing degree; equal degrees in ascending order."""
+    """Color the vertices by decreasing degree, those of equal degree in ascending order."""
     first = A.nrows - 1 - vertex_numbers(A).to_dense(copy=False)
     numbers = (degrees_with_loops(A) << 32) + first
     return color_in_order(A, Vector.from_dense(numbers, copy=False))
 
 
 def _turns_by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices in ascending order of their colors, and the salts for largest labels."""
+    """Return the vertices by ascending color, and salts of 2^15, which prefer the largest label."""
     order = colors.to_dense(copy=False).argsort(kind="stable")
     return order, np.full(colors.size, 1 << 15)
 
 
 def _random_turns(A: Matrix, seed: int, k: int) -> Any:
-    """Return the vertices in a random order, and a random odd salt for each, in every round."""
+    """Return the vertices in a random order for round k, and a random odd salt for each vertex."""
     numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
     salts = (
         hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)
@@ -166,7 +166,7 @@ def _random_turns(A: Matrix, seed: int, k: int) -> Any:
 def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
     """Let the vertices of one color after another change their labels, until no label changes."""
     labels, count = vertex_numbers(W), int(colors.reduce(monoid.max).get(0)) + 1
-    # the rows of the vertices of each color
+    # for each color, the rows of W for the vertices of this color
     rows = [binary.second(colors.select("==", c).new() & W).new() for c in range(count)]
     differs = True
     while differs:
@@ -180,7 +180,7 @@ def _settle_by_color(W: Matrix, colors: Vector) -> Vector:
 
 
 def find_new_labels(N: Matrix, labels: Vector) -> Vector:
-    """Return the new label of each vertex of N that changes. N has the rows of these vertices."""
+    """Return the new labels of the vertices that change, among those that have a row in N."""
     n = labels.size
     # C(i, n - 1 - l) = the weight of label l among the neighbors of i, so that the first column
     # with the largest weight belongs to the largest label

@@ -1,6 +1,6 @@
 """Laplacian matrices of undirected and directed graphs.
 
-F. Chung defined the normalized Laplacian (1997) and those of directed graphs (2005).
+F. Chung defined the normalized Laplacian (1997) and the Laplacians of directed graphs (2005).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WALKS = ("random", "lazy", "pagerank")
 
 @graph_algorithm()
 def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
-    """``L = D - A``, where D holds the sums of the rows of A on its diagonal.
+    """``L = D - A``, where D holds the row sums of A on its diagonal.
 
     Compute the Laplacian matrix.
 
@@ -62,7 +62,7 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
 
 @graph_algorithm()
 def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
-    """``N = D^(-1/2) (D - A) D^(-1/2)``, where D holds the sums of the rows of A on its diagonal.
+    """``N = D^(-1/2) (D - A) D^(-1/2)``, where D holds the row sums of A on its diagonal.
 
     Compute the normalized Laplacian matrix.
 
@@ -117,8 +117,9 @@ def directed_laplacian_matrix(
 
     Compute the normalized Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and Φ holds the probability of being at
-    each vertex after many steps on its diagonal. The walk "pagerank" takes O(n²) time and memory.
+    P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
+    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
+    memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -170,8 +171,9 @@ def directed_combinatorial_laplacian_matrix(
 
     Compute the combinatorial Laplacian matrix of a directed graph.
 
-    P holds the probabilities of the steps of a random walk, and Φ holds the probability of being at
-    each vertex after many steps on its diagonal. The walk "pagerank" takes O(n²) time and memory.
+    P holds the transition probabilities of a random walk, and the diagonal of Φ holds the
+    probability of being at each vertex after many steps. The walk "pagerank" takes O(n²) time and
+    memory.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -210,7 +212,7 @@ def directed_combinatorial_laplacian_matrix(
 
 
 def _laplacian(W: Matrix) -> Matrix:
-    """Return L = D - W, where D holds the sums of the rows of W on its diagonal."""
+    """Return L = D - W, where D holds the row sums of W on its diagonal."""
     D = W.reduce_rowwise(monoid.plus).new().diag()
     return binary.plus(D | unary.ainv(W).new()).new()
 
@@ -224,9 +226,9 @@ def _minus_symmetric_part(d: Vector, Q: Matrix) -> Matrix:
 def _random_walk(
     A: Matrix, weight: bool | str | None, walk_type: str | None, alpha: float
 ) -> tuple[Matrix, Vector]:
-    """Return the probabilities P of the steps of a random walk, and its stationary distribution.
+    """Return the transition probabilities P of a random walk, and its stationary distribution φ.
 
-    The stationary distribution φ is the solution of φ = φP with Σ φ = 1.
+    Here φ is the solution of φ = φP with Σ φ = 1.
     """
     n = A.nrows
     alpha = validation.real("alpha", alpha, low=0, high=1)
@@ -275,10 +277,10 @@ def _with_jumps(P: Matrix, alpha: float) -> Matrix:
 
 
 def _period(W: Matrix) -> int:
-    """Return the greatest common divisor of the lengths of all cycles of a strong graph.
+    """Return the greatest common divisor of the cycle lengths of a strongly connected graph.
 
-    If every edge u -> v is compared with the level of a search from any vertex, this is the
-    greatest common divisor of level(u) + 1 - level(v).
+    This is the greatest common divisor of level(u) + 1 - level(v) over all edges u -> v, where the
+    levels are those of a breadth-first search from any vertex.
     """
     levels = bfs(W, 0).levels
     # G(u, v) = |level(u) - level(v) + 1|
@@ -291,7 +293,7 @@ def _stationary_distribution(P: Matrix) -> Vector:
     """Return the vector φ with φ = φP and Σ φ = 1 for an irreducible stochastic matrix P."""
     n = P.nrows
     if n <= DENSE:
-        # One equation depends on the others, and is replaced by Σ φ = 1.
+        # One equation follows from the other equations, and is replaced by Σ φ = 1.
         system = P.to("cpu").to_dense(0.0).T - np.eye(n)
         system[0] = 1.0
         values = np.linalg.solve(system, np.eye(n)[0])
@@ -302,9 +304,10 @@ def _stationary_distribution(P: Matrix) -> Vector:
 
     from scipy.sparse import linalg
 
-    sparse: Any = linalg  # the annotations of SciPy are too narrow
+    sparse: Any = linalg  # SciPy's type annotations are too narrow
 
-    # The eigenvalue 1 has the largest real part, even if others have the absolute value 1.
+    # The eigenvalue 1 has the largest real part, even if other eigenvalues have the absolute value
+    # 1.
     start = np.full(n, 1 / n)
     operator = sparse.LinearOperator((n, n), step, dtype=float)
     _, vectors = sparse.eigs(operator, k=1, which="LR", v0=start)

@@ -7,11 +7,11 @@ next level, where the moves start from the communities. So a later level can div
 that an earlier level found. A vertex joins the part with the largest gain, not a random part.
 
 On the CPU one vertex after another joins a part. On a GPU, and in `definition`, many vertices join
-in each round: `refine_in_rounds`. At the end each community is replaced by its connected
+in each round (see `refine_in_rounds`). At the end each community is replaced by its connected
 components, which raises the modularity or leaves it unchanged.
 
 Invariants, at the head of each level:
-- L, out and into are as in the file of the Louvain method;
+- L, out and into are as in the module `louvain`;
 - labels maps each vertex of A to the vertex of the level that contains it;
 - start maps each vertex of the level to its community, or is None on the first level;
 - the vertices of A that are in the same vertex of the level are connected.
@@ -122,7 +122,7 @@ def definition(
     max_level: int | None = None,
     seed: int | np.random.Generator | None = None,
 ) -> Vector:
-    """Compute communities as on a GPU, with matrix products, on any device."""
+    """Compute the same communities as a GPU does, but with matrix products and on any device."""
     rounds = move_in_rounds, refine_in_rounds
     found = levels(A, weight, 1, max_level, seed, None, *rounds)
     return reduce(lambda _, labels: labels, found, vertex_numbers(A))
@@ -203,8 +203,8 @@ def refine_in_rounds(
     """Like `refine_communities`, but many vertices join parts in each round.
 
     In a round, about half of the vertices that are alone in their part may join another part; they
-    choose among parts that do not join others in the same round. So a part never loses a vertex,
-    and each part is connected. A part is named by its first vertex.
+    choose among parts that do not join other parts in the same round. So a part never loses a
+    vertex, and each part is connected. A part is named by its first vertex.
     """
     N, n = inside(select.offdiag(L).new(), community), L.nrows
     outs, intos = (sum_by_community(x, community, n) for x in (out, into))
@@ -260,12 +260,12 @@ def _row_sums(N: Matrix) -> Vector:
 
 
 def _sum_by_part(x: Vector, S: Matrix) -> Any:
-    """Return the array of the sums xS; a part without vertices has the sum 0."""
+    """Return xS, the sums of x over the parts, as an array; 0 for a part without vertices."""
     return plus_first(x @ S).new().to_dense(0, copy=False)
 
 
 def _of_parts(labels: Vector, divided: Vector, parts: int) -> Vector:
-    """Return the label that all vertices of each part have."""
+    """Return, for each part, the label that its vertices share."""
     if labels.device == "cpu":
         found = np.empty(parts, np.int64)
         found[divided.to_dense(copy=False)] = labels.to_dense(copy=False)

@@ -37,11 +37,12 @@ def common_neighbors(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -79,11 +80,12 @@ def adamic_adar(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -120,11 +122,12 @@ def resource_allocation(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -157,12 +160,12 @@ def preferential_attachment(A: Matrix, ebunch: Any = None) -> Matrix:
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
             arguments and results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u); other pairs
-            have scores above 0, too.
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u); other pairs have scores above 0, too.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -194,7 +197,7 @@ def degrees_with_loops(A: Matrix) -> Any:
 
 
 def _inverse_logarithm(degree: Any) -> Any:
-    """Return 1 / log of each degree; infinity for degree 1."""
+    """Return 1 / log of each degree; the result for degree 1 is infinity."""
     with np.errstate(divide="ignore"):
         return 1 / np.log(np.maximum(degree, 1))
 

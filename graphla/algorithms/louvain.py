@@ -128,7 +128,7 @@ def definition(
     max_level: int | None = None,
     seed: int | np.random.Generator | None = None,
 ) -> Vector:
-    """Compute the same communities as on a GPU, with matrix products, on any device."""
+    """Compute the same communities as a GPU does, but with matrix products and on any device."""
     return _find_communities(A, weight, 1, 1e-7, max_level, seed, None, move_in_rounds)
 
 
@@ -222,7 +222,7 @@ def merge(
 
 
 def name_by_smallest(labels: Vector, parts: int) -> Vector:
-    """Replace each label, a number below `parts`, by the smallest vertex that has it."""
+    """Replace each label, a number below `parts`, by the smallest vertex with this label."""
     if labels.device == "cpu":
         community = labels.to_dense(copy=False)
         # If several values are assigned to one element, NumPy keeps the last value.
@@ -268,9 +268,9 @@ def move_vertices(
 def move_in_rounds(
     L: Matrix, out: Vector, into: Vector, factor: float, seed: int, start: Vector | None = None
 ) -> Vector:
-    """Like `move_vertices`, but in rounds that move about half of the vertices that would gain.
+    """Like `move_vertices`, but in rounds that each move about half of the vertices with a gain.
 
-    Returns the state with the highest modularity.
+    Return the communities of the round with the highest modularity.
     """
     L, rounds = select.offdiag(L).new(), _rounds(seed)
     start = vertex_numbers(L) if start is None else start
@@ -377,6 +377,6 @@ def quality_of(L: Matrix, out: Vector, into: Vector, factor: float) -> float:
 
 
 def _rounds(seed: int) -> Rounds:
-    """Return the rules for the rounds of a level: the hash seeds, and when the level ends."""
+    """Return the rules for the rounds of a level: hash seeds, and limits that end the level."""
     streams = (hashed_random.first_counter(hashed_random.mix(seed + k)) for k in range(ROUNDS))
     return Rounds(tuple(streams), PATIENCE, RISE, SHARE)

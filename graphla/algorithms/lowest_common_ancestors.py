@@ -31,7 +31,7 @@ def lowest_common_ancestors(
 
     A vertex is an ancestor of itself. If a pair has several lowest common ancestors, the result
     contains the one that comes last in `topological_sort`. The ancestors of each vertex in `pairs`
-    are found first, in O(n + m) time and O(n) memory for each; each pair takes O(n) time.
+    are found first, in O(n + m) time and O(n) memory per vertex; then each pair takes O(n) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -41,8 +41,8 @@ def lowest_common_ancestors(
             (i, j) with i <= j, in this order.
 
     Returns:
-        numpy.ndarray: for each pair the number of the vertex, or -1 if the pair has no common
-            ancestor.
+        numpy.ndarray: for each pair, the number of a lowest common ancestor, or -1 if the pair has
+            no common ancestor.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -1,7 +1,8 @@
-"""Maximum flow, and the minimum cut that proves it maximal.
+"""Maximum flow, and the minimum cut that proves that the flow is maximal.
 
-Flow is pushed along shortest paths with capacity left, level by level (Y. Dinitz, 1970). SciPy does
-so if the capacities are integers whose sum fits in 32 bits, and a compiled loop does so otherwise.
+Flow is pushed along shortest paths with capacity left, level by level (Y. Dinitz, 1970). SciPy runs
+this algorithm if the capacities are integers with a sum below 2^30; otherwise a compiled loop runs
+it.
 
 In this file the *residual* of an arc is the capacity that is left: its capacity minus its flow plus
 the flow of the opposite arc. The residual network has an arc in both directions for each edge.
@@ -27,7 +28,7 @@ from semirings import binary, monoid, select, unary
 from semirings.exceptions import GraphblasException, InvalidValue
 
 NARROW = 2**30
-"""SciPy's flows have 32 bits. It is used if capacities add up to less than this."""
+"""SciPy computes 32-bit flows, so it is used only if the capacities add up to less than this."""
 
 WIDE = 2**61
 """Integer capacities must add up to less than this, so that no sum of two residuals overflows."""
@@ -66,7 +67,7 @@ class _Residual(NamedTuple):
 
     Attributes:
         value: the total flow from the source to the target.
-        flow: a Matrix with the flow of each arc that has flow.
+        flow: a Matrix with the flow of each arc whose flow is above 0.
         left: a Matrix with the residual of each arc that has capacity left.
     """
 
@@ -84,7 +85,7 @@ def maximum_flow(
     Find a maximum flow from one vertex to another.
 
     As much flow enters each vertex as leaves it, except at the source and the target. Takes at most
-    O(n² m) time, and far less in practice. It is computed on the CPU; a matrix on a GPU is copied.
+    O(n² m) time, and far less in practice. Runs on the CPU; a Matrix on a GPU is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -137,13 +138,12 @@ def maximum_flow(
 def minimum_cut(
     A: Matrix, source: Any, target: Any, weight: bool | str | None = True
 ) -> MinimumCut:
-    """``Σ A(i, j)`` over the edges from the source's side to the target's, as small as possible.
+    """``Σ A(i, j)`` over the edges from the source's side to the other side, as small as possible.
 
     Find a minimum cut: the cheapest edges to remove so that no path is left to the target.
 
     The value is that of a maximum flow. If there are several minimum cuts, the result is the one
-    with the fewest vertices on the target's side. It is computed on the CPU; a matrix on a GPU is
-    copied.
+    with the fewest vertices on the target's side. Runs on the CPU; a Matrix on a GPU is copied.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -233,7 +233,8 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
     W = select.offdiag(W).new()
     sums = [x.new().dup("FP64").reduce(monoid.plus).get(0.0) for x in (W[source, :], W[:, target])]
     if 2 * min(sums) + 1 < WIDE:
-        # No flow exceeds these sums. Far larger capacities would round the flows of their arcs.
+        # No flow exceeds these sums. With far larger capacities, the flows of their arcs would be
+        # rounded.
         W = binary.min(W, W.dtype.np_type.type(2 * min(sums) + 1)).new()
     W, total = _replace_infinite(W, source, target)
     if not validation.is_floating(W) and total >= WIDE:
@@ -255,7 +256,10 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
 
 
 def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
-    """Return the residuals of SciPy's maximum flow. B holds integers and has all opposite arcs."""
+    """Return the residuals of the maximum flow that SciPy computes for the capacities B.
+
+    The capacities are integers, and B has the opposite of each of its arcs.
+    """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
@@ -268,7 +272,7 @@ def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
 
 
 def _replace_infinite(W: Matrix, source: int, target: int) -> tuple[Matrix, float]:
-    """Replace each infinite capacity by one that cannot be reached; also return their sum.
+    """Replace infinite capacities by one that no flow reaches; also return the sum of capacities.
 
     Raise UnboundedFlow if edges of infinite capacity lead from the source to the target.
     """

@@ -25,7 +25,7 @@ class MinimaxPaths(NamedTuple, Generic[Parents]):
     Attributes:
         heights: a Vector with the dtype of A that holds the height of a lowest path to each vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a lowest path; a source that no path improves is its own parent.
+            vertex on a lowest path; a source whose value no path improves is its own parent.
     """
 
     heights: Vector
@@ -88,7 +88,7 @@ def minimax_path(
     Returns:
         MinimaxPaths: (heights, parents), with entries at the reached vertices. `heights` is a
             Vector of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector
-            of dtype INT32; if there are several best paths, it describes one of them.
+            of dtype INT32; if there are several best paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

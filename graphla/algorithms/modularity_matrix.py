@@ -1,6 +1,7 @@
 """The modularity matrix: the edges of a graph minus the edges expected at random.
 
-M. Newman (2006) defined the matrix, and E. Leicht and M. Newman (2008) that of directed graphs.
+M. Newman (2006) defined the matrix, and E. Leicht and M. Newman (2008) extended it to directed
+graphs.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from semirings.exceptions import InvalidValue
 
 @graph_algorithm()
 def modularity_matrix(A: Matrix, weight: bool | str | None = None) -> Matrix:
-    """``B = A - out inᵀ / m``, with the sums ``out`` of the rows, and ``in`` of the columns, of A.
+    """``B = A - out inᵀ / m``, where ``out`` and ``in`` hold the row and column sums of A.
 
     Compute the modularity matrix, which compares each edge with its expected weight.
 

@@ -1,4 +1,4 @@
-"""Average neighbor degree: the mean number of neighbors that the neighbors of a vertex have.
+"""Average neighbor degree: the mean degree of the neighbors of a vertex.
 
 The measure is due to R. Pastor-Satorras, A. Vázquez and A. Vespignani (2001); A. Barrat et al.
 (2004) give the weighted version.

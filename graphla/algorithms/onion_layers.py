@@ -6,8 +6,8 @@ is the degree at which the vertex is removed; its layer is the round in which it
 Invariants, at the head of each round of the inner loop:
 - left(i), for each remaining vertex i, is the number of its edges to remaining vertices;
 - layer(i), for each removed vertex i, is its layer;
-- gone has the remaining vertices with at most k edges to remaining vertices, which this round
-  removes.
+- gone has entries at the vertices that this round removes: the remaining vertices with at most k
+  edges to remaining vertices.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def onion_layers(A: Matrix) -> Vector:
 
     Vertices without edges are in layer 1. After that, each round removes all vertices whose
     remaining degree is at most k; if there is none, k rises to the smallest remaining degree. Takes
-    O(n + m) time, and in addition O(n) for each value of k and a constant for each round.
+    O(n + m) time, plus O(n) for each value of k and O(1) for each round.
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
@@ -38,7 +38,7 @@ def onion_layers(A: Matrix) -> Vector:
             arguments and results name vertices by their labels. The values of A do not matter.
 
     Returns:
-        Vector: the layers from 1 on, a full Vector of size n and dtype INT64.
+        Vector: the layers, counted from 1: a full Vector of size n and dtype INT64.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -55,9 +55,9 @@ def pagerank(
     From a dangling vertex, which has no out-edges, the walker always jumps. As in NetworkX, the
     rounds end when Σ |change| is below n·tol; for Σ |change| < 1e-4 pass `tol=1e-4 / n`. Unlike in
     NetworkX, the initial ranks are derived from the numbers of in-edges, so that they are close to
-    the result. A round takes O(n + m) time. On the CPU, a compiled loop uses new ranks at once,
-    which saves rounds; with `config.deterministic` it does not, and the result is the same in every
-    run.
+    the result. A round takes O(n + m) time. On the CPU, a compiled loop uses new ranks as soon as
+    they are computed, which saves rounds; with `config.deterministic` it does not, and the result
+    is the same in every run.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -131,7 +131,7 @@ def pagerank(
 
 
 def definition(walk: PageRank) -> tuple[Vector, float]:
-    """Run the rounds as matrix products. Return the ranks and their total change in the last round.
+    """Run the rounds with matrix products; return the ranks and the last total change.
 
     The total change is the sum of the absolute changes of all ranks.
     """
@@ -158,8 +158,8 @@ def definition(walk: PageRank) -> tuple[Vector, float]:
 def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
     """Return α / degree for each vertex, or 0 if its degree is 0.
 
-    The degree is the sum of the vertex's row of A if `is_weighted`, otherwise the number of entries
-    in this row.
+    The degree is the sum of the values in the vertex's row of A if `is_weighted` is set, otherwise
+    the number of entries in this row.
     """
     if is_weighted:
         validation.nonnegative(A)
@@ -167,10 +167,11 @@ def _share(A: Matrix, alpha: float, kept: Any, is_weighted: bool) -> Vector:
         _refuse_unfit_sums(degree, alpha, kept)
     else:
         degree = edges_out(A)
-    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than a mask
+    if degree.nvals == A.nrows and degree.reduce(monoid.min).get(0) > 0:  # faster than with a mask
         return binary.truediv(alpha, degree).new(kept)
     if degree.nvals == A.nrows:
-        # The degree of a dangling vertex is 0. It is replaced by 1, and then its share by 0.
+        # The degree 0 of a dangling vertex is replaced by 1 before the division; afterwards the
+        # share of the vertex is set to 0.
         dangling = binary.eq(degree, 0).new("FP64")
         share = binary.truediv(alpha, binary.plus(degree & dangling)).new(kept)
         share(dangling.V) << 0
@@ -200,7 +201,7 @@ def _refuse_unfit_sums(degree: Vector, alpha: float, dtype: Any) -> None:
 def _first_ranks(A: Matrix, share: Vector, jump: Vector, alpha: float) -> Vector:
     """Return b·jump + (1 - b)·in-degree / edges, where b is the probability of a jump.
 
-    If the position of a walker is distributed like these ranks, its next step is a jump with
+    If the ranks are the probabilities of a walker's positions, its next step is a jump with
     probability b. On an undirected graph, the ranks of a walker that never jumps are proportional
     to the in-degrees. A few rounds suffice when starting from this mixture.
     """

@@ -1,11 +1,11 @@
 """Random walks: sequences of vertices in which each step follows a random edge.
 
-A uniform or weighted walk chooses each step only by the weights of the edges. A node2vec walk (A.
-Grover and J. Leskovec, 2016) also considers the previous vertex. After the step u -> v, the weight
-of the step v -> x is multiplied by a factor: 1/p if x = u, 1 if there is an edge u -> x, and 1/q
-otherwise. Such a step is drawn by the weights of the edges, and accepted with the probability
-factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few attempts, the step is drawn
-from the exact probabilities of all out-edges.
+In a uniform or weighted walk, each step depends only on the weights of the edges. A node2vec walk
+(A. Grover and J. Leskovec, 2016) also considers the previous vertex. After the step u -> v, the
+weight of the step v -> x is multiplied by a factor: 1/p if x = u, 1 if there is an edge u -> x, and
+1/q otherwise. Such a step is drawn with a probability proportional to the weight of the edge, and
+accepted with the probability factor / max(1, 1/p, 1/q); a rejected step is drawn again. After a few
+attempts, the step is drawn from the exact probabilities of all out-edges.
 
 Random numbers come from a hash of the seed, the walk, the step and the attempt. Weights are scaled
 to integers row by row, so their sums are exact, and the walks are the same on every device.
@@ -37,7 +37,7 @@ ATTEMPTS = 8
 EDGES = 1 << 24
 """Approximate number of out-edges that are processed at once."""
 MORE_ATTEMPTS = 64
-"""Number of attempts while the remaining walks have more than EDGES out-edges together."""
+"""Number of attempts while the remaining walks have more than EDGES out-edges in total."""
 
 
 @graph_algorithm(vertices=("nodes",))
@@ -200,7 +200,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
     indptr, columns, sums = indptr.astype(np.int64), columns.astype(np.int64), None
     rows = A.to_coo(columns=False, values=False, copy=False)[0].astype(np.int64)
     if is_weighted:
-        # Each weight becomes an integer from 1 to SCALE, relative to the largest of its row.
+        # Each weight becomes an integer from 1 to SCALE, relative to the largest weight of its row.
         most = A.dup("FP64").reduce_rowwise(monoid.max).new().to_dense(1.0, copy=False)
         scaled = np.rint(values.astype(np.float64) / most[rows] * SCALE)
         whole = np.maximum(scaled, 1).astype(np.int64)
@@ -209,7 +209,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 
 
 def _step(steps: _Steps, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk only by the weights; -1 if the walk ends."""
+    """Draw the next vertex of each walk from the weights alone; -1 means that the walk ends."""
     found = np.full_like(last, -1)
     walks = _find_continuing(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
@@ -217,7 +217,7 @@ def _step(steps: _Steps, last: Any, word: int) -> Any:
 
 
 def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk with the factors of node2vec; -1 if the walk ends."""
+    """Draw the next vertex of each walk with the factors of node2vec; -1 ends the walk."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
     walks = _find_continuing(steps, last)
     for k in range(MORE_ATTEMPTS):
@@ -239,7 +239,7 @@ def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
 
 
 def _draw(steps: _Steps, v: Any, draws: Any) -> Any:
-    """Return a random out-neighbor of each vertex v, given numbers from 0 to 1."""
+    """Return a random out-neighbor of each vertex v, given a random number from 0 to 1 for each."""
     first, end = steps.indptr[v], steps.indptr[v + 1]
     if steps.sums is None:
         return steps.columns[first + _random_below(end - first, draws)]
@@ -275,7 +275,7 @@ def _factors(steps: _Steps, before: Any, x: Any) -> Any:
 
 
 def _batches(steps: _Steps, last: Any, walks: Any) -> Iterator[Any]:
-    """Yield parts of the walks whose last vertices have at most about EDGES out-edges together."""
+    """Yield parts of the walks whose last vertices have at most about EDGES out-edges in total."""
     if not walks.size:
         return
     v = last[walks]

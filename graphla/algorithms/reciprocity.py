@@ -39,7 +39,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
 
     Compute the fraction of the edges of each vertex that have an opposite edge.
 
-    A self-loop counts as an edge out and an edge in that are opposite to each other. Takes O(n + m)
+    A self-loop counts as an out-edge and an in-edge that are opposite to each other. Takes O(n + m)
     time.
 
     Args:
@@ -47,7 +47,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         nodes: a single vertex, a list or array of vertices, or None for all vertices. (In NetworkX,
-            None asks for `overall_reciprocity`.)
+            None returns the overall reciprocity.)
 
     Returns:
         Vector | float | None: a float if `nodes` is one vertex, None if this vertex has no edges;
@@ -71,13 +71,13 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
             2002.
     """
     chosen = common_neighbors.vertex_list(nodes, A)
-    # e = (A plus.pair 1) + (1 plus.pair A): the number of edges out and in
+    # e = (A plus.pair 1) + (1 plus.pair A): the number of out-edges and in-edges
     ones = Vector.from_scalar(1, A.nrows)
     e = binary.plus(degrees(A) | plus_pair["INT64"](ones @ A).new()).new()
-    # b = (A pair Aᵀ) plus.pair 1: the number of neighbors with edges both ways
+    # b = (A pair Aᵀ) plus.pair 1: the number of neighbors with edges in both directions
     both = binary.pair["INT64"](A & A.T).new().reduce_rowwise(monoid.plus).new()
     r = binary.truediv(binary.times(both, 2).new().dup("FP64") & e.select(">", 0).new()).new()
-    # r⟨e > 0⟩ = 0 if there are no edges both ways
+    # r⟨e > 0⟩ = 0 at a vertex without edges in both directions
     known = Vector("FP64", A.nrows)
     known(e.select(">", 0).new().S) << 0.0
     known(r.S) << r

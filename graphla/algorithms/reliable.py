@@ -24,7 +24,7 @@ class ReliablePaths(NamedTuple, Generic[Parents]):
         probabilities: a Vector of dtype FP64 with the probability of a most reliable path to each
             vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a most reliable path; a source that no path improves is its own parent.
+            vertex on a most reliable path; a source whose value no path improves is its own parent.
     """
 
     probabilities: Vector
@@ -86,8 +86,8 @@ def most_reliable_path(
     Returns:
         ReliablePaths: (probabilities, parents), with entries at the reached vertices.
             `probabilities` is a Vector of size n and dtype FP64. `parents` is None, or with
-            `parents=True` a Vector of dtype INT32; if there are several best paths, it describes
-            one of them.
+            `parents=True` a Vector of dtype INT32; if there are several best paths, the parents
+            describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -41,8 +41,8 @@ def shortest_path(
 
     Return the vertices of a shortest path from one vertex to another.
 
-    If there are several shortest paths, it returns one of them. Takes O(n + m) time without
-    weights.
+    If there are several shortest paths, the function returns one of them. Takes O(n + m) time
+    without weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -64,7 +64,7 @@ def shortest_path(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.
@@ -103,8 +103,8 @@ def shortest_path_length(
 
     Return the length of a shortest path from one vertex to another.
 
-    Takes O(n + m) time without weights. For the lengths from one vertex to all others, call `sssp`,
-    or `bfs` if there are no weights.
+    Takes O(n + m) time without weights. For the lengths from one vertex to all other vertices, call
+    `sssp`, or `bfs` if there are no weights.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -126,7 +126,7 @@ def shortest_path_length(
         DimensionMismatch: If A is not square.
         IndexOutOfBound: If source or target is not a vertex of the graph.
         NoPath: If no path leads from source to target.
-        InvalidValue: If `method` is not one of these names, if a weight is NaN, if a weight is
+        InvalidValue: If `method` is not one of the names above, if a weight is NaN, if a weight is
             negative and the method is "dijkstra", if the source reaches a negative cycle and the
             method is "bellman-ford", or if weights are used and A is a Graph whose parallel edges
             were summed.

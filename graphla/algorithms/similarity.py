@@ -41,11 +41,12 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -84,11 +85,12 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -113,7 +115,7 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
     """``K = C / √(d(u) d(v))``.
 
-    Compute the cosine similarity of pairs of vertices, whose rows of A are taken as 0/1 vectors.
+    Compute the cosine similarity of pairs of vertices, whose rows of A are treated as 0/1 vectors.
 
     C(u, v) is the number of common neighbors of u and v, not counting u and v themselves, and d(u)
     is the degree of u. In a directed graph the neighbors are the targets of out-edges; NetworkX
@@ -125,11 +127,12 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels. The values of A do not matter.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
-            pairs with a common neighbor, adjacent or not, each as (u, v) and as (v, u).
+            pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
+            as (v, u).
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype FP64, with an entry for each pair in `ebunch`,
-            even if it is 0.
+            even if its value is 0.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -179,7 +182,7 @@ def _similarity(A: Matrix, ebunch: Any, scale: _Scale) -> Matrix:
 
 
 def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale) -> Matrix:
-    """Return the similarity of all pairs of vertices of a tiny graph; use dense arrays."""
+    """Return the similarity of all pairs of vertices of a tiny graph, from dense arrays."""
     D = common_neighbors.dense_array(N)
     C = common_neighbors.multiply_densely(D, D.T)
     np.fill_diagonal(C, 0)
@@ -197,7 +200,7 @@ def _similarity_densely(A: Matrix, N: Matrix, degree: np.ndarray, scale: _Scale)
 
 
 def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _Scale) -> Matrix:
-    """Return the similarity of each vertex in `rows` with each vertex that shares a neighbor.
+    """Return the similarity of each vertex in `rows` and each vertex with a common neighbor.
 
     The similarity is the number of common neighbors divided by a number that `scale` computes.
     """

@@ -1,8 +1,8 @@
 """Spanning forest: edges with minimum total weight, without cycles, that connect each component.
 
 The algorithm is due to O. Borůvka (1926). In each round, every tree takes its outgoing edge with
-the smallest number. Edges are numbered in order of weight, and then of their vertices. All numbers
-are distinct, so no cycle can form.
+the smallest number. Edges are numbered in order of weight, and edges of equal weight in order of
+their vertices. All numbers are distinct, so no cycle can form.
 
 Invariants, at the head of each round of the definition:
 - the edges of F belong to the minimum spanning forest, and contain no cycle;
@@ -101,17 +101,17 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """Return a symmetric matrix that numbers the edges in order of weight, and then of (i, j).
+    """Return a symmetric matrix that numbers the edges in order of weight, with ties by (i, j).
 
     With `maximum`, the heaviest edge comes first.
     """
-    W, _ = number_values(U)  # in INT64, so that every weight can be negated
+    W, _ = number_values(U)  # INT64 ranks of the weights, which can be negated
     R = rank_entries(unary.ainv(W).new() if maximum else W)
     return binary.any(R | R.T).new()
 
 
 def _upper_edges(A: Matrix, ignore_nan: bool) -> Matrix:
-    """Return the edges above the diagonal; drop NaN weights, or raise an error for them."""
+    """Return the edges above the diagonal; drop edges of weight NaN, or raise an error."""
     U = select.triu(A, 1).new()
     if not validation.is_floating(A) or not U.nvals:
         return U

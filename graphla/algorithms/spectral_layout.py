@@ -50,8 +50,8 @@ def spectral_layout(
 
     Returns:
         tuple[Vector, ...]: one full Vector of size n and dtype FP64 per dimension, with the
-            coordinate of each vertex. The mean of each is 0. The sign is such that the coordinate
-            with the largest absolute value is positive.
+            coordinate of each vertex. The mean of each Vector is 0. Its sign is chosen so that the
+            coordinate with the largest absolute value is positive.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -91,17 +91,17 @@ def spectral_layout(
 
 
 def _smallest_eigenvectors(L: Matrix, count: int) -> np.ndarray:
-    """Return eigenvectors for the smallest eigenvalues, without the constant one, as columns."""
+    """Return eigenvectors for the smallest eigenvalues, except the constant vector, as columns."""
     n = L.nrows
     if n <= DENSE:
-        # Raise the eigenvalue of the constant vector above all others, so that this vector comes
-        # last.
+        # Raise the eigenvalue of the constant vector above all other eigenvalues, so that this
+        # vector comes last.
         dense = L.to("cpu").to_dense(0.0)
         dense += _bound(L) / max(n, 1)
         return np.linalg.eigh(dense)[1][:, :count] if count else np.zeros((n, 0))
     from scipy.sparse import linalg
 
-    sparse: Any = linalg  # the annotations of SciPy are too narrow
+    sparse: Any = linalg  # SciPy's type annotations are too narrow
 
     bound = _bound(L)
 

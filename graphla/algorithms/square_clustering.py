@@ -5,7 +5,7 @@ as in P. Zhang et al. (2008). Each square is found once, from the wedges (pairs 
 common end) that start at its corner with the largest degree (K. Wang et al., 2019).
 
 Invariants, with the vertices numbered by decreasing degree:
-- F = triu(N) holds the edges from each vertex to its neighbors with larger numbers
+- F = triu(N) holds the edges from each vertex to the neighbors with larger numbers
 - P(u, w), for w > u, is the number of wedges u - v - w with v > u; any two of them form a square
   whose smallest corner is u and in which w is opposite u
 """
@@ -112,7 +112,7 @@ def square_clustering(A: Matrix, nodes: Any = None) -> Vector | float:
 
 
 def _count_densely(N: Matrix, degree: np.ndarray, chosen: Any) -> np.ndarray:
-    """Return the coefficients of a tiny graph; use dense arrays."""
+    """Return the coefficients of a tiny graph, computed with dense arrays."""
     D = common_neighbors.dense_array(N)
     rows = np.arange(N.nrows) if chosen is None else chosen
     # P(v, w) is the number of common neighbors of v and w. P(v, v) is set to 0 below.

@@ -1,7 +1,7 @@
 """Single-source shortest paths: the minimum total weight of a path to each vertex.
 
-In terms of algebra the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0
-at the source. Only distances that have decreased are multiplied again. The smallest of them come
+Algebraically, the result is a closure: the least vector d with d = d min (d min.+ A) and d = 0 at
+the source. Only distances that have decreased are multiplied again. The smallest of them come
 first, so that only few distances are multiplied before they are final (Δ-stepping, U. Meyer and P.
 Sanders, 2003; with one near and one far set, as in A. Davidson et al., 2014).
 """
@@ -34,7 +34,7 @@ class ShortestPaths(NamedTuple, Generic[Parents]):
         distances: a Vector with the length of a shortest path to each vertex: FP64 if the weights
             are floating-point numbers, otherwise INT64.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a shortest path; a source that no path improves is its own parent.
+            vertex on a shortest path; a source whose value no path improves is its own parent.
     """
 
     distances: Vector
@@ -93,7 +93,8 @@ def sssp(
 ) -> ShortestPaths[Any]:
     """``d = d min (d min.+ A)``, until no distance decreases.
 
-    Find shortest paths from one or several vertices to all others, with weights of at least 0.
+    Find shortest paths from one or several vertices to all other vertices, with weights of at least
+    0.
 
     An entry with value 0 is an edge of length 0. Only distances that decreased are multiplied
     again. The smallest of them come first, so that few distances are multiplied before they are
@@ -111,7 +112,7 @@ def sssp(
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
         delta: each round processes the pending distances that are at most `delta` above the
-            smallest one, in the unit of the weights. None derives `delta` from the weights. It
+            smallest one, in the unit of the weights. None derives `delta` from the weights. `delta`
             affects only the speed.
         parents: whether to also return the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
@@ -121,7 +122,7 @@ def sssp(
         ShortestPaths: (distances, parents), with entries at the reached vertices. `distances` is a
             Vector of size n, of dtype FP64 for floating-point weights, otherwise INT64 and exact.
             `parents` is None, or with `parents=True` a Vector of dtype INT32; if there are several
-            shortest paths, it describes one of them.
+            shortest paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

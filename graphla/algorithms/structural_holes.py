@@ -40,7 +40,7 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have other vertices as neighbors.
+            have a neighbor other than themselves.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -92,7 +92,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
-            have other vertices as neighbors.
+            have a neighbor other than themselves.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -143,7 +143,7 @@ def _sum_over_common_neighbors(W: Matrix, scaled: Matrix) -> Matrix:
 
 
 def _select(values: Vector, nodes: Any, W: Matrix) -> Vector:
-    """Return the values of those of the given vertices that have other vertices as neighbors."""
+    """Return the values of the given vertices that have a neighbor other than themselves."""
     others = select.offdiag(W).new().reduce_rowwise(monoid.any).new()
     if nodes is not None:
         chosen = common_neighbors.vertex_list(nodes, W)

@@ -5,10 +5,10 @@ remain, they contain a cycle. The CPU removes one vertex after another; `definit
 generation at a time.
 
 Invariants of `definition`, at the start of each round:
-- `generation` has the vertices that were removed, and the round of their removal;
+- `generation` holds, for each removed vertex, the round in which it was removed;
 - degree(v), for each other vertex, is the number of its in-edges from vertices that remain or are
   in `frontier`;
-- `frontier` has the vertices whose in-edges were all removed in the last round.
+- `frontier` has entries at the vertices that lost their last in-edges in the previous round.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def topological_generations(A: Matrix) -> list[list[int]]:
 
     Group the vertices by the number of edges of a longest path to them.
 
-    Takes O(n + m) time on the CPU, and a product per generation on a GPU.
+    Takes O(n + m) time on the CPU, and one vector-matrix product per generation on a GPU.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -155,7 +155,7 @@ def sort_by_generation(A: Matrix) -> tuple[np.ndarray, np.ndarray]:
 
 
 def count_generations(A: Matrix) -> Vector:
-    """Return the generations, without entries at vertices that a cycle contains or reaches."""
+    """Return the generations, without entries at vertices on a cycle or reached from one."""
     if A.device != "cpu":
         return definition(A)
     indptr, columns, _ = A.to_csr(copy=False)
@@ -166,8 +166,8 @@ def count_generations(A: Matrix) -> Vector:
 def remove_generations(indptr: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices in topological order, and the generation of each vertex.
 
-    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. The order lacks
-    the vertices that a cycle contains or reaches, and their generation is -1.
+    The successors of vertex v are columns[indptr[v]:indptr[v + 1]], in any order. The order omits
+    the vertices that are on a cycle or reached from one, and their generation is -1.
     """
     n = indptr.size - 1
     degrees, order = np.bincount(columns, minlength=n).astype(np.int32), np.empty(n, np.int32)

@@ -52,7 +52,7 @@ def transitive_reduction(A: Matrix) -> Matrix:
             1972.
     """
     order, _ = sort_by_generation(A)
-    # An edge u -> v is replaced only if u has other out-edges, and v other in-edges.
+    # An edge u -> v is replaced only if u has other out-edges and v has other in-edges.
     many_out, many_in = (degrees(x).select(">", 1).new() for x in (A, A.T.new()))
     into = binary.first(A & many_in).new().reduce_rowwise(monoid.any).new()
     if not into.dup(mask=many_out.S).nvals:
@@ -69,7 +69,7 @@ def definition(A: Matrix) -> Matrix:
 
 
 def _reduce_on_cpu(A: Matrix, order: np.ndarray) -> Matrix:
-    """Compute the reduction with the sets of reached vertices as bits, in O(n m / 62) steps."""
+    """Compute the reduction with sets of reached vertices, stored as bits, in O(n m / 62) steps."""
     indptr, columns, _ = A.to_csr(copy=False)
     positions = np.empty_like(order)
     positions[order] = np.arange(order.size)

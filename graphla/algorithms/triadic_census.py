@@ -3,10 +3,10 @@
 The names of the types are those of P. Holland and S. Leinhardt (1970): the numbers of mutual,
 asymmetric and missing pairs, then U (up), D (down), T (transitive) or C (cyclic).
 
-Let C hold the edges without an opposite edge, and M those with one. Masked products count the
-triads of each type that has no missing pair. Products of degrees count the wedges, that is, the
-pairs of joined pairs with a common vertex. A wedge is part of either a triad without a missing pair
-or a triad with one missing pair. The other triads have at most one joined pair.
+Let C hold the edges without an opposite edge, and M the edges with an opposite edge. Masked
+products count the triads of each type that has no missing pair. Products of degrees count the
+wedges: two joined pairs that have a common vertex. A wedge is part of either a triad without a
+missing pair or a triad with one missing pair. The other triads have at most one joined pair.
 """
 
 from __future__ import annotations
@@ -80,8 +80,7 @@ def triadic_census(A: Matrix) -> dict[str, int]:
     t["111D"] = _total(both * back) - 2 * t["120D"] - t["120C"] - t["210"]
     t["111U"] = _total(both * out) - 2 * t["120U"] - t["120C"] - t["210"]
     t["201"] = _total(both * (both - 1) // 2) - t["210"] - 3 * t["300"]
-    # Each joined pair is part of n - 2 triads. Subtract those triads that have a further joined
-    # pair.
+    # Each joined pair is part of n - 2 triads. Subtract the triads that have another joined pair.
     n, asymmetric, mutual = A.nrows, C.nvals, M.nvals // 2
     larger = [name for name in TYPES if name not in ("003", "012", "102")]
     t["012"] = asymmetric * (n - 2) - sum(int(name[1]) * t[name] for name in larger)
@@ -91,7 +90,11 @@ def triadic_census(A: Matrix) -> dict[str, int]:
 
 
 def _count_paths(X: Matrix, Y: Matrix, mask: Matrix) -> int:
-    """Return Σ (X plus.pair Y)⟨mask⟩: the number of paths X, Y from u to v, for edges u -> v."""
+    """Return Σ (X plus.pair Y)⟨mask⟩.
+
+    This is the number of paths from u to v that consist of an edge of X and an edge of Y, summed
+    over the edges u -> v of the mask.
+    """
     if not (X.nvals and Y.nvals and mask.nvals):
         return 0
     return int(plus_pair["INT64"](X @ Y).new(mask=mask.S).reduce_scalar(monoid.plus).get(0))

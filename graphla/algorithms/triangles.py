@@ -30,7 +30,7 @@ def triangle_count(A: Matrix) -> int:
 
     Count the triangles of an undirected graph.
 
-    L directs each edge from the vertex with the smaller degree to the other. Self-loops are
+    L directs each edge from the vertex with the smaller degree to the other vertex. Self-loops are
     ignored. Takes at most O(m √m) time.
 
     Args:
@@ -145,8 +145,8 @@ def _orient_to_hubs(A: Matrix) -> Matrix:
     """Return L, which holds each edge in the row of the vertex with the smaller degree.
 
     On a GPU L = tril(A(p, p)), where p lists the vertices by decreasing degree. The columns of hubs
-    are then adjacent, which saves more time than the renumbering takes (9 of 32 ms on the graph
-    kron 20). On the CPU the renumbering would take longer than the product.
+    are then next to each other, which saves more time than the renumbering takes (9 of 32 ms on the
+    graph kron 20). On the CPU the renumbering would take longer than the product.
     """
     degree = common_neighbors.degrees(A)
     if A.device == "cpu":

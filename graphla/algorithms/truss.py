@@ -1,7 +1,7 @@
 """k-truss: the largest subgraph in which each edge is in enough triangles.
 
-The k-truss is due to J. Cohen (2005). The definition is a loop of masked products. It is that of
-LAGraph (T. Davis, 2018), except that it processes each edge only once.
+The k-truss is due to J. Cohen (2005). The definition is a loop of masked products. The loop is that
+of LAGraph (T. Davis, 2018), except that it processes each edge only once.
 
 Invariants, at the head of each round:
 - N holds the remaining edges: it is symmetric, without self-loops, and all its values are true
@@ -145,7 +145,7 @@ def _peel(edges: _Edges, k: int) -> _Edges:
 def _keep_edges(edges: _Edges, S: Matrix) -> _Edges:
     """Keep only the edges at which S has an entry, and return these edges.
 
-    S holds their old numbers of triangles; the result holds the new numbers.
+    S holds the old number of triangles on each of these edges; the result holds the new numbers.
     """
     N, F = edges.N, common_neighbors.pattern(S)
     X = edges.F.dup(mask=~F.S)

@@ -41,8 +41,8 @@ def voterank(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
             results name vertices by their labels.
-        number_of_nodes: the number of vertices to choose; None chooses vertices until none of the
-            others receives a vote.
+        number_of_nodes: the number of vertices to choose; None chooses vertices until no other
+            vertex receives a vote.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
             count each edge with its value in A, which must be at least 0.
         directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
@@ -75,7 +75,7 @@ def voterank(
     else:
         A = common_neighbors.pattern(A, 1.0, symmetric=has_symmetric_values(A))
     if not directed and self_loops(A):
-        # Both ends of a self-loop are at the same vertex.
+        # Both ends of a self-loop are at the same vertex, so its weight counts twice.
         A = binary.plus(A | A.diag().diag()).new()
     ends = A.reduce_scalar(monoid.plus).get(0.0)
     indptr, neighbors, weights = A.to_csr(copy=False)

@@ -24,7 +24,7 @@ class WidestPaths(NamedTuple, Generic[Parents]):
     Attributes:
         widths: a Vector with the dtype of A that holds the width of a widest path to each vertex.
         parents: None, or with `parents=True` a Vector of dtype INT32 with the predecessor of each
-            vertex on a widest path. A source that no path improves is its own predecessor.
+            vertex on a widest path. A source whose value no path improves is its own predecessor.
     """
 
     widths: Vector
@@ -86,7 +86,7 @@ def widest_path(
     Returns:
         WidestPaths: (widths, parents), with entries at the reached vertices. `widths` is a Vector
             of size n in the dtype of A. `parents` is None, or with `parents=True` a Vector of dtype
-            INT32; if there are several best paths, it describes one of them.
+            INT32; if there are several best paths, the parents describe one of them.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

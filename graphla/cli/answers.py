@@ -122,7 +122,7 @@ def save(answer: Answer, path: str) -> None:
 def _table(answer: Answer) -> dict[str, Any]:
     """Return the columns of the file to write, keyed by name.
 
-    Depending on which field of the answer is set, the columns hold the vertices and their value in
+    Depending on which field of the answer is set, the columns hold the vertices and their values in
     each result, pairs of vertices and their values, a list of vertices, or a single number.
     """
     if answer.columns:
@@ -158,7 +158,7 @@ def _name_vertices(vertices: Any, labels: Any) -> Any:
 
 def _total(answer: Answer) -> tuple[str, Any]:
     if answer.total is None:
-        raise InvalidValue("--output is given, but nothing was found that a file could hold")
+        raise InvalidValue("--output is given, but the result has nothing to save")
     return answer.total
 
 
@@ -199,7 +199,7 @@ def _save_matrix(answer: Answer, path: str) -> None:
         (name, values) = next(iter(_table(answer).items()))
         if values.dtype.kind == "U":
             raise InvalidValue(
-                f"--output is {path}, but a matrix holds no names: give .csv or .npz"
+                f"--output is {path}, but a .mtx file cannot hold names; use .csv or .npz"
             )
         rows, columns = np.arange(values.size), np.zeros(values.size, int)
         A = Matrix.from_coo(rows, columns, values, nrows=values.size, ncols=1)

@@ -46,7 +46,7 @@ def run(options: Namespace, settings: dict[str, Any]) -> None:
         raise InvalidValue(f"--output is {options.output!r}, but should end in .csv")
     width = max(len("algorithm"), *(len(each.name) for each in chosen))
     if options.graph == "-":
-        raise InvalidValue("GRAPH is -, but bench reads it again in each of its processes")
+        raise InvalidValue("GRAPH is -, but bench reads it again in each process; use a file")
     worker, bar, rows = _Worker(options, settings), Bar(len(chosen)), list[Row]()
     try:
         with bar.step(f"reading {options.graph}", 0):
@@ -125,12 +125,12 @@ class _Worker:
             return None, f"not finished in {self._limit:g} s"
         code = self.end(is_over=True)
         why = "probably out of memory" if code == -9 else f"exit code {code}"
-        return None, f"its process was ended ({why})"
+        return None, f"the process that ran it ended ({why})"
 
     def end(self, *, is_over: bool = False) -> int | None:
         """Kill the process. Return its exit code, or None if it was still running.
 
-        If `is_over` is True, the process is about to end; wait for this first.
+        If `is_over` is True, the process is about to end by itself; wait for its end first.
         """
         process, self._process = self._process, None
         if process is None:

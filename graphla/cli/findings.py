@@ -80,7 +80,7 @@ def partition(graph: Graph, found: Vector, name: str, rows: int) -> Answer:
         facts=facts,
         columns={name: found},
         top=Top(
-            f"largest {plural(name)}, each shown by one of its vertices",
+            f"largest {plural(name)}, each identified by one of its vertices",
             (name, "vertices"),
             [(str(graph.labels[int(parts[k])]), number(sizes[k])) for k in order],
         ),

@@ -29,7 +29,7 @@ _OPTIONS = {
 
 
 def read(options: Namespace) -> Graph:
-    """Return the graph `options.graph`, made undirected or unweighted if the options request it."""
+    """Return the graph `options.graph`, without directions or weights if so requested."""
     A, labels = read_matrix(options)
     if not isinstance(A, Matrix):
         raise InvalidValue(f"{options.graph} holds a vector, but a graph is a square matrix")
@@ -48,7 +48,7 @@ def read(options: Namespace) -> Graph:
 
 
 def read_to_convert(options: Namespace) -> tuple[Any, Sequence[str] | None]:
-    """Return the vector or matrix in `options.graph`, and its labels or, without labels, None."""
+    """Return the vector or matrix in `options.graph`, and its labels, or None if it has none."""
     if options.undirected or options.unweighted:
         graph = read(options)
         return graph.matrix, graph.labels if graph.has_names else None
@@ -65,7 +65,7 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
         raise InvalidValue("GRAPH is empty, but should be a file or a dataset")
     if name == "-":
         if options.format is None:
-            raise InvalidValue("GRAPH is -, standard input, so --format has to say its format")
+            raise InvalidValue("GRAPH is - (standard input), so --format must be given")
         if sys.stdin is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard input")
         return _read_file(sys.stdin.buffer, io.format_of(name, options.format), options)
@@ -81,7 +81,7 @@ def read_matrix(options: Namespace) -> tuple[Any, Sequence[str] | None]:
 def _read_dataset(name: str, options: Namespace) -> Matrix:
     _refuse_options(name, (), options)
     if options.duplicates is not None:
-        raise InvalidValue(f"--duplicates is for files, not for the dataset {name}")
+        raise InvalidValue(f"--duplicates is for files only, not for the dataset {name}")
     return datasets.load(name)
 
 
@@ -91,7 +91,7 @@ def _read_file(source: Any, format: str, options: Namespace) -> tuple[Any, Seque
     given["format"] = format
     if options.duplicates is not None:
         if format == "metis":
-            raise InvalidValue("--duplicates is not for METIS files, which list each edge once")
+            raise InvalidValue("--duplicates does not apply to METIS files")
         given["dup_op"] = options.duplicates
     is_labelled = given.pop("labels", False) or io.FORMATS[format].read is None
     try:

@@ -14,7 +14,7 @@ from semirings.exceptions import InvalidValue
 
 _PREFIX = "own "  # prefix of the attributes in which argparse stores an algorithm's options
 # In NetworkX, these parameters name an edge attribute. On the command line, they are options
-# without an argument, which tell whether to use the values of the edges.
+# without an argument that decide whether the values of the edges are used.
 _SWITCHES = ("weight", "distance")
 
 WORDS = {
@@ -24,7 +24,7 @@ WORDS = {
     "count_zeros": "exclude vertices with value 0 from the mean",
     "cutoff": "stop at this distance",
     "dangling": (
-        "weights of the targets of jumps from vertices without out-edges: a file of "
+        "targets of jumps from vertices without out-edges: a file with lines "
         "`vertex,weight`, or a=1,b=2,..."
     ),
     "delta": "the bucket width of delta-stepping (default: chosen from the weights)",
@@ -43,7 +43,7 @@ WORDS = {
     "personalization": "jump targets: a file with lines `vertex,weight`, or a=1,b=2,...",
     "radius": "the maximum distance from the center vertex",
     "reflexive": "whether each vertex reaches itself",
-    "resolution": "values above 1 give smaller communities, values below 1 give larger ones",
+    "resolution": "values above 1 favor small communities, values below 1 favor large ones",
     "seed": "the seed of the random number generator",
     "source": "the vertex to start from",
     "sources": "the vertices to start from: u,v,...",
@@ -160,7 +160,7 @@ def _vertices(graph: Graph, name: str, text: str) -> Any:
         return int(text)
     except ValueError:
         raise InvalidValue(
-            f"--{name} is {text!r}, but vertices are numbers (names with --labels)"
+            f"--{name} is {text!r}, but without --labels, vertices are numbers"
         ) from None
 
 
@@ -177,7 +177,7 @@ def _mapping(graph: Graph, name: str, text: str) -> dict[Any, float]:
         with Path(text).open(newline="") as file:
             rows = [row[:2] for row in csv.reader(file)][1:]
     if any(len(row) != 2 for row in rows):
-        raise InvalidValue(f"--{name} is {text!r}, but should hold pairs of vertex and number")
+        raise InvalidValue(f"--{name} is {text!r}, but should hold vertex-number pairs")
     return {_vertices(graph, name, vertex): _value(graph, name, x) for vertex, x in rows}
 
 
@@ -188,6 +188,6 @@ def _value(graph: Graph, name: str, text: str) -> float:
     except ValueError:
         if text not in graph:
             raise InvalidValue(
-                f"--{name} has {text!r}, which is neither number nor vertex"
+                f"--{name} has {text!r}, which is neither a number nor a vertex"
             ) from None
         return graph.vertex(text)

@@ -115,7 +115,7 @@ class _Layout(RawDescriptionHelpFormatter):
 
 
 class _Parser(ArgumentParser):
-    """The parser of the whole command line; for an unknown command, its error suggests others."""
+    """The parser of the whole command line. Its error for an unknown command suggests others."""
 
     commands: Mapping[str, ArgumentParser]
 
@@ -190,7 +190,7 @@ def _add_algorithm(commands: Any, algorithm: Algorithm) -> None:
     _add_computing(command).add_argument(
         "--explain",
         action="store_true",
-        help="list the operations that ran, and why each one ran as it did",
+        help="list the operations that ran, with the direction of each and the reason for it",
     )
     command.set_defaults(command="algorithm", algorithm=algorithm)
 
@@ -214,7 +214,7 @@ def _add_bench(commands: Any) -> None:
         "Runs each algorithm on GRAPH in a separate process, twice if there is time, and prints a "
         "table with the better time and a one-line result. The source is a vertex with the most "
         "out-edges. Algorithms for undirected graphs ignore directions. An algorithm that exceeds "
-        "the time limit is stopped, and the table says so.",
+        "the time limit is stopped, and the table shows this.",
         ("graphla bench road-NY", "graphla bench web.npz --limit 60 --only pagerank,bfs,katz"),
     )
     _add_graph(command)
@@ -240,13 +240,13 @@ def _add_ladder(commands: Any) -> None:
         commands,
         "ladder",
         "compare strategies of breadth-first search on a graph",
-        "Runs breadth-first search from the same random vertices with each strategy in the "
-        "literature. The strategies range from a queue on one thread to a single kernel launch on "
-        "a GPU that runs the whole search. Prints the speed of each strategy on GRAPH and the "
-        "resources that the strategy uses. The levels of each search are compared with those of "
-        "the first strategy; a difference is an error. docs/ladder.md explains the strategies. "
-        "Strategies that need a GPU do not run on the CPU. The CPU versions of the others are "
-        "mostly written in NumPy, for explanation rather than for speed.",
+        "Runs breadth-first search from the same random vertices with each strategy that is known "
+        "from the literature. The strategies range from a queue on one thread to a single kernel "
+        "launch on a GPU that runs the whole search. Prints the speed of each strategy on GRAPH "
+        "and the resources that the strategy uses. The levels of each search are compared with "
+        "those of the first strategy; a difference is an error. docs/ladder.md explains the "
+        "strategies. Strategies that need a GPU do not run on the CPU. The CPU versions of the "
+        "others are mostly written in NumPy, for explanation rather than for speed.",
         ("graphla ladder road-NY", "graphla ladder web.npz --device cuda --chart web.png"),
     )
     _add_graph(command)
@@ -288,7 +288,7 @@ def _add_ladder(commands: Any) -> None:
         "--chart",
         metavar="FILE",
         help="draw a chart of the speeds to this .png file; - means no chart (default: "
-        "ladder-GRAPH.png in this folder, if matplotlib is installed)",
+        "ladder-GRAPH.png in the current folder, if matplotlib is installed)",
     )
     _add_reading(command)
     _add_computing(command)
@@ -402,7 +402,7 @@ def _positions(text: str) -> tuple[int, ...]:
 
 def _natural(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError(f"{text!r} should be a number from 0")
+        raise ArgumentTypeError(f"{text!r} should be an integer of at least 0")
     return int(text)
 
 

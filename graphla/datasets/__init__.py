@@ -1,4 +1,4 @@
-"""Real graphs that come with the library; `LICENSES.md` in this folder holds their licenses."""
+"""Real graphs that come with the library; `LICENSES.md` in this folder lists their licenses."""
 
 from __future__ import annotations
 

@@ -61,9 +61,10 @@ def draw(
             to values, a sequence with one value per vertex, or the name of one color. Vertices
             without a value are gray.
         positions: a mapping from labels to (x, y), or an array of shape (n, 2).
-        labels: whether to show the labels; by default if there are at most 60 vertices.
-        weights: whether to show the values of edges; by default if they differ and there are at
-            most 40 edges.
+        labels: whether to show the labels; by default they are shown if there are at most 60
+            vertices.
+        weights: whether to show the values of edges; by default they are shown if they differ and
+            there are at most 40 edges.
         categorical: whether values in `color` are categories with a legend, rather than numbers
             with a color bar. By default, text, BOOL values and vertices are categories.
         cmap: the matplotlib colormap for numbers.

@@ -676,7 +676,7 @@ class Graph:
             device: "cpu", "cuda", or one GPU such as "cuda:1".
 
         Returns:
-            A Graph, which shares the arrays of this one if that is already on the device.
+            A Graph, which shares the arrays of this Graph if they are already on the device.
 
         Raises:
             InvalidValue: `device` is not the name of a device.

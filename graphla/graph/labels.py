@@ -32,7 +32,7 @@ def naming_scope(labels: Labels) -> Iterator[None]:
 
 
 def vertex_name(vertices: Any) -> str:
-    """Return the text for vertices in a message: their labels if known, otherwise their numbers."""
+    """Return the text that names vertices in a message: labels if known, otherwise numbers."""
     labels = _AT.get()
     if labels is None or not isinstance(vertices, (Integral, list)):
         return str(vertices)
@@ -40,7 +40,7 @@ def vertex_name(vertices: Any) -> str:
 
 
 def as_labels(vertices: list[int]) -> list[Any]:
-    """Return the labels of the vertices, for a field of an error."""
+    """Return the labels of the vertices, for an attribute of an exception."""
     labels = _AT.get()
     return vertices if labels is None else labels.of(vertices)
 
@@ -233,7 +233,7 @@ class Labels:
             vertices: a list or array of vertices.
 
         Returns:
-            A `Labels` object: position k has the label of the vertex `vertices[k]`.
+            A `Labels` object: position k holds the label of the vertex `vertices[k]`.
         """
         listed = np.asarray(vertices).ravel().tolist()
         chosen = object.__new__(Labels)

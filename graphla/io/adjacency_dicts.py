@@ -22,7 +22,7 @@ PART = 1 << 12
 """Number of values that are converted at once."""
 
 SLOTS = 4
-"""Least number of slots of a hash table for each key."""
+"""Minimum number of hash-table slots per key."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 """An odd multiplier that spreads the low bits of a key to the high bits."""
@@ -36,7 +36,8 @@ class AdjacencyDicts:
     """The entries of a NetworkX graph in dict order, as compressed rows.
 
     Attributes:
-        nodes: the nodes in NetworkX's order; `range(n)` if the nodes are these numbers.
+        nodes: the nodes in NetworkX's order; `range(n)` if they are the numbers 0 to n - 1 in
+            order.
         numbers: the number of each node, or None if each node is its own number.
         indptr: the entries of row i are those from indptr[i] to indptr[i + 1] - 1.
         columns: the column of each entry in dict order.
@@ -54,9 +55,9 @@ class AdjacencyDicts:
 
     @cached_property
     def order(self) -> np.ndarray | None:
-        """The dict-order position of each entry if the columns of each row are sorted.
+        """The position in dict order of each entry, for entries in the order of sorted columns.
 
-        It is None if they are sorted in dict order.
+        It is None if the columns of each row are sorted in dict order already.
         """
         rises = self.columns[1:] > self.columns[:-1]
         starts = self.indptr[1:-1]
@@ -83,11 +84,11 @@ class AdjacencyDicts:
 
     @cached_property
     def keys(self) -> Any:
-        """The keys of the parallel edges of all entries in dict order; None without them."""
+        """The keys of the parallel edges of all entries in dict order; None if not a multigraph."""
         return list(chain.from_iterable(self._values())) if self.multigraph else None
 
     def sort(self, entries: np.ndarray) -> np.ndarray:
-        """Return an array with one element for each entry in the order of sorted columns."""
+        """Return `entries`, an array in dict order, rearranged into the order of sorted columns."""
         if self.order is None or entries.strides == (0,):
             return entries
         return entries[self.order]
@@ -110,7 +111,8 @@ class AdjacencyDicts:
         """
         if self.directed or self.multigraph:
             return _numbers(self.data, name, default)
-        # Both entries of an edge share one dict. Read it only for the entry above the diagonal.
+        # Both entries of an edge share one dict. Read this dict only for the entry on or above the
+        # diagonal.
         upper = self.columns >= self.rows
         values = _numbers(lambda: compress(self.data(), upper), name, default)
         return self._mirror(values, upper)
@@ -173,7 +175,7 @@ class AdjacencyDicts:
         self._adjacency = {}
 
     def _mirror(self, values: Any, upper: np.ndarray) -> Any:
-        """Return the values of all entries of an undirected graph from those with row <= column."""
+        """Return the values of all entries of an undirected graph, given the upper entries."""
         if isinstance(values, np.ndarray) and values.size and _are_equal(values):
             return np.broadcast_to(values[0], (self.columns.size,))
         source = (np.cumsum(upper, dtype=np.int32) - 1)[self.upper_of]
@@ -189,7 +191,7 @@ def read_adjacency(G: Any) -> AdjacencyDicts:
     """Read the nodes and entries of a NetworkX graph of any class.
 
     Args:
-        G: the graph; a view and a graph of a subclass are read by their public methods.
+        G: the graph; a view and a graph of a subclass are read through their public methods.
 
     Returns:
         The entries.
@@ -249,7 +251,7 @@ def _columns(
 
 
 def _places(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the position of each wanted integer in `keys`, or -1 if it is not there."""
+    """Return the position of each requested integer in `keys`, or -1 if it is not in `keys`."""
     if not keys.size:
         return np.full(wanted.size, -1, np.int32)
     # A hash table with one key per slot finds most keys. The remaining keys share a slot with
@@ -320,9 +322,9 @@ def _is_real(kind: type) -> bool:
 
 
 def has_plain_dicts(G: Any) -> bool:
-    """Return whether G is of one of NetworkX's own classes and holds its edges itself.
+    """Return whether the class of G is one of NetworkX's own, and G holds its edges itself.
 
-    A view is of such a class, too, but reads the edges of another graph.
+    A view has such a class, too, but reads the edges of another graph.
     """
     import networkx as nx
 
@@ -345,9 +347,9 @@ def _plain_dicts(G: Any) -> Mapping[Any, Any]:
 
 
 def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
-    """Raise an error if an undirected view shows different data from both ends of an edge.
+    """Raise an error if an undirected view shows different data for the two ends of an edge.
 
-    A view of a directed graph as an undirected one can do this.
+    This can happen for an undirected view of a directed graph.
     """
     for u, neighbors in adjacency.items():
         for v, data in neighbors.items():

@@ -198,9 +198,9 @@ def format_of(path: Any, format: str | None = None) -> str:
 
 
 def is_edgelist(path: Any, format: str | None = None) -> bool:
-    """Return whether the file is an edge list or an edge table, whose readers take `directed`.
+    """Return whether the file is an edge list or an edge table, whose readers accept `directed`.
 
-    A file in an unknown format is treated as an edge list, the only format it could have.
+    A file in an unknown format is treated as an edge list, as in `read_labelled`.
 
     Args:
         path: the path of a file, or a file object.

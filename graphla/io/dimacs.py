@@ -87,7 +87,10 @@ class _Lines(TextReader):
 
 
 def _read_problem(text: TextReader) -> tuple[str, int, int]:
-    """Read up to the problem line; return its kind, number of vertices and number of edges."""
+    """Read the lines up to and including the problem line.
+
+    Return the kind of the problem, the number of vertices and the number of edges.
+    """
     while line := text.readline():
         words = line.decode("latin-1").split()
         if not words or words[0].startswith("c"):

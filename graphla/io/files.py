@@ -260,8 +260,8 @@ class _BytesOf:
 def _hold(source: Any) -> Path | bytes:
     """Return an object that can be read several times.
 
-    This is the path of a regular file; for a file object, a pipe or a device, it is all bytes read
-    from it.
+    For a regular file, this is its path. For a file object, a pipe or a device, it is a bytes
+    object with all data read from it.
     """
     if is_file_object(source):
         data = source.read()

@@ -181,7 +181,7 @@ def _read_header(text: TextReader) -> _Header:
 
 
 def _next_line(text: TextReader) -> str:
-    """Return the next nonblank line, stripped, or "" at the end of the text."""
+    """Return the next nonblank line without outer white space, or "" at the end of the text."""
     while line := text.readline():
         if stripped := line.decode("latin-1").strip():
             return stripped
@@ -295,7 +295,7 @@ def _read_coordinates(text: TextReader, header: _Header, dup_op: Any, name: Any)
 
 
 def _read_rows(text: TextReader, header: _Header) -> list[Any]:
-    """Read the entries below the size line, and check their positions, values and number."""
+    """Read the entries below the size line, and check their positions, values and count."""
     parts, count = [], 0
     for part, line_of in number_rows(text, _layout(header)):
         if count + part.size > header.nvals:

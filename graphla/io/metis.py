@@ -154,6 +154,6 @@ def _integer(word: bytes) -> int:
 def _line_of(lines: list[tuple[int, int]], k: int) -> int:
     """Return the number of the line that contains value k of a block of text.
 
-    For each line, `lines` holds the number of the line and the count of values up to its end.
+    For each line, `lines` holds its line number and the number of values up to its end.
     """
     return next(line for line, end in lines if k < end)

@@ -1,8 +1,8 @@
 """The ladder: strategies for breadth-first search from the literature, for comparison.
 
 The rungs lead from a queue on one thread to a whole traversal in one launch. Each rung is explained
-in its own file. All rungs read the same graph and give the same levels; which one is fastest
-depends on the graph. `graphla ladder GRAPH` times them all; docs/ladder.md explains the results.
+in its own file. All rungs read the same graph and compute the same levels; which rung is fastest
+depends on the graph. `graphla ladder GRAPH` times all rungs; docs/ladder.md explains the results.
 """
 
 from graphla.ladder.comparing import compare

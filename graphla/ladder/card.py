@@ -35,7 +35,8 @@ class Counters:
         self._level = STRIP
 
     def next(self) -> np.uint64:
-        """Return the address of the counters for the next level. They have been set to zero."""
+        """Return the address of the counters for the next level. These counters have been set to
+        zero."""
         self._level += 1
         if self._level >= STRIP:
             self._level = 0
@@ -75,7 +76,8 @@ class CardRung(Rung):
     def launch(self, kernel: Kernel, threads: int, *args: Any, block: int = BLOCK) -> None:
         """Launch the kernel with about `threads` threads, rounded up to whole blocks.
 
-        If the GPU cannot run that many at once, the grid-stride loop of the kernel covers the rest.
+        The number of blocks is limited (see `blocks`). If there are fewer threads than items, the
+        grid-stride loop of the kernel gives each thread several items.
         """
         self.launches += 1
         kernel(blocks(threads, block), block, *args)
@@ -88,7 +90,7 @@ class CardRung(Rung):
 def nbytes(*arrays: Array | Csr) -> int:
     """Return the total number of bytes of the arguments.
 
-    Each is an array or a CSR matrix. The values of a matrix are not counted.
+    Each argument is an array or a CSR matrix. The values of a matrix are not counted.
     """
     return sum(
         x.indptr.nbytes + x.indices.nbytes if isinstance(x, Csr) else x.nbytes for x in arrays

@@ -1,7 +1,7 @@
 """Closure: the whole search in one launch, as `graphla.algorithms.bfs` and `closure` run it.
 
-Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint. The loop over levels, which lower rungs run on
-         the host, is inside the kernel.
+Algebra  l = s ⊕ sA ⊕ sA² ⊕ ..., the least fixpoint, where s holds the source and l the levels. The
+         loop over levels, which lower rungs run on the host, is inside the kernel.
 A level  pushes from a list of vertices, or pulls into the vertices that a bitmap marks as
          unreached. One block, one cluster or all blocks run it, whichever is cheapest. It ends with
          a barrier instead of a launch.

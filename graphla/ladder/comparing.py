@@ -46,7 +46,7 @@ LIMIT = 0.4
 """Default time limit for all searches of a strategy, in seconds."""
 AGAIN = 0.25
 """If all searches of a strategy together take less than this many seconds, they are run a second
-time. Of the two times of each search, the shorter one counts."""
+time. The shorter of the two times of each search counts."""
 
 
 def compare(
@@ -117,7 +117,8 @@ class Contest:
         )
 
     def chosen(self, names: Sequence[str] | None) -> list[str]:
-        """Return the named strategies, or all for A's device, in the order of the ladder."""
+        """Return the named strategies, or all that run on A's device, in the order of the
+        ladder."""
         device = self._A.device
         if names is None:
             return [name for name, each in STRATEGIES.items() if each.runs_on(device)]

@@ -1,7 +1,8 @@
 // Direction-optimized: push while the frontier is small, pull while it is large.
 //
-// Algebra  f<!p> = f A over the Boolean semiring, by rows of A, or by columns with early exit. Both
-//          compute the same product; a rule chooses between them at each level.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring, by rows
+//          of A, or by columns with early exit. Both compute the same product; a rule chooses
+//          between them at each level.
 // A level  is one launch of vertex_push.cu or vertex_pull.cu. Before a level at which the direction
 //          may change, the kernel in this file computes the counts that the rule compares.
 // Rule     The search changes from push to pull if the frontier grows and the number of edges out

@@ -12,19 +12,20 @@ from graphla.stores import MatrixStore
 
 ALPHA, BETA = 4, 24
 """Parameters of the rule that chooses between push and pull. Pulls begin when the frontier grows
-and the edges out of it, times ALPHA, outnumber the edges out of unreached vertices. They end when
-the frontier shrinks and has less than 1 / BETA of all vertices. The authors of the rule chose 14
-and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached vertex, so pulls
-should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to 18,235 entries)
-takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
+and ALPHA times the number of edges out of it exceeds the number of edges out of unreached vertices.
+Pulls end when the frontier shrinks and contains fewer than 1 / BETA of all vertices. The authors of
+the rule chose 14 and 24, for CPUs. On a GPU a pull takes as long as the longest row of an unreached
+vertex, so pulls should begin later. With ALPHA = 14, 4 and 2, a search of cnr-2000 (rows of up to
+18,235 entries) takes 18.9, 7.8 and 4.3 ms, and a search of kron-20 takes 3.5, 3.6 and 7.6 ms.
 """
 
 
 class DirectionOptimised(CardRung):
-    """f⟨¬p⟩ = f A, where each level is either a push or a pull.
+    """f⟨¬p⟩ = f A, where f is the frontier and p the set of reached vertices.
 
-    A push reads the rows of A, and a pull reads its columns. The frontier f is dense. An undirected
-    graph needs only one matrix, because its rows are also its columns.
+    Each level is either a push, which reads the rows of A, or a pull, which reads its columns. The
+    frontier f is dense. An undirected graph needs only one matrix, because its rows are also its
+    columns.
     """
 
     def __init__(self, a: MatrixStore) -> None:
@@ -47,9 +48,9 @@ class DirectionOptimised(CardRung):
         """Return the levels of all vertices that are reachable from `source`."""
         self.begin(source)
         depth, count, before, pulls = 0, 1, 0, False
-        left = self.rows.nvals  # lower bound on the edges out of unreached vertices
+        left = self.rows.nvals  # lower bound on the number of edges out of unreached vertices
         while count:
-            most = count * self.widest  # upper bound on the edges out of the frontier
+            most = count * self.widest  # upper bound on the number of edges out of the frontier
             left -= most
             if pulls:
                 pulls = count >= before or count * BETA >= self.n

@@ -1,7 +1,8 @@
 // Edge-centric: one thread per edge. If the edge's source is in the last level and its target is
 // unreached, the thread labels the target.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as a list of edges (COO).
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: a masked
+//          SpMV of A as a list of edges (COO).
 // A level  reads every edge (8 bytes), regardless of the frontier, and the levels of each source
 //          and target: at least (8 m + 4 n) bytes per launch.
 // Races    Two threads may label a vertex at the same time, both with the same depth (an idempotent

@@ -12,7 +12,8 @@ from graphla.stores import MatrixStore
 
 
 class EdgeCentric(CardRung):
-    """f⟨¬p⟩ = f A, edge by edge, with a dense frontier."""
+    """f⟨¬p⟩ = f A, edge by edge, where f is the dense frontier and p the set of reached
+    vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -36,5 +37,8 @@ class EdgeCentric(CardRung):
         return self.found(depth)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each launch reads both ends of every edge, and the level of every vertex."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each launch reads both ends of every edge, and the level of every vertex.
+        """
         return depth * (8 * self.targets.size + 4 * self.n)

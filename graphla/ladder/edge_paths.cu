@@ -3,7 +3,7 @@
 // Algebra  d = d min (d min.+ A) until no distance decreases: Bellman-Ford, as an SpMV over blocked
 //          COO.
 // Layout   as in edge_tuned.cu, plus a weight per edge. A distance takes four or eight bytes,
-//          whereas a level takes one. The largest value means "no distance".
+//          whereas a level takes one byte. The largest value means "no distance".
 // A round  reads every edge, its weight, and the distances of both ends: at least (8 m + 4 n) bytes
 //          in 32 bits. A distance that decreases in a round may be read in the same round.
 // Races    Distances decrease by atomic minimum. A distance read from a cache may be as old as the
@@ -23,7 +23,7 @@ namespace graphla {
 
 /// Indices of the flags in the array `told`, which a round sets. IMPROVED: a distance improved.
 /// SANK: the sum of a distance and a weight was below the smallest value of the dtype. LOST: such a
-/// sum was too large, and the vertex had no distance yet.
+/// sum was too large for the dtype, and the target had no distance yet.
 enum { IMPROVED = 0, SANK = 1, LOST = 2 };
 
 /// The distances, with the operations that depend on their dtype.

@@ -14,7 +14,7 @@ from graphla.ladder.edges import lay_out
 from graphla.stores import MatrixStore
 
 SIDE = 14
-"""A block of distances has the distances of 2^SIDE vertices."""
+"""A block of distances contains the distances of 2^SIDE vertices."""
 LEAST = 16
 """Minimum mean number of edges per chunk for which edges are sorted by square.
 
@@ -24,7 +24,7 @@ If chunks would have fewer edges on average, edges are sorted by row instead.
 
 
 class EdgePaths:
-    """d = d min (d min.+ A), edge by edge, round by round."""
+    """d = d min (d min.+ A), edge by edge, round by round, where d holds the distances."""
 
     def __init__(self, a: MatrixStore, dtype: np.dtype[Any], none: Any) -> None:
         self.edges = lay_out(a, SIDE, LEAST, dtype, loops=True)
@@ -41,15 +41,15 @@ class EdgePaths:
         return self.edges.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set the distance of the source to 0, and all others to "no distance"."""
+        """Set the distance of the source to 0, and all other distances to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 
     def round(self) -> tuple[bool, bool, bool]:
         """Run one round, and return three flags.
 
-        The first says whether a distance improved, the second whether a sum was too small for the
-        dtype, and the third whether a sum was too large for it.
+        The flags say whether a distance improved, whether a sum was too small for the dtype, and
+        whether a sum was too large for the dtype.
         """
         e, told = self.edges, self._counters.next()
         args = (e.words, e.starts, e.corners, e.weights, e.chunks, self.distances, told)

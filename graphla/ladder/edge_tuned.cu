@@ -1,7 +1,8 @@
 // Edge-centric, tuned: the edge-centric search with a layout of the edges that minimizes the number
 // of bytes read per level.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV of A as blocked COO.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: a masked
+//          SpMV of A as blocked COO.
 // Layout   A level is one byte, 255 if the vertex is unreached. Beyond level 254 the search
 //          continues with 32-bit levels. An undirected edge is stored once, and both of its ends
 //          are tested; self-loops are left out. The matrix is divided into squares of 2^16 rows and

@@ -33,7 +33,8 @@ class Edges:
     by row, and an edge is a 64-bit word with its row and column. The edges are divided into chunks.
     """
 
-    words: Array  # uint32 or uint64 per edge: the upper half is the source, the lower the target
+    # One uint32 or uint64 per edge: the upper half is the source, the lower half the target.
+    words: Array
     starts: Array  # int64[chunks + 1]
     corners: Array  # uint64[chunks]: for each chunk, the first column and row of its square
     both: bool  # whether a stored edge stands for both directions of the edge
@@ -128,8 +129,8 @@ def _chunks(squares: Array, each: int) -> tuple[Array, Array]:
     """Divide the edges into chunks of at most `each` edges of the same square.
 
     `squares` contains the square of each edge, in ascending order. Return two arrays. The first
-    contains the position of the first edge of each chunk, followed by the number of edges. The
-    second contains the square of each chunk.
+    array contains the position of the first edge of each chunk, followed by the total number of
+    edges. The second array contains the square of each chunk.
     """
     m = squares.size
     if not m:

@@ -1,7 +1,7 @@
 """Measure the power that a GPU draws while it works, with the library NVML.
 
 The library comes with the driver, so nothing needs to be installed. Recent GPUs count the joules
-that they have used since the driver was loaded. The counter is updated only every 100 ms or so, so
+that they have used since the driver was loaded. The counter is updated only about every 100 ms, so
 a thread samples it during the work. The power is computed from two updates of the counter.
 """
 
@@ -81,7 +81,8 @@ def _watch(joules: Joules, samples: list[tuple[float, float]], done: Event) -> N
 
 
 def counter(device: str) -> Joules | None:
-    """Return a function that reads the energy counter of a device, or None if it has none."""
+    """Return a function that reads a device's energy counter, or None if there is no such
+    counter."""
     library = None if device == "cpu" else _library()
     if library is None:
         return None

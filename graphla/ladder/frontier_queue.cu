@@ -1,8 +1,9 @@
 // Frontier queue: the frontier is a list, and each of its vertices has a thread. A thread that
 // labels a vertex appends it to the next list.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, a matrix times a sparse vector, by rows
-//          of A. The queue stores the vector. Vertices are claimed, so that each index occurs once.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV, a
+//          matrix times a sparse vector, by rows of A. The queue stores the vector. Vertices are
+//          claimed, so that each index occurs once.
 // A level  reads the queue, and the offsets, edges and neighbors' levels of the vertices in it. It
 //          writes a level and a queue entry for each vertex found. It does not access data of other
 //          vertices. A search moves at least 12 bytes and two offsets for each reached vertex, and

@@ -13,9 +13,10 @@ from graphla.stores import MatrixStore
 
 
 class FrontierQueue(CardRung):
-    """f⟨¬p⟩ = f A by rows. Two arrays hold the current and the next frontier as lists.
+    """f⟨¬p⟩ = f A by rows, where f is the frontier and p the set of reached vertices.
 
-    The host reads the length of the next list, and launches one thread per vertex in it.
+    Two arrays hold the current and the next frontier as lists. The host reads the length of the
+    next list, and launches one thread per vertex in it.
     """
 
     def __init__(self, a: MatrixStore, each: int = 1) -> None:
@@ -61,8 +62,8 @@ class FrontierQueue(CardRung):
         return self.found(depth)
 
     def expand(self, count: int, depth: int) -> tuple[int, int]:
-        """Expand the `count` vertices of the frontier, at level `depth`; list the new ones in
-        `following`.
+        """Expand the `count` vertices of the frontier, whose level is `depth`; list the newly found
+        vertices in `following`.
 
         Return the number of vertices listed, and the number of levels processed.
         """

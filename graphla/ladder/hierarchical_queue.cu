@@ -1,8 +1,9 @@
 // Hierarchical queue: the queues of groups of lanes are merged into the block's queue, and the
 // queues of all blocks are merged into the global queue.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
-//          the only difference is how the entries of the result are gathered.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV by
+//          rows of A, as in the frontier queue; the only difference is how the entries of the
+//          result are gathered.
 // A level  reads and writes the same data as a privatized queue, but the threads of a block share
 //          GROUPS counters instead of one. Adjacent lanes find vertices at the same time, so a
 //          thread's group is its index modulo GROUPS, which spreads these lanes over all counters.

@@ -1,8 +1,8 @@
 // Hubs have a queue of their own: there is one queue for vertices, with one thread per vertex, and
-// one for pieces of hubs, with one warp per piece.
+// another queue for pieces of the hubs' rows, with one warp per piece.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV, with the longest rows cut into pieces of
-//          equal length.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV,
+//          with the longest rows cut into pieces of equal length.
 // A level  reads the vertices and pieces in the queues, their offsets, edges, and neighbors'
 //          levels. For each vertex found, one atomic claims the vertex, and another claims its
 //          position in a queue. A search moves at least 12 bytes and four offsets for each reached
@@ -15,15 +15,15 @@
 //          hub. In a graph without hubs, reading the degree of each vertex has no benefit.
 // Source   Dynamic parallelism, where the thread that finds a hub launches a grid for it: W. Hwu,
 //          D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th edition, 2022,
-//          chapter 21. Rows sorted by length into those for a thread, a warp and a block: D.
+//          chapter 21. Rows sorted by length into rows for a thread, a warp and a block: D.
 //          Merrill, M. Garland, A. Grimshaw, Scalable GPU Graph Traversal, PPoPP 2012.
 #include "device.cuh"
 
 namespace graphla {
 
 /// The queues of a level. A hub is queued as pieces of PIECE edges. A piece is a word with the
-/// vertex in its upper half and the number of the piece in its lower half. Any other vertex is
-/// queued as its number. counts[] holds the length of `vertices` and the length of `pieces`.
+/// vertex in its upper half and the index of the piece in its lower half. For any other vertex, its
+/// number is queued. counts[] holds the length of `vertices` and the length of `pieces`.
 template <int HUB, int PIECE> struct Queues {
   i32 *vertices;
   u64 *pieces, *counts;

@@ -1,4 +1,5 @@
-"""Separate hubs: one queue for vertices, and one for pieces of hubs' rows. See hubs_apart.cu."""
+"""Separate hubs: one queue for vertices, and one queue for pieces of hubs' rows. See
+hubs_apart.cu."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ WARP = 32
 class HubsApart(CardRung):
     """f⟨¬p⟩ = f A by rows of A, where f is the frontier and p the set of reached vertices.
 
-    The frontier consists of two lists. One contains vertices of low degree. The other contains
-    pieces of the rows of hubs, which are vertices of high degree.
+    The frontier consists of two lists. One list contains the vertices of low degree. The other list
+    contains pieces of the rows of hubs, which are the vertices of high degree.
     """
 
     def __init__(self, a: MatrixStore) -> None:
@@ -48,10 +49,10 @@ class HubsApart(CardRung):
     def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Return the minimum number of bytes that a search reads and writes.
 
-        Per reached vertex, these are 4 bytes each for its level and for writing and reading its
-        number in a queue. Its two row offsets are read twice: first for its degree, when the vertex
-        is queued, and later to find its edges. Per edge, these are 4 bytes each for the index of
-        the neighbor and for the neighbor's level.
+        Per reached vertex, the search moves 4 bytes for the level, and 4 bytes each for writing and
+        for reading the vertex number in a queue. The two row offsets of the vertex are read twice:
+        first for its degree, when the vertex is queued, and later to find its edges. Per edge, the
+        search moves 4 bytes each for the index of the neighbor and for the neighbor's level.
         """
         return (12 + 4 * self.rows.indptr.itemsize) * vertices + 8 * edges
 

@@ -47,7 +47,7 @@ class NumPyRung(Rung):
         raise NotImplementedError
 
     def push(self, rows: Csr, frontier: Array) -> bool:
-        """Label the unreached targets of the frontier: f⟨¬p⟩ = f A, by rows."""
+        """Label the unreached out-neighbors of the frontier: f⟨¬p⟩ = f A, by rows."""
         starts = rows.indptr[frontier]
         counts = rows.indptr[frontier + 1] - starts
         targets = rows.indices[ranges(starts, counts, int(counts.sum()))]
@@ -59,9 +59,9 @@ class NumPyRung(Rung):
     def pull(self, columns: Csr) -> bool:
         """Label the vertices with an in-neighbor in the last level: f⟨¬p⟩ = f A, by columns.
 
-        The first pass reads one in-neighbor of each unreached vertex, the second pass two more, the
-        third four more, and so on. So all passes together read at most about twice as many edges as
-        a thread that stops at its first hit.
+        The first pass reads one in-neighbor of each unreached vertex, the second pass reads two
+        more, the third pass reads four more, and so on. So all passes together read at most about
+        twice as many edges as a thread that stops at its first hit.
         """
         waiting = np.flatnonzero(self.levels < 0)
         at, ends = columns.indptr[waiting].astype(np.int64), columns.indptr[waiting + 1]
@@ -104,7 +104,8 @@ class VertexPush(NumPyRung):
 
 
 class VertexPull(NumPyRung):
-    """The strategy of vertex_pull.cu."""
+    """The strategy of vertex_pull.cu: each unreached vertex looks for a neighbor in the last
+    level."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -124,8 +125,9 @@ class DirectionOptimised(NumPyRung):
     """The strategy of direction_optimised.cu: push a small frontier, pull a large one."""
 
     ALPHA, BETA = 14, 24
-    """S. Beamer's parameters: pull when the frontier has more than 1/ALPHA of the unexamined edges;
-    push again when it has fewer than 1/BETA of all vertices."""
+    """S. Beamer's parameters: pull when the number of edges out of the frontier exceeds 1/ALPHA of
+    the number of edges out of unreached vertices; push again when the frontier contains fewer than
+    1/BETA of all vertices."""
 
     def __init__(self, a: MatrixStore) -> None:
         super().__init__(a)
@@ -171,7 +173,10 @@ class EdgeCentric(NumPyRung):
         return self.sources.nbytes + self.targets.nbytes + 4 * self.n
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         return depth * (8 * self.sources.size + 4 * self.n)
 
     def step(self) -> bool:
@@ -186,8 +191,8 @@ class EdgeCentric(NumPyRung):
 class EdgeTuned(NumPyRung):
     """The strategy of edge_tuned.cu, except that the edges are not sorted by squares of the matrix.
 
-    Each level is stored in one byte, and each undirected edge only once. The vertex numbers at the
-    ends of the edges are stored in 16 bits if all of them fit.
+    Each level is stored in one byte, and each undirected edge is stored only once. The vertex
+    numbers at the ends of the edges are stored in 16 bits if all of them fit.
     """
 
     LAST = 254
@@ -211,13 +216,16 @@ class EdgeTuned(NumPyRung):
         super().begin(source, dtype)
 
     def moves(self, vertices: int, edges: int, depth: int) -> int:
-        """Each step reads every stored edge once, and the level of every vertex once."""
+        """Return the minimum number of bytes that a search moves.
+
+        Each step reads every stored edge once, and the level of every vertex once.
+        """
         narrow = min(depth, self.LAST)
         levels = narrow * self.n + (depth - narrow) * 4 * self.n
         return depth * (self.sources.nbytes + self.targets.nbytes) + levels
 
     def step(self) -> bool:
-        """Test each edge, in both directions if it also represents its reverse."""
+        """Test each stored edge, in both directions if it stands for both directions."""
         if self.depth == self.LAST + 1:
             none = self.levels == unreached(self.levels.dtype)
             self.levels = self.levels.astype(np.int32)
@@ -248,7 +256,7 @@ class EdgePaths:
         return ends + self.weights.nbytes + self.distances.nbytes
 
     def begin(self, source: int) -> None:
-        """Set the distance of the source to 0, and all others to "no distance"."""
+        """Set the distance of the source to 0, and all other distances to "no distance"."""
         self.distances.fill(self._none)
         self.distances[source] = 0
 

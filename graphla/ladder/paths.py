@@ -1,7 +1,7 @@
 """Shortest paths from one source over a list of edges, by the Bellman-Ford algorithm.
 
 The rounds run in edge_paths.py on a GPU, and in in_numpy.py on the CPU. The functions in
-graphla.algorithms, such as `sssp`, are faster and return more.
+graphla.algorithms, such as `sssp`, are faster and can also return parents.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Rounds(Protocol):
         ...
 
     def begin(self, source: int) -> None:
-        """Set the distance of the source to 0, and all others to "no distance"."""
+        """Set the distance of the source to 0, and all other distances to "no distance"."""
         ...
 
     def round(self) -> tuple[bool, bool, bool]:
@@ -164,7 +164,7 @@ def sssp(A: Matrix, source: Any, *, weight: bool | str | None = True, dtype: Any
     Find shortest paths from one vertex by rounds over all edges.
 
     Takes O(n m) time in the worst case. `graphla.algorithms.sssp` and `bellman_ford` are faster,
-    and return more.
+    and can also return parents.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix with an entry A(i,

@@ -24,7 +24,7 @@ from semirings.dtypes import INT32
 class Prepared:
     """A strategy prepared for many searches of one graph. Its data is laid out only once.
 
-    Run one search at a time: each search overwrites the state of the previous one.
+    Run one search at a time: each search overwrites the state of the previous search.
 
     Args:
         A: a square adjacency matrix.
@@ -49,7 +49,8 @@ class Prepared:
 
     @property
     def warms_up(self) -> bool:
-        """Whether the first search takes longer than others, because it compiles its code."""
+        """Whether the first search takes longer than later searches, because it compiles its
+        code."""
         return self._rung.warms_up
 
     def moves(self, vertices: int, edges: int, depth: int) -> int | None:

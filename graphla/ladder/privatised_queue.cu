@@ -1,7 +1,8 @@
 // Privatized queue: each block has a queue in shared memory, which it copies into the global queue.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: SpMSpV by rows of A, as in the frontier queue;
-//          the only difference is how the entries of the result are gathered.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: SpMSpV by
+//          rows of A, as in the frontier queue; the only difference is how the entries of the
+//          result are gathered.
 // A level  reads and writes the same data as a frontier queue, but updates the global counter once
 //          per block, not once per vertex. A counter in shared memory gives each vertex its
 //          position, and the block reserves a range of the global queue for all its vertices. The
@@ -11,7 +12,8 @@
 // Limits   A vertex that does not fit in the block's queue (ROOM entries) goes directly to the
 //          global queue. That queue has n entries, and no vertex is claimed twice.
 // Wins     over the frontier queue on broad levels, where all threads of the GPU would wait for a
-//          single counter. On narrow levels, the time for its two barriers cancels the gain.
+//          single counter. On narrow levels, the time for the additional barriers cancels the
+//          gain.
 // Source   L. Luo, M. Wong, W. Hwu, An Effective GPU Implementation of Breadth-First Search, DAC
 //          2010; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel Processors, 4th
 //          edition, 2022, section 15.6.

@@ -25,7 +25,7 @@ class Row:
             CPU.
         moved: the minimum number of bytes that each search must move; None if it is unknown.
         held: the bytes of the data that the strategy reads, and of its state.
-        preparing: the seconds that it took to lay out that data, once for all searches.
+        preparing: the seconds that it took to lay out the strategy's data, once for all searches.
         watts: the power of the GPU during the searches, in watts; None if it is unknown or if the
             searches ran on the CPU.
     """

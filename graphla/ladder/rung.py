@@ -63,7 +63,8 @@ class Rung:
     may take minutes, so they check it at each level."""
 
     warms_up = True
-    """Whether the first search takes longer than others, because it loads or compiles code."""
+    """Whether the first search takes longer than later searches, because it loads or compiles
+    code."""
 
     def __init__(self, a: MatrixStore) -> None:
         self.a = a

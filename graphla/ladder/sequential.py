@@ -1,11 +1,11 @@
 """Sequential: breadth-first search with a queue, on one thread of the CPU.
 
-Algebra  f⟨¬p⟩ = f A over the Boolean semiring: a sparse matrix times a sparse vector, computed
-         serially.
+Algebra  With frontier f and reached vertices p: f⟨¬p⟩ = f A over the Boolean semiring: a sparse
+         matrix times a sparse vector, computed serially.
 A level  reads the offsets and edges of the vertices in the frontier, and the levels of their
-         neighbors. Two arrays hold the last level and the next one; they are swapped after each
+         neighbors. Two arrays hold the last and the next level; they are swapped after each
          level.
-Wins     on small and deep graphs, where starting a GPU's threads costs more than their work.
+Wins     on small and deep graphs, where starting a GPU's threads takes longer than their work.
 Source   E. F. Moore, The shortest path through a maze, 1959; C. Y. Lee, 1961.
 """
 
@@ -47,9 +47,9 @@ class Sequential(Rung):
     def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Return the minimum number of bytes that a search reads and writes.
 
-        Per reached vertex, these are 4 bytes each for its level and for writing and reading its
-        number in a queue, and the two offsets of its row. Per edge, these are 4 bytes each for the
-        index of the neighbor and for the neighbor's level.
+        Per reached vertex, the search moves 4 bytes for the level, 4 bytes each for writing and for
+        reading the vertex number in a queue, and the two offsets of its row. Per edge, it moves 4
+        bytes each for the index of the neighbor and for the neighbor's level.
         """
         return (12 + 2 * self._indptr.itemsize) * vertices + 8 * edges
 

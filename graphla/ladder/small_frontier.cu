@@ -1,16 +1,17 @@
 // Small frontier: one block runs several levels by itself, as long as the frontier fits in its
 // queue.
 //
-// Algebra  f<!p> = f A over the Boolean semiring until f is empty: the loop is inside the kernel.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring until f is
+//          empty: the loop is inside the kernel.
 // A level  reads the same data as a level of the frontier queue, but the queue is in shared memory.
 //          A level ends at a barrier of the block (0.05 us). Until the frontier is empty or too
 //          large, no level needs a launch or a read by the host (about 20 us). A search moves at
 //          least 4 bytes and two offsets for each reached vertex, and 8 bytes for each edge out of
 //          it.
 // Handover The block stops only after a complete level. It then copies the first ROOM vertices of
-//          this level from shared memory to the queue in device memory. The threads that found the
-//          other vertices wrote them there directly. The host continues with the privatized queue,
-//          and uses this kernel again when a level fits in shared memory.
+//          this level from shared memory to the queue in device memory. The threads that found
+//          further vertices have already written them to that queue. The host continues with the
+//          privatized queue, and uses this kernel again when a level fits in shared memory.
 // Races    as in the frontier queue: of all threads that find a vertex, one claims it by compare
 //          and swap.
 // Limits   The queue in device memory has n entries, and no vertex is claimed twice. One launch
@@ -28,15 +29,15 @@ namespace graphla {
 /// Computes the levels from `depth` on. `frontier` lists the vertices of level depth - 1, at most
 /// ROOM of them. Computes at most `most` levels, and stops after a level that is empty or has more
 /// than ROOM vertices. Writes the vertices of the last computed level to `next`. Sets told[0] to
-/// their number, and told[1] to the number of computed levels.
+/// the number of these vertices, and told[1] to the number of computed levels.
 template <class Op, class Offset, int ROOM>
 __global__ void small_frontier(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                                const i32 *__restrict__ frontier, i64 count, i32 depth, i32 most,
                                i32 *levels, i32 *next, i64 *told) {
   SHARED(i32, queues, 2 * ROOM);
-  // Three counters of vertices, which the levels use round-robin. One counts the vertices of the
-  // level that is being computed. One is set to 0 for the next level. One still has the number of
-  // vertices of the previous level, which slow threads may not have read yet.
+  // Three counters of vertices, which the levels use round-robin. One counter counts the vertices
+  // of the level that is being computed. Another is set to 0 for the next level. The third still
+  // holds the number of vertices of the previous level, which slow threads may not have read yet.
   SHARED(u32, asked, 3);
   i32 *front = queues, *after = queues + ROOM;
   u32 size = u32(count);

@@ -42,7 +42,7 @@ class SmallFrontier(PrivatisedQueue):
     def moves(self, vertices: int, edges: int, depth: int) -> int:
         """Return the minimum number of bytes that a search moves.
 
-        It is assumed that the queues of all levels fit in shared memory.
+        This minimum assumes that the queues of all levels fit in shared memory.
         """
         return (4 + 2 * self.rows.indptr.itemsize) * vertices + 8 * edges
 

@@ -1,6 +1,6 @@
 """The rungs of the ladder (BFS strategies), keyed by name.
 
-Each has a description, an algebraic statement, and a class for each device on which it runs.
+Each rung has a description, an algebraic statement, and a class for each device on which it runs.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@
 
 namespace graphla {
 
-/// Adds the sum of x over all threads of the block to *sum. All threads must call this.
+/// Adds the sum of x over all threads of the block to *sum. All threads of the block must call
+/// this.
 DEVICE void add_in_block(u64 x, u64 *sum) {
   SHARED(u64, scratch, WARP + 1);
   u64 total;

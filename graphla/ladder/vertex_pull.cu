@@ -1,9 +1,9 @@
 // Vertex pull, or bottom-up: each unreached vertex has a thread, which searches the in-neighbors of
 // the vertex until it finds one in the last level.
 //
-// Algebra  f<!p> = A' f over the Boolean semiring: a masked SpMV by columns of A (CSC), in which
-//          each dot product stops at its first true term, because true is the terminal value of
-//          `or`.
+// Algebra  With frontier f and reached vertices p: f<!p> = A' f over the Boolean semiring: a masked
+//          SpMV by columns of A (CSC), in which each dot product stops at its first true term,
+//          because true is the terminal value of `or`.
 // A level  reads n levels and, for each unreached vertex, its offsets, its edges and its neighbors'
 //          levels. It reads edges up to the first neighbor in the last level, or all edges if none
 //          of the neighbors is in that level. The number of bytes depends on the position of this
@@ -12,8 +12,8 @@
 //          level, another thread may read it, possibly from a cache. The other thread then reads
 //          "unreached" or `depth`, and neither of them is the last level, depth - 1.
 // Wins     on the broad middle levels of graphs with hubs, where most vertices are unreached and
-//          one of their first in-neighbors is in the frontier. While the frontier is small, nearly
-//          all edges are read at every level, most of them without a hit.
+//          have a vertex of the frontier among their first in-neighbors. While the frontier is
+//          small, nearly all edges are read at every level, most of them without a hit.
 // Source   S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC
 //          2012, section III; W. Hwu, D. Kirk, I. El Hajj, Programming Massively Parallel
 //          Processors, 4th edition, 2022, section 15.3.

@@ -1,9 +1,9 @@
 // Vertex push, or top-down: one thread per vertex. Vertices of the last level label their
 // neighbors.
 //
-// Algebra  f<!p> = f A over the Boolean semiring: a masked SpMV by rows of A with a dense frontier.
-//          The frontier is not stored as a list: the level of a vertex shows whether it is in the
-//          frontier.
+// Algebra  With frontier f and reached vertices p: f<!p> = f A over the Boolean semiring: a masked
+//          SpMV by rows of A with a dense frontier. The frontier is not stored as a list: the level
+//          of a vertex shows whether it is in the frontier.
 // A level  reads n levels, and the offsets, edges and neighbors' levels of the vertices in the
 //          frontier. A search moves at least 4 n bytes per level, 4 bytes and two offsets for each
 //          reached vertex, and 8 bytes for each edge out of it.

@@ -1,7 +1,7 @@
 """The backend `graphla` for NetworkX. Only NetworkX imports this package.
 
-NetworkX finds the object `backend` by an entry point, converts its graphs with it, and calls the
-functions of the table `_graphla_networkx.FUNCTIONS` as its attributes.
+NetworkX finds the object `backend` through an entry point, converts its graphs with it, and calls
+the functions of the table `_graphla_networkx.FUNCTIONS` as attributes of `backend`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ dispatch: Any = backends
 class Backend:
     """The interface that NetworkX expects of a backend.
 
-    Each function of the table is an attribute, which is resolved at its first use.
+    Each function of the table is an attribute, which is looked up when it is first used.
     """
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -233,7 +233,7 @@ def node_attribute_xy(G: Graph, attribute: Any, nodes: Any = None) -> Iterator[t
 
 
 def _values(G: Graph, attribute: Any) -> list[Any]:
-    """Return the attribute of each node; None if a node lacks it."""
+    """Return the attribute of each node, with None for nodes that lack it."""
     return G.node_attribute(attribute) if isinstance(G, NetworkXGraph) else [None] * len(G)
 
 
@@ -273,11 +273,11 @@ def _mixing(
 
 
 def _count(places: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct integers below `size`, where they first occur, and how often."""
+    """Return the distinct integers (below `size`), their first positions, and their counts."""
     if size > 4 * places.size + DENSE:
         return np.unique(places, return_index=True, return_counts=True)
     counts, first = np.bincount(places, minlength=size), np.empty(size, np.int64)
-    # If a place is written several times, the last write remains, so write in reverse order.
+    # If an element is written several times, the last write remains, so write in reverse order.
     first[places[::-1]] = np.arange(places.size - 1, -1, -1)
     keys = counts.nonzero()[0]
     return keys, first[keys], counts[keys]

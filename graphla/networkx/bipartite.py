@@ -69,7 +69,7 @@ def is_bipartite_node_set(G: Graph, nodes: Any) -> bool:
     A = without_weights(G).matrix
     colors, edge = search(A)
     colors, parts = colors.to_dense(), algorithms.connected_components(A).to_dense()
-    # A component agrees if its given nodes are exactly those of one color.
+    # A component passes this test if its given nodes are exactly its nodes of one color.
     fails = np.ones(len(G), bool)
     for c in (0, 1):
         wrong = np.zeros(len(G), bool)
@@ -162,7 +162,7 @@ def closeness_centrality(G: Graph, nodes: Any, normalized: bool = True) -> dict[
 
 
 def _sides(G: Graph, nodes: Any) -> tuple[int, np.ndarray]:
-    """Return the number of the given nodes, and an array that is true at them."""
+    """Return the number of the given nodes, and an array that is true at these nodes."""
     top = set(nodes)
     if any(find(G, node) is None for node in top):
         raise NotImplementedError("one of the given nodes is not in the graph")

@@ -61,7 +61,8 @@ def _share(G: Graph, degrees: Callable[[], np.ndarray]) -> dict[Any, float]:
 def _degrees(G: Graph, *, out: bool, loops: bool = False) -> np.ndarray:
     """Return the number of edges out of or into each node, with parallel edges.
 
-    With `loops`, count only self-loops if the graph is undirected, because each counts twice.
+    If `loops` is set and the graph is undirected, return the number of self-loops of each node
+    instead, which the caller adds because self-loops count twice.
     """
     A = with_weights(G, None, parallel="sum").matrix
     if loops and not G.directed:
@@ -213,7 +214,7 @@ def _by_number(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
 
 
 def _start(G: Graph, values: Mapping[Any, float]) -> dict[int, float]:
-    """Return initial values by number; reject them unless each node has one."""
+    """Return initial values by node number; reject them unless each node has a value."""
     found = _by_number(G, values)
     if len(found) != len(G) or len(values) != len(G):
         raise NotImplementedError("nstart must have a value for each node, and for no other key")
@@ -317,7 +318,7 @@ def betweenness_centrality_subset(
 def _from_sample(
     G: Graph, A: Matrix, weight: str | None, k: int | None, seed: Any, compute: Callable[..., Any]
 ) -> Any:
-    """Return compute(sources) for k nodes that `seed` samples as NetworkX does.
+    """Return compute(sources) for k nodes that are sampled with `seed` as in NetworkX.
 
     If the call is rejected, the state of `seed` does not change.
     """

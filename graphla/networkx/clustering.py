@@ -72,7 +72,7 @@ def generalized_degree(G: Graph, nodes: Any = None) -> Any:
 
 
 def chosen_numbers(G: Graph, nodes: Any) -> list[int]:
-    """Return the numbers of a node, or of those of the given nodes that are in the graph.
+    """Return the number of a node, or the numbers of those given objects that are nodes, as a list.
 
     Args:
         G: the graph.

@@ -50,14 +50,14 @@ def greedy_color(
 
 
 def _color_in_order(G: Graph, order: np.ndarray) -> np.ndarray:
-    """Return the colors if the nodes are colored in this order."""
+    """Return the colors that result from coloring the nodes in this order."""
     A, positions = without_weights(G).matrix, np.empty(len(G), np.int64)
     positions[order] = np.arange(len(G), 0, -1)
     return color_in_order(A, Vector.from_dense(positions).to(A.device)).to_dense()
 
 
 def _color_with_interchange(G: Graph, order: np.ndarray) -> np.ndarray:
-    """Return the colors if two colors are exchanged whenever that avoids a new color."""
+    """Return the colors that result if two colors are exchanged whenever that avoids a new one."""
     refuse_loops(G, "interchange of colors")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     colors, marks = np.full(n, -1, np.int64), np.zeros(n + 1, np.int64)
@@ -67,9 +67,9 @@ def _color_with_interchange(G: Graph, order: np.ndarray) -> np.ndarray:
 
 
 def _color_by_saturation(G: Graph) -> np.ndarray:
-    """Color repeatedly a node whose neighbors have the most different colors; return the colors.
+    """Repeatedly color a node whose neighbors have the most different colors; return the colors.
 
-    Of several such nodes, the first one of greatest degree comes next.
+    If there are several such nodes, the first one with the greatest degree is colored next.
     """
     n, (indptr, columns) = len(G), neighbor_lists(G)
     by_rank, ranks = _by_degree(G), np.empty(n, np.int64)
@@ -90,7 +90,7 @@ def _by_degree(G: Graph) -> np.ndarray:
 
 
 def _smallest_last(G: Graph) -> np.ndarray:
-    """Return the nodes. Each has the least degree in the subgraph of itself and earlier nodes."""
+    """Return the nodes so that each has the least degree in the subgraph up to and including it."""
     refuse_loops(G, "strategy smallest_last")
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, heap = np.empty(n, np.int64), np.empty(n + columns.size, np.int64)
@@ -100,7 +100,7 @@ def _smallest_last(G: Graph) -> np.ndarray:
 
 
 def _by_independent_sets(G: Graph) -> np.ndarray:
-    """Return the nodes of maximal independent sets, each of the graph without the earlier sets."""
+    """Return the nodes of maximal independent sets, each in the graph without the earlier sets."""
     n, (indptr, columns) = len(G), neighbor_lists(G)
     order, states, seen = (np.zeros(n, np.int64) for _ in range(3))
     heap = np.empty(n + columns.size, np.int64)
@@ -133,4 +133,4 @@ ORDERS = {
     "connected_sequential_dfs": _depth_first,
     "connected_sequential": _breadth_first,
 }
-"""Maps the name of each strategy that is an order to the function that computes it."""
+"""Maps the name of each strategy that is a fixed order to the function that computes this order."""

@@ -80,7 +80,7 @@ def _partitions(
     levels: Callable[..., Iterator[Vector]],
     options: dict[str, Any],
 ) -> list[Partition]:
-    """Return the partition after each level, or that of single nodes if there is no level."""
+    """Return the partition after each level, or one into single nodes if there is no level."""
     A = with_weights(G, weight, parallel="sum").matrix
     _check_weights(A)
     if A.nvals and not A.reduce_scalar(monoid.plus).get(0):
@@ -145,9 +145,9 @@ def _check_counts(n: int, cutoff: int, best_n: int | None) -> int:
 
 
 def _sorted_nodes(G: Graph) -> np.ndarray | None:
-    """Return the numbers of the nodes in the order of the nodes, by which NetworkX breaks ties.
+    """Return the numbers of the nodes, sorted by node: NetworkX breaks ties in this order.
 
-    None means node order, which is used if the nodes cannot be compared.
+    Return None if node numbers are in this order already, or if the nodes cannot be compared.
     """
     if not G.has_names:
         return None
@@ -206,7 +206,7 @@ def modularity(
     resolution: float = 1,
 ) -> float:
     """Implement `networkx.community.modularity`."""
-    A = with_weights(G, weight, parallel="sum").matrix  # may reject the call, so it comes first
+    A = with_weights(G, weight, parallel="sum").matrix  # first, because it may reject the call
     listed = communities if isinstance(communities, list) else list(communities)
     labels = _labels(G, listed)
     if labels is None:
@@ -263,7 +263,7 @@ def inter_community_non_edges(G: Graph, partition: Any) -> int:
 
 
 def _count_edges(A: Matrix, labels: np.ndarray, directed: bool) -> tuple[int, int]:
-    """Return the numbers of all edges and of edges within communities; values of A are counts."""
+    """Return the numbers of all edges and of edges within communities; A holds edge counts."""
     rows, columns, counts = A.to_coo()
     inside = labels[rows] == labels[columns]
     if not directed:

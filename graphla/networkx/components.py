@@ -158,7 +158,7 @@ def _strong_parts(G: Graph) -> list[list[Any]]:
     """Return the strong components in the order in which NetworkX completes them, sinks first."""
     labels = _strong_labels(G)
     _, _, finished = depth_first(G, range(len(G)))
-    # The search leaves a component when it leaves the first vertex of it that it discovered.
+    # The search leaves a component when it leaves the first vertex that it discovered there.
     last = np.zeros(labels.size, np.int64)
     np.maximum.at(last, labels[finished], np.arange(labels.size))
     parts = groups(G, labels)
@@ -174,7 +174,7 @@ def _attracting_sets(G: Graph) -> list[set[Any]]:
 
 
 def _has_exit(G: Graph, labels: np.ndarray) -> np.ndarray:
-    """Return an array that is true at the label of each component with an edge to another one."""
+    """Return an array that is true at the label of each component with an edge to another."""
     rows, columns = _ends(G)
     has_exit = np.zeros(labels.size, bool)
     has_exit[labels[rows[labels[rows] != labels[columns]]]] = True
@@ -225,8 +225,8 @@ def articulation_points(G: Graph) -> Iterator[Any]:
     """Implement `networkx.articulation_points`."""
     blocks = _blocks(G)
     memberships = np.bincount(blocks.heads, minlength=len(G)) + (blocks.block >= 0)
-    # NetworkX reports a point when it completes the first component below the point, and a root
-    # when it completes the root's connected component.
+    # NetworkX reports an articulation point when it completes the first component below this point,
+    # and a root when it completes the root's connected component.
     heads, first = np.unique(blocks.heads, return_index=True)
     when = first.astype(np.int64)
     roots = blocks.block[heads] < 0

@@ -1,4 +1,4 @@
-"""Conversions between arrays, tables and graphs, which build no dictionaries."""
+"""Conversions between arrays, tables and graphs without building dictionaries."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def is_isolate(G: Graph, n: Any) -> bool:
     """Implement `networkx.is_isolate`."""
     k = find(G, n)
     if k is None:
-        if n is None or isinstance(n, Iterable):  # NetworkX treats it as several nodes
+        if n is None or isinstance(n, Iterable):  # NetworkX treats this n as several nodes
             return False
         raise nx.NetworkXError(f"Node {n} is not in the graph.")
     return bool(_degrees(G)[k] == 0)
@@ -302,7 +302,7 @@ def _kind(create_using: Any) -> tuple[bool, bool]:
 
 
 def _fill_given(create_using: Any, G: NetworkXGraph) -> Any:
-    """Return G, or `create_using` with the nodes and edges of G if it is a graph."""
+    """Return G; if `create_using` is a graph, give it the nodes and edges of G and return it."""
     if create_using is None or isinstance(create_using, type):
         return G
     filled = to_networkx(G)
@@ -381,7 +381,7 @@ def _as_list(counts: np.ndarray | None) -> list[np.ndarray]:
 
 
 def _is_symmetric(n: int, rows: np.ndarray, columns: np.ndarray, parts: list[Any]) -> bool:
-    """Return whether sorted entries, and their elements in each part, equal their transpose."""
+    """Return whether the sorted entries, and their values in each of `parts`, are symmetric."""
     places = np.arange(rows.size, dtype=np.int32)
     indptr = np.searchsorted(rows, np.arange(n + 1))
     across: Any = sparse.csr_array((places, columns, indptr), shape=(n, n)).tocsc()
@@ -500,7 +500,7 @@ def _entries(
 
 
 def _reduce(values: np.ndarray, counts: np.ndarray, reduce: Any) -> np.ndarray:
-    """Return one value for each entry of a multigraph."""
+    """Combine the values of parallel edges: return one value for each entry of a multigraph."""
     ends = np.cumsum(counts)
     if reduce in _REDUCE:
         refuse_large(values)

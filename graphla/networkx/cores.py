@@ -81,7 +81,7 @@ def k_truss(G: Graph, k: float) -> NetworkXGraph:
     n = len(G)
     truss = by_rows(algorithms.k_truss(without_weights(G).matrix, max(ceil(k), 0)))
     indptr, columns = neighbor_lists(G)
-    # Each entry as one number; the entries of the truss are sorted.
+    # Encode each entry as one number. The entries of the truss are sorted.
     entries = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr)) * n + columns
     kept = np.repeat(np.arange(n, dtype=np.int64), np.diff(truss.indptr)) * n + truss.columns
     edges = np.isin(entries, kept)

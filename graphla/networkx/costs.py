@@ -1,8 +1,8 @@
 """Estimate whether graphla is faster than NetworkX: thresholds for each cost class.
 
-NetworkX asks before it converts a graph, so the thresholds include the conversion, which takes
-about as long as one pass of NetworkX over all edges. `benchmarks/networkx_backend.py` measures
-them.
+NetworkX calls `should_run` before it converts a graph, so the thresholds include the conversion,
+which takes about as long as one pass of NetworkX over all edges. `benchmarks/networkx_backend.py`
+measures them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST_EDGES = {
 """Maps each cost class to the minimum number of edges for which graphla is faster.
 
 None means that the functions visit few nodes of the graph, so a conversion never pays off. The
-class "search" has the functions that NetworkX computes by one simple search.
+class "search" contains the functions that NetworkX computes with one simple search.
 """
 
 LEAST_IF_CONVERTED = 1_500

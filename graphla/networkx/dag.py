@@ -112,12 +112,12 @@ def is_aperiodic(G: Graph) -> bool:
     levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G)), np.diff(indptr))
-    # The lengths of all cycles are combinations of these differences.
+    # The lengths of all cycles are integer combinations of these differences.
     return int(np.gcd.reduce(levels[rows] - levels[columns] + 1, initial=0)) == 1
 
 
 def _check_order(G: Graph, order: Any) -> None:
-    """Reject an order that is not topological; the result is equal for all topological orders."""
+    """Reject an order that is not topological; the result is the same for all valid orders."""
     if order is None:
         return
     if not isinstance(order, list | tuple) or set(order) != set(G.labels):

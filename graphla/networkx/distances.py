@@ -162,7 +162,7 @@ def barycenter(G: Graph, weight: Any = None, attr: Any = None, sp: Any = None) -
     found = (totals == totals.min()).nonzero()[0]
     is_shortcut = HAS_TREE_CENTROID and weight is None and not G.directed
     if found.size == 2 and is_shortcut and _is_tree(G):
-        # In a tree, NetworkX lists first the one that is nearer to the first node.
+        # If a tree has two such nodes, NetworkX first lists the one that is nearer to node 0.
         levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
         found = found[np.argsort(levels[found], kind="stable")]
     return nodes_of(G, found)
@@ -260,7 +260,7 @@ def gutman_index(G: Graph, weight: Any = None) -> float:
 
 
 def _is_joined(G: Graph) -> bool:
-    """Return whether all nodes reach each other; raise NetworkX's error if there are none."""
+    """Return whether all nodes reach each other; raise NetworkX's error if there is no node."""
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     return _is_connected(G)

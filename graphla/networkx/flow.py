@@ -106,7 +106,7 @@ def hopcroft_karp_matching(G: Graph, top_nodes: Iterable[Any] | None = None) -> 
 
 
 class _Residual(NamedTuple):
-    """A residual network of NetworkX, to which NetworkX writes the flow.
+    """A residual network of NetworkX, in which NetworkX expects the flow.
 
     Attributes:
         network: the DiGraph.

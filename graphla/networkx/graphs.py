@@ -263,7 +263,7 @@ def refuse_large(values: np.ndarray) -> None:
         values: an array of numbers.
 
     Raises:
-        NotImplementedError: a weight is NaN or infinite, or the sum of all is too large.
+        NotImplementedError: a weight is NaN or infinite, or the sum of all weights is too large.
     """
     total = float(np.abs(values, dtype=np.float64).sum()) if values.size else 0.0
     if not total < (LARGEST_FLOAT_SUM if values.dtype.kind == "f" else LARGEST_SUM):
@@ -625,7 +625,7 @@ def edges_of(G: Graph, *, keys: bool = False) -> list[tuple[Any, ...]]:
 
 
 def edge_ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the nodes of each element of edge data, in dict order.
+    """Return the numbers of the two end nodes of each element of edge data, in dict order.
 
     Args:
         G: the graph.
@@ -731,7 +731,8 @@ def new_graph(
 
     Args:
         result: the Graph, whose labels are the nodes.
-        weight: the edge attribute that holds its values; None if the edges have no weights.
+        weight: the edge attribute that holds the values of the Graph; None if the edges have no
+            weights.
         attributes: further edge attributes: an array or a list in the order of the entries of the
             matrix, by rows.
         nodes: the attribute dict of each node.

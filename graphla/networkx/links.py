@@ -29,7 +29,7 @@ from graphla.sparse import Matrix, Vector
 Pairs = Iterable[tuple[Any, Any]] | None
 Predictions = Iterator[tuple[Any, Any, float]]
 WEDGES = 1 << 24
-"""Maximum number of pairs with common neighbors for scores of all pairs, of 12 bytes each."""
+"""Maximum number of pairs with common neighbors if all pairs are scored, at 12 bytes each."""
 
 
 def jaccard_coefficient(G: Graph, ebunch: Pairs = None) -> Predictions:
@@ -155,7 +155,7 @@ def _score(
     combine: Callable[[Any, Any, Any], Any],
     weigh: Callable[[Any], Any] | None,
 ) -> Matrix:
-    """Return the scores for `_predict_in_communities`; `known` is from `_community_labels`."""
+    """Return the scores for `_predict_in_communities`; `known` comes from `_community_labels`."""
     labels, lacks = known
     counts = algorithms.common_neighbors(A, pairs)
     N = common_neighbors.pattern(common_neighbors.drop_loops(A), symmetric=True)
@@ -217,7 +217,10 @@ def _predict(G: Graph, ebunch: Pairs, score: Callable[[Matrix, Any], Matrix]) ->
 
 
 def _predict_all(G: Graph, row: Callable[[int], np.ndarray]) -> Predictions:
-    """Yield (u, v, score) for all pairs that are not adjacent; `row` has the scores of one node."""
+    """Yield (u, v, score) for all pairs that are not adjacent.
+
+    row(u) returns the scores of u with every node.
+    """
     indptr, columns = neighbor_lists(G)
     nodes = G.labels
     for u in range(len(G)):

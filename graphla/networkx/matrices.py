@@ -209,7 +209,7 @@ def _float_if_empty(A: Matrix) -> Matrix:
 def _walk(
     G: Graph, nodelist: Any, weight: str | None, walk_type: str | None, alpha: float
 ) -> tuple[Matrix, float]:
-    """Return the weights between some nodes, and alpha or, if the walk ignores it, 0.5."""
+    """Return the weights between some nodes, and `alpha` (0.5 if the walk ignores it)."""
     if walk_type not in (None, "random", "lazy", "pagerank"):
         raise nx.NetworkXError("walk_type must be random, lazy, or pagerank")
     if walk_type is None and len(G) == 0:

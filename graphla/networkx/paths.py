@@ -89,7 +89,7 @@ def predecessor(
     """Implement `networkx.predecessor`."""
     start = number(G, source, "Source {} not in G")
     neighbors = neighbors_of(G)
-    # NetworkX treats a cutoff of 0 as none, and makes at least one step.
+    # NetworkX treats a cutoff of 0 as no cutoff, and takes at least one step.
     tree = neighbors.search([start], max(1, cutoff) if cutoff else None)
     parents, levels = neighbors.tight_parents(tree), tree.distances()
     if target is None:
@@ -251,7 +251,7 @@ def _each_source(
 def _search(
     neighbors: Neighbors, start: int, cutoff: float | None = None, target: int | None = None
 ) -> Tree:
-    """Search from one vertex, by the algorithm of Bellman and Ford if a weight is negative."""
+    """Search from one vertex, with the algorithm of Bellman and Ford if a weight is negative."""
     if not neighbors.is_negative:
         return neighbors.search([start], cutoff, target)
     try:

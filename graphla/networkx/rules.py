@@ -38,7 +38,7 @@ def argument(
 
 
 def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-    """Reject NaN, and an iterator, which a call that is rejected later would have consumed.
+    """Reject NaN, and reject iterators, because a call that is rejected later would consume them.
 
     Args:
         name: the name of the function.
@@ -49,7 +49,7 @@ def always(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | No
         The reason, or None.
     """
     for each in (*args, *kwargs.values()):
-        if hasattr(each, "__next__") and name not in ACCEPT_ITERATORS:  # faster than isinstance
+        if hasattr(each, "__next__") and name not in ACCEPT_ITERATORS:  # cheaper than isinstance
             return "an argument is an iterator, but graphla needs a collection"
         if isinstance(each, float) and each != each:
             return "an argument is NaN"

@@ -69,7 +69,7 @@ class Tree:
         return nodes_of(self.G, self.order)
 
     def distances(self) -> dict[Any, Any]:
-        """Return {node: distance}, nearest first."""
+        """Return {node: distance}, beginning with the nearest node."""
         return dict(zip(self.nodes, self.lengths.tolist(), strict=True))
 
     def paths(self, *, reverse: bool = False) -> dict[Any, list[Any]]:
@@ -113,12 +113,12 @@ class Neighbors:
         default: the length of an edge that lacks the attribute.
         parallel: which length parallel edges have: the least ("min") or the greatest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
-        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford, which may be
-            negative.
+        bellman_ford: whether the lengths are for the algorithm of Bellman and Ford and may
+            therefore be negative.
 
     Raises:
-        NotImplementedError: a weight is not a number, or negative and not for the algorithm of
-            Bellman and Ford, or so large that lengths might not fit INT64.
+        NotImplementedError: a weight is not a number, or it is negative but `bellman_ford` is not
+            set, or it is so large that lengths might not fit in INT64.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Neighbors:
         return A.T.new() if self.reverse else A
 
     def _evaluate(self, weight: Callable[[Any, Any, Any], Any]) -> None:
-        """Compute the values by a function, and drop the hidden edges."""
+        """Compute the values with a function, and drop the hidden edges."""
         if self.reverse:
             raise NotImplementedError("the weight is a function, and the search runs backward")
         rows = np.repeat(np.arange(self.n), np.diff(self.indptr))
@@ -197,7 +197,7 @@ class Neighbors:
         return 1 if self.values is None else self.values[place].item()
 
     def sort(self, sort_neighbors: Callable[[Any], Any], sources: Sequence[int]) -> None:
-        """Sort the neighbors of each vertex that a search from `sources` reaches by a function.
+        """Sort, with a function, the neighbors of each vertex that a search from `sources` reaches.
 
         The function takes an iterator over the neighbors of a node, as in NetworkX.
         """
@@ -411,8 +411,8 @@ def _in_dict_order(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Return what `transpose_rows` returns, in NetworkX's order of predecessors if G knows it.
 
-    G does not know it if it is a Graph of the user or a view, or if the graph has changed since it
-    was converted.
+    G does not know this order if G is a Graph of the user or a view, or if the graph has changed
+    since it was converted.
     """
     wanted = None
     if isinstance(G, NetworkXGraph) and G.source_predecessors is not None:
@@ -454,7 +454,7 @@ def _search_in_python(
     count: int,
     target: int,
 ) -> int:
-    """Compute what the loop `nearest_first` computes, with Python's heap."""
+    """Run the same search as the compiled loop `nearest_first`, but with `heapq`."""
     heap = [(0, t, order[t]) for t in range(count)]
     mark, final, most = count, 0, cutoff[0]
     while heap:

@@ -14,7 +14,7 @@ from graphla.io.entries import by_rows
 from graphla.networkx.graphs import find, with_weights
 
 VERSION = tuple(map(int, nx.__version__.split(".")[:2]))
-"""The version of NetworkX, because some results differ between versions."""
+"""The version of NetworkX, on which some results depend."""
 
 EXACT = 2.0**53
 """Sums of integers up to this bound are exact in FP64."""
@@ -99,7 +99,7 @@ def mark(G: Graph, nodes: Any) -> np.ndarray:
 
 
 def entries(G: Graph, weight: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pairs of adjacent nodes with their weights; an undirected edge is two pairs.
+    """Return the pairs of adjacent nodes with their weights; an undirected edge gives two pairs.
 
     Args:
         G: the graph.

@@ -40,7 +40,7 @@ from graphla.networkx.selections import (
 from graphla.sparse import Matrix
 
 SCALED_FROM = 3, 5
-"""The first version of NetworkX that computes structural holes differently without `nodes`."""
+"""The first NetworkX version that computes structural holes in another way if `nodes` is None."""
 
 # --- efficiency ---------------------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
     flags = mark(G, nodelist)
     if len(nodelist) != flags.sum():
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
-    # The triads with a node of the list are all triads except those of the other nodes.
+    # Triads with a node of the list: all triads, minus the triads among the other nodes.
     others = (~flags).nonzero()[0]
     rest = algorithms.triadic_census(without_weights(G).matrix[others, others].new())
     return {name: count - rest[name] for name, count in whole.items()}

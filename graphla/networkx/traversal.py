@@ -119,7 +119,7 @@ def _search(
 
 
 def _as_graph(G: Graph, order: np.ndarray, parents: np.ndarray) -> NetworkXGraph:
-    """Return the directed tree with an edge from its parent to each vertex except the roots."""
+    """Return the directed tree, with an edge from parent to child for each vertex but the roots."""
     place = np.empty(len(G), np.int64)
     place[order] = np.arange(order.size)
     below = order != parents

@@ -89,7 +89,7 @@ def is_branching(G: Graph) -> bool:
 
 
 def _count_edges(G: Graph) -> int:
-    """Return the number of edges, with parallel edges."""
+    """Return the number of edges, counting parallel edges."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("G has no nodes.")
     rows, columns = edge_ends(G)
@@ -101,7 +101,7 @@ def _count_components(G: Graph) -> int:
 
 
 def _greatest_in_degree(G: Graph) -> int:
-    """Return the largest in-degree, with parallel edges."""
+    """Return the largest in-degree, counting parallel edges."""
     _, columns = edge_ends(G)
     return int(np.bincount(columns, minlength=1).max())
 
@@ -122,8 +122,8 @@ def _edges(
     except NotANumber as error:
         return _raise_later(ValueError(str(error)))
     if algorithm != "kruskal":
-        # The algorithm never chooses an edge that is in no such forest. So it yields the same edges
-        # in the same order if these edges are left out.
+        # The algorithm never chooses an edge that is in no optimal forest. So it yields the same
+        # edges in the same order if these edges are left out.
         T = to_networkx(subgraph(G, edges=_both_ways(G, places)))
         name = "maximum_spanning_edges" if maximum else "minimum_spanning_edges"
         return getattr(nx, name)(T, algorithm, weight, keys, data, ignore_nan, backend="networkx")
@@ -194,7 +194,7 @@ def _choose(
     """Return the places of the edges of a spanning forest in edge data, in order of weight.
 
     Among edges of equal weight, Kruskal's algorithm takes the first in NetworkX's order. For
-    another algorithm, return the edges of all such forests, and those whose weight is NaN.
+    another algorithm, return the edges of all optimal forests, and those whose weight is NaN.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"{algorithm} is not a valid choice for an algorithm.")
@@ -248,7 +248,7 @@ def _in_some_forest(
 
 
 def _kruskal(G: NetworkXGraph, places: np.ndarray) -> np.ndarray:
-    """Return the places of the edges that do not close a cycle with earlier ones."""
+    """Return the places of the edges that do not close a cycle with earlier edges."""
     rows, columns = (ends[places] for ends in edge_ends(G))
     ranks, n = np.arange(places.size), len(G)
     U = Matrix.from_coo(rows, columns, ranks, "INT64", nrows=n, ncols=n, dup_op="min")

@@ -1,6 +1,6 @@
 """Assign and subassign: write a value T to a region of C.
 
-- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): first a matrix Z is formed. It equals C outside
+- assign, C⟨M, replace⟩(I, J) = accum(C(I, J), A): first a matrix Z is computed. It equals C outside
   the region, and A (or accum(C, A)) inside it. Then Z is written to C. The mask has the shape of C,
   and `mask` and `replace` apply to all of C.
 - subassign, C(I, J)⟨M, replace⟩ = accum(C(I, J), A): the write rule applies to C(I, J) only, and
@@ -12,8 +12,8 @@ The value is the store of a vector or matrix, or a scalar (ScalarStore), which b
 every position of the region; an empty scalar deletes entries.
 
 The indices in I and J differ, unless `is_joined` is True. In that case accum is the operator of a
-commutative and associative monoid on the dtype of C, and T has at each position the fold by accum
-of all values whose position it is.
+commutative and associative monoid on the dtype of C, and each entry of T combines, with accum, all
+values that are assigned to its position.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def subassign_vector(
     replace: bool,
     is_joined: bool = False,
 ) -> None:
-    """w(I)⟨m, replace⟩ = accum(w(I), value). If `is_joined`, `replace` is False."""
+    """w(I)⟨m, replace⟩ = accum(w(I), value). If `is_joined` is set, `replace` is not."""
     if indices is None:
         assign_vector(owner, None, value, mask, accum, replace)
         return
@@ -152,7 +152,7 @@ def subassign_matrix(
     replace: bool,
     is_joined: bool = False,
 ) -> None:
-    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value). If `is_joined`, `replace` is False."""
+    """C(I, J)⟨M, replace⟩ = accum(C(I, J), value). If `is_joined` is set, `replace` is not."""
     if rows is None and columns is None:
         assign_matrix(owner, None, None, value, mask, accum, replace)
         return
@@ -294,7 +294,7 @@ def _place_vector(
 ) -> VectorStore:
     """Return T with the given size, with value(k) at index places[k].
 
-    Values with equal places are joined by `join`. If it is None, all places differ.
+    `join` combines values with equal places. If `join` is None, all places differ.
     """
     device = value.device
     if isinstance(value, ScalarStore):
@@ -345,7 +345,7 @@ def _join_matrix(
 ) -> MatrixStore:
     """Return a matrix with the shape of C that has value(k, l) at (rows[k], columns[l]).
 
-    Values at the same position are joined by `accum`. A scalar has the same value at all (k, l).
+    `accum` combines values at the same position. A scalar is the value at every (k, l).
     """
     do = backend(c.device)
     i = do.arange(c.nrows, np.int64) if rows is None else indexing.locate(c.device, rows)

@@ -36,7 +36,7 @@ def _broadcast_add(a: Any, b: Any, op: TypedBinaryOp) -> MatrixStore:
 
 
 def _broadcast_union(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any) -> MatrixStore:
-    """Return the elementwise union of a matrix and a vector that is broadcast to its shape."""
+    """Return the elementwise union of a matrix and a vector, broadcast to the matrix's shape."""
     return entrywise.ewise_union.compute(*_both_matrices(a, b), op, left, right)
 
 

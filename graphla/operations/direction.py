@@ -114,8 +114,8 @@ def _by_entries(costs: Costs, cost: float) -> Costs:
 def _fixed(costs: Costs, u: VectorStore) -> Choice:
     """Choose the direction by the size of u and its number of entries alone.
 
-    This is for `config.deterministic`. The direction affects how the result is rounded, so the
-    choice must not depend on which forms of the matrix have been built.
+    This function serves `config.deterministic`. The direction affects how the result is rounded, so
+    the choice must not depend on which forms of the matrix have been built.
     """
     push = costs.push_ordered * u.nvals
     if push <= u.size:
@@ -128,8 +128,8 @@ def _unless_paid(
 ) -> Choice:
     """Choose between two directions if the faster one needs a form of the matrix that is missing.
 
-    `wanted` is the faster direction, and `at_hand` the other one. `wanted` is chosen once the total
-    extra cost of using `at_hand` reaches the cost of building the missing form.
+    `wanted` is the faster direction, and `at_hand` is the other direction. `wanted` is chosen once
+    the total extra cost of using `at_hand` reaches the cost of building the missing form.
     """
     lines = m.ncols if wanted == "push" else m.nrows
     price = costs.transpose_start + costs.transpose_entry * max(m.nvals, lines)

@@ -152,7 +152,7 @@ def _map(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
 
 
 def _by_place(a: Any, dtype: DataType, compute: Any, *args: Any) -> Any:
-    """Apply `compute` to all entries; its results also depend on the positions of the entries."""
+    """Apply `compute`, whose results also depend on the positions of entries, to all entries."""
     if isinstance(a, VectorStore):
         return VectorStore(a.device, dtype, compute(a.sparse(), *args))
     return MatrixStore(a.device, dtype, compute(a.csr, *args))

@@ -79,7 +79,7 @@ def edge_order(a: MatrixStore, is_weighted: bool, seed: int) -> MatrixStore:
 
     If `is_weighted` is true, edges are sorted by weight, and edges of equal weight by a hash of the
     seed and both vertices. Otherwise all edges are sorted by this hash. If two edges are equal in
-    all of this, the one that comes later in A comes first.
+    weight and hash, the edge that comes later in A comes first.
     """
     do, csr = backend(a.device), a.csr
     flags = do.row_of_entry(csr) < csr.indices

@@ -86,7 +86,7 @@ def _matrix_element(a: MatrixStore, i: int, j: int) -> ScalarStore:
 def bounds(device: str, a: Csr, i: int) -> tuple[int, int]:
     """Return the positions at which the entries of row i start and end.
 
-    Both numbers are copied to the host at once, so that it waits only once.
+    Both numbers are copied to the host at once, so that the host waits only once.
     """
     begin, end = backend(device).to_host(a.indptr[i : i + 2]).tolist()
     return begin, end
@@ -203,7 +203,7 @@ def lookup(labels: VectorStore, values: VectorStore) -> VectorStore:
 
 
 def renumber(labels: VectorStore) -> tuple[VectorStore, int]:
-    """Map the distinct labels to 0, 1, ... in ascending order, as INT32; also return their number.
+    """Map the distinct labels to 0, 1, ... in ascending order, as INT32, and count them.
 
     `labels` is full and holds integers below its size.
     """

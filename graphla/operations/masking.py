@@ -34,7 +34,8 @@ def _restrict(forms: Any, mask: VectorMask | MatrixMask | None, parent: Any) -> 
     """Return the entries of the matrix or vector `forms` that the mask allows.
 
     If the mask is None, return `forms`. The argument `parent` is the store whose arrays the mask
-    uses. This function does not read it, but `Operation` makes the current stream wait for it.
+    uses. This function does not read `parent`, but `Operation` makes the current stream wait for
+    it.
     """
     if mask is None:
         return forms

@@ -1,8 +1,8 @@
 """Run operations.
 
 An operation is a name and a function that computes T from stored operands. Every operation runs in
-a `DeviceScope`. It requires all operands on one device, makes this device current, makes streams
-wait for each other, and converts errors of the device to those of graphla.
+a `DeviceScope`. The scope requires all operands to be on one device, makes this device current,
+makes streams wait for each other, and converts errors of the device to those of graphla.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Operation:
 
 
 class MemoryFreed(OutOfMemory):
-    """Raised if memory ran out but some has been freed, so that another attempt may succeed."""
+    """Raised if memory ran out but some memory was freed, so that another attempt may succeed."""
 
 
 def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) -> Any:
@@ -73,8 +73,8 @@ def run(operation: Operation, args: tuple[Any, ...], device: str | None = None) 
         with DeviceScope(operation.name, args, device) as running:
             return running.gives(compute(*given))
     except MemoryFreed:
-        # The second attempt is made after this handler, because leaving the handler frees the
-        # memory to which the error refers.
+        # The second attempt starts after this handler, because leaving the handler frees the memory
+        # to which the error refers.
         pass
     with DeviceScope(operation.name, args, device) as running:
         return running.gives(compute(*given))
@@ -145,9 +145,10 @@ class DeviceScope:
         """Record that the store of `owner` will be replaced.
 
         If `t` is given, it is the result to write, and the operands are no longer needed. The scope
-        then drops its references to them, so that their arrays can be overwritten in place. It
-        keeps the references if some of the arrays belong to another stream. Their memory must not
-        be freed before that stream waits for the current stream, at the end of the `with` block.
+        then drops its references to the operands, so that their arrays can be overwritten in place.
+        It keeps the references if some of the arrays belong to another stream. The memory of these
+        arrays must not be freed before that stream waits for the current stream, at the end of the
+        `with` block.
         """
         self._owner = owner
         if t is not None:

@@ -26,7 +26,7 @@ Sorted = tuple[Any, Any]
 
 
 def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return two vectors: w(k) is the k-th entry of v in the order of op, and p(k) its index in v.
+    """Return w and p: w(k) is the k-th entry of v in the order of op, and p(k) is its index in v.
 
     If `most` is given, return only the first `most` entries; w and p then have size `most`.
     """
@@ -34,7 +34,7 @@ def sort_vector(v: VectorStore, op: TypedBinaryOp, most: int | None = None) -> S
 
 
 def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return the matrices C and P: C(i, k) is the k-th entry of row i, and P(i, k) its column in A.
+    """Return C and P: C(i, k) is the k-th entry of row i, and P(i, k) is its column in A.
 
     If `most` is given, return only the first `most` entries of each row.
     """
@@ -42,7 +42,7 @@ def sort_rows(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sor
 
 
 def sort_columns(a: MatrixStore, op: TypedBinaryOp, most: int | None = None) -> Sorted:
-    """Return the matrices C and P: C(k, j) is the k-th entry of column j, and P(k, j) its row."""
+    """Return C and P: C(k, j) is the k-th entry of column j, and P(k, j) is its row in A."""
     c, p = sort_rows(a.T, op, most)
     return c.T, p.T
 

@@ -82,7 +82,7 @@ def _inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarSto
 
 
 def _sparse_inner(u: VectorStore, v: VectorStore, semiring: TypedSemiring) -> ScalarStore:
-    """Reduce the entries of u ⊗ v by ⊕, without a temporary dense array."""
+    """Reduce the entries of u ⊗ v with ⊕, without a temporary dense array."""
     do, dtype = backend(u.device), semiring.return_type
     both = do.intersection(u.sparse(), v.sparse(), semiring.binaryop)
     values = do.cast(both, dtype.np_type).values

@@ -1,4 +1,4 @@
-"""Reductions by a monoid: of each row, of each column, or of all entries."""
+"""Reductions with a monoid: of each row, of each column, or of all entries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _reduce_columnwise(a: MatrixStore, monoid: TypedMonoid) -> VectorStore:
 
 
 def _reduce_scalar(a: Any, monoid: TypedMonoid, allow_empty: bool) -> ScalarStore:
-    """Reduce all entries to a scalar s by ⊕.
+    """Reduce all entries to a scalar s with ⊕.
 
     If there are no entries, s is empty if `allow_empty` is set, otherwise the identity of ⊕.
     """

@@ -31,7 +31,7 @@ Joined = TypeVar("Joined")
 
 
 class Arithmetic(Operand, Generic[Result, Joined]):
-    """Python's operators.
+    """The infix operators of Python.
 
     `+ - ^ |` act on the union of the entries, all others on the intersection.
     """
@@ -251,7 +251,7 @@ class Arithmetic(Operand, Generic[Result, Joined]):
 
         Args:
             how: "complete" returns once the work is queued on the device; "materialize" also waits
-                until a GPU has finished it, so that a failure of its kernels is raised here.
+                until a GPU has finished the work, so that a failure of its kernels is raised here.
 
         Returns:
             This operand.

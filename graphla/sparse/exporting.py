@@ -51,7 +51,7 @@ def matrix_coo(
 ) -> tuple[Any, Any, Any]:
     """Return (rows, columns, values) of the entries, in row order.
 
-    If `sort` is False and the matrix is stored only as CSC, they are in column order.
+    If `sort` is False and the matrix is stored only as CSC, the entries are in column order.
     """
     forms = _in_dtype(forms, dtype, copy)
     device, by_columns = forms.device, not sort and not forms.has_csr
@@ -66,8 +66,8 @@ def matrix_coo(
 def require_sorted(name: str, sort: bool) -> None:
     """Raise an error unless `sort` is True.
 
-    It is called for exports in which the indices of each row or column are always sorted. `name` is
-    the name of the export.
+    The exports that call this function always sort the indices of each row or column. `name` is the
+    name of the export.
     """
     if sort is not True:
         raise InvalidValue(f"sort is {sort!r}, but {name} always sorts, so it must be True")
@@ -92,7 +92,7 @@ def doubly_compressed(
     """Return the entries in doubly compressed form, as new arrays.
 
     The arrays are (rows, indptr, indices, values), where `rows` lists the nonempty rows. If
-    `by_columns`, the same arrays are returned with the roles of rows and columns exchanged.
+    `by_columns` is True, the same arrays are returned with the roles of rows and columns exchanged.
     """
     indptr, indices, values = to_compressed(forms, dtype, by_columns)
     lines = np.flatnonzero(np.diff(indptr))
@@ -184,8 +184,7 @@ def _in_dtype(forms: Any, dtype: Any, copy: bool) -> Any:
     """Return the store for an export with values of `dtype`.
 
     If `copy` is False, the values are cast now, so that the arrays of the store can be returned. If
-    `copy` is True, the store is returned as it is, because the values are cast while they are
-    copied.
+    `copy` is True, the store itself is returned, because the values are cast while they are copied.
     """
     return forms if copy or dtype is None else cast(forms, lookup_dtype(dtype))
 

@@ -43,8 +43,8 @@ from semirings.semiring import plus_times
 def product(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = A ⊕.⊗ B, w = A ⊕.⊗ u, w = u ⊕.⊗ A or s = u ⊕.⊗ v.
 
-    `infix` is the expression `A @ B`, or None if there is no such expression. The shapes and
-    devices of its operands have been checked already.
+    `infix` is the expression `A @ B` if the user wrote the product in this way, otherwise None. The
+    shapes and devices of its operands have been checked already.
     """
     semiring = semiring_of(op, a.dtype, b.dtype)
     if infix is None:
@@ -76,7 +76,7 @@ def kronecker(a: MatrixStore, b: MatrixStore, op: Any) -> Any:
 def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = op(A, B) where both have an entry; where only one has an entry, C gets that entry.
 
-    `infix` is the expression `A | B`, or None if there is no such expression.
+    `infix` is the expression `A | B` if the user wrote the operation in this way, otherwise None.
     """
     operation = ops.ewise_add if type(a) is type(b) else ops.broadcast_add
     return _ewise(operation, "ewise_add", a, b, op, infix)
@@ -85,7 +85,7 @@ def ewise_add(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
 def ewise_mult(a: Any, b: Any, op: Any, infix: Any = None) -> Any:
     """C = op(A, B) where both have an entry.
 
-    `infix` is the expression `A & B`, or None if there is no such expression.
+    `infix` is the expression `A & B` if the user wrote the operation in this way, otherwise None.
     """
     operation = ops.ewise_mult if type(a) is type(b) else ops.broadcast_mult
     return _ewise(operation, "ewise_mult", a, b, op, infix)
@@ -101,9 +101,9 @@ def _ewise(operation: Any, name: str, a: Any, b: Any, op: Any, infix: Any) -> An
 
 
 def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
-    """C = op(A, B) at each position where A or B has an entry. A missing entry has a default value.
+    """C = op(A, B) at each position where A or B has an entry.
 
-    `left` is the default value for A, and `right` the default value for B.
+    A default value replaces a missing entry: `left` for A, and `right` for B.
     """
     left, left_dtype = bound(left, a.dtype, "left_default")
     right, right_dtype = bound(right, b.dtype, "right_default")
@@ -116,12 +116,12 @@ def ewise_union(a: Any, b: Any, op: Any, left: Any, right: Any) -> Any:
 
 
 def _left(value: Any, op: Any, name: str) -> Any:
-    """Return `value` cast for the left operand of op, or 0 if op does not read it."""
+    """Return `value` in the dtype of op's left operand, or 0 if op does not read this operand."""
     return fit(value, op.type, name) if op.reads_x else op.type.np_type.type(0)
 
 
 def _right(value: Any, op: Any, name: str) -> Any:
-    """Return `value` cast for the right operand of op, or 0 if op does not read it."""
+    """Return `value` in the dtype of op's right operand, or 0 if op does not read this operand."""
     return fit(value, op.type2, name) if op.reads_y else op.type2.np_type.type(0)
 
 
@@ -180,7 +180,7 @@ def select_by(x: Any, what: str) -> Any:
     """Select the entries of A whose value, row, column or index satisfies the comparison x.
 
     The comparison is an expression such as `A > k` that is not computed yet. `what` is "value",
-    "row", "column" or "index": it says what is compared with k.
+    "row", "column" or "index": it names what is compared with k.
     """
     op = _comparison_of(x)
     if op is None:
@@ -231,7 +231,7 @@ def _reduce_lines(a: MatrixStore, op: Any, by_monoid: Any, by_aggregator: Any, s
 
 
 def reduce_scalar(a: Any, op: Any, allow_empty: bool) -> Any:
-    """Reduce all entries to a scalar by the monoid ⊕ or by an aggregator.
+    """Reduce all entries to a scalar with the monoid ⊕ or an aggregator.
 
     If there are no entries, the result is the identity of ⊕, or empty if `allow_empty` is True.
     """
@@ -467,7 +467,7 @@ def operand_forms(x: Any) -> Any:
 
 
 def _settle(x: Expression, symbol: str, op: Any) -> Any:
-    """Compute x, an expression that is an operand of one such as `op(x | y)`. Return its storage.
+    """Compute x, an operand of an expression such as `op(x | y)`, and return the storage of x.
 
     `symbol` is the symbol of the outer expression, such as "|". If x has the same symbol and no
     operator yet, x is computed with the operator `op`. An example is `u | v` in `plus(u | v | w)`.

@@ -21,8 +21,8 @@ _pattern = Operation("mask", masked_pattern)
 class Mask:
     """A view of a Matrix or Vector that selects where a statement may write.
 
-    `A.S` and `A.V` make masks; `~`, `&` and `|` combine them. A mask is evaluated when it is used,
-    so it reflects later changes of the Matrix or Vector.
+    `A.S` and `A.V` create masks; `~`, `&` and `|` combine them. A mask is evaluated when it is
+    used, so it reflects later changes of the Matrix or Vector.
 
     Args:
         parent: the Matrix, Vector or expression.
@@ -106,8 +106,8 @@ class Mask:
     def _read(self, shape: tuple[int, ...], device: str) -> Any:
         """Return the storage of the mask, or None if the mask selects all elements.
 
-        The mask must have the same shape as the output of the operation, and be on the same device:
-        these are `shape` and `device`. Otherwise an error is raised.
+        `shape` and `device` are those of the output of the operation. The mask must have the same
+        shape and device; otherwise an error is raised.
 
         The caller must have entered `DeviceScope`.
         """

@@ -98,7 +98,7 @@ class Matrix(ReadableMatrix, Indexed):
         Raises:
             TypeError: `rows` or `columns` holds something other than integers.
             IndexOutOfBound: a row or column is negative or too large.
-            InvalidValue: the lengths differ, or a dimension is missing and there are no entries.
+            InvalidValue: the lengths differ, or a dimension is not given and there are no entries.
             DuplicateEntry: `values` is a list or array, there are duplicate positions, and `dup_op`
                 is not given.
             DimensionMismatch: `symmetric` is True, but the matrix is not square.
@@ -485,7 +485,7 @@ class Matrix(ReadableMatrix, Indexed):
     def plan(self) -> PlanReport | None:
         """The old name of `preparation`.
 
-        It issues a warning, and will be removed in the next release.
+        Reading it issues a warning. It will be removed in the next release.
         """
         warnings.warn("A.plan is now A.preparation", FutureWarning, stacklevel=2)
         return self.preparation

@@ -138,8 +138,8 @@ def is_index_op(op: Any) -> bool:
 def accumulator(op: Any, dtype: DataType) -> TypedBinaryOp:
     """Return the binary operator that combines an existing entry of the output with a new value.
 
-    Both operands are cast to the dtype of the output, which is `dtype`. If `op` is a monoid, it is
-    the monoid of the operator.
+    Both operands are cast to the dtype of the output, which is `dtype`. If `op` is a monoid, the
+    attribute `monoid` of the result is this monoid.
     """
     if isinstance(op, (Monoid, TypedMonoid)):
         return (op[dtype, dtype] if isinstance(op, Monoid) else op).joining

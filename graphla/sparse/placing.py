@@ -52,7 +52,7 @@ def put(device: str, array: Any) -> Any:
 
 
 def put_whole(device: str, array: Any) -> Any:
-    """Do the same as `put`, but on a GPU expand an iso-valued array of indices.
+    """Like `put`, but expand an iso-valued array of indices if the device is a GPU.
 
     An iso-valued array stores a single element, whereas a kernel reads each index from memory. So
     the array on the GPU stores every element.
@@ -88,7 +88,7 @@ def extremes(array: Any) -> tuple[int, int]:
 
 
 def shares(given: Any, held: Any) -> bool:
-    """Return whether the stored array shares memory with the given one."""
+    """Return whether the stored array shares memory with the given array."""
     if isinstance(given, np.ndarray) and isinstance(held, np.ndarray):
         return np.may_share_memory(given, held)
     return is_on_card(given) and is_on_card(held) and streams("cuda").overlap(given, held)

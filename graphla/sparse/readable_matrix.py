@@ -53,7 +53,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
 
     @property
     def S(self) -> Mask:
-        """The structural mask, which selects all positions with an entry, whatever its value."""
+        """The structural mask, which selects all positions with an entry, of any value."""
         return Mask(self, structure=True)
 
     @property
@@ -67,8 +67,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Return the product of two matrices over a semiring.
 
         Under a mask, as in `C(mask) << A.mxm(B)`, only the selected entries are computed. Without
-        one, the time is proportional, up to a logarithmic factor, to the number of pairs A(i, k),
-        B(k, j).
+        one, the time is proportional, up to a logarithmic factor, to the number of pairs of entries
+        A(i, k), B(k, j).
 
         Args:
             other: B, a Matrix with as many rows as A has columns.
@@ -279,9 +279,9 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             permutation: whether to return the positions.
 
         Returns:
-            (C, P): Matrices with the shape of A, in which the entries of each row are packed at its
-            start. C has the dtype of A, and P has dtype INT64. A result that was not requested is
-            None.
+            (C, P): Matrices with the shape of A, in which the entries of each row come first,
+            without gaps. C has the dtype of A, and P has dtype INT64. A result that was not
+            requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -307,8 +307,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            An INT64 Matrix with the shape of A, in which the entries of each row are packed at its
-            start.
+            An INT64 Matrix with the shape of A, in which the entries of each row come first,
+            without gaps.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -518,8 +518,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
                 on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
-            (indptr, row indices, values): column i has the entries indptr[i] to
-            indptr[i + 1] - 1. The lengths are ncols + 1, nvals and nvals.
+            (indptr, row indices, values): column j has the entries indptr[j] to indptr[j + 1] - 1.
+            The lengths are ncols + 1, nvals and nvals.
 
         Raises:
             InvalidValue: `sort` is False.

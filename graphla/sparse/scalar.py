@@ -193,9 +193,10 @@ class Scalar(ReadableScalar, Noun):
         """Return a new Scalar with the same value.
 
         Args:
-            dtype: the dtype of the copy, to which the value is cast; by default the same.
+            dtype: the dtype of the copy, to which the value is cast; by default that of this
+                Scalar.
             clear: whether the copy is empty.
-            is_cscalar: the flag of the copy; by default the same.
+            is_cscalar: the flag of the copy; by default that of this Scalar.
             name: the name of the copy.
 
         Returns:

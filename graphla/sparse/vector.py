@@ -47,7 +47,7 @@ class ReadableVector(Collection["VectorExpression", Any]):
 
     @property
     def S(self) -> Mask:
-        """The structural mask, which selects all indices with an entry, whatever its value."""
+        """The structural mask, which selects all indices with an entry, of any value."""
         return Mask(self, structure=True)
 
     @property
@@ -499,7 +499,7 @@ class Vector(ReadableVector, Indexed):
         Raises:
             TypeError: `indices` holds something other than integers.
             IndexOutOfBound: an index is negative or not below `size`.
-            InvalidValue: the lengths differ, or `size` is missing and there are no indices.
+            InvalidValue: the lengths differ, or `size` is not given and there are no indices.
             DuplicateEntry: `values` is a list or array, there are duplicate indices, and `dup_op`
                 is not given.
 
@@ -535,7 +535,7 @@ class Vector(ReadableVector, Indexed):
             A Vector.
 
         Raises:
-            InvalidValue: an item is not a pair, or `size` is missing and there are no pairs.
+            InvalidValue: an item is not a pair, or `size` is not given and there are no pairs.
             IndexOutOfBound: an index is negative or not below `size`.
             DuplicateEntry: there are duplicate indices, and `dup_op` is not given.
         """

@@ -1,14 +1,14 @@
 """Stores: the objects that hold the entries of a matrix, a vector or a scalar.
 
-A store holds the same entries in one or more storage forms, such as CSR or a bitmap. A form is made
-when it is first needed. It never changes afterwards, except in `take_in_place`. To change a matrix
-or a vector, we give it other forms. An object that refers to the old forms keeps seeing the old
-entries.
+A store holds the same entries in one or more storage forms, such as CSR or a bitmap. A form is
+built when it is first needed. It never changes afterwards, except in `take_in_place`. To change a
+matrix or a vector, we give it other forms. An object that refers to the old forms keeps seeing the
+old entries.
 
-On a GPU, one stream may make a form that another stream reads. Each store therefore has stamps (see
-`graphla.backends.cuda.streams`), and every reader of a form waits for its stamp. So that no reader
-misses a stamp, a writer stores the stamp before the form, and a reader reads the form before the
-stamps.
+On a GPU, one stream may build a form that another stream reads. Each store therefore has stamps
+(see `graphla.backends.cuda.streams`), and every reader of a form waits for its stamp. So that no
+reader misses a stamp, a writer stores the stamp before the form, and a reader reads the form before
+the stamps.
 """
 
 from graphla.stores.in_place import Owner, take_in_place

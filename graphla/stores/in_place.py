@@ -53,7 +53,7 @@ def _is_alone(owner: Owner) -> bool:
 
 
 def _is_of_other_streams(owner: Owner) -> bool:
-    """Return whether a form of the vector was made on another stream.
+    """Return whether a form of the vector was built on another stream.
 
     That stream may still be using the memory of the form.
     """

@@ -99,7 +99,7 @@ class MatrixStore:
         """Return CSR and CSC for a caller that does not read the values.
 
         If the pattern is known to be symmetric, both results are the same object. Otherwise the
-        second result is None if CSC has not been made yet.
+        second result is None if CSC has not been built yet.
         """
         pair = self._pair
         if pair.has_symmetric_pattern:
@@ -111,7 +111,7 @@ class MatrixStore:
 
     @property
     def stamps(self) -> tuple[Any, ...]:
-        """The stamps of the forms. A stamp records when, and on which stream, a form was made."""
+        """The stamps of the forms. A stamp records when, and on which stream, a form was built."""
         return self._pair.stamps
 
     def owe_to(self, stamps: tuple[Any, ...]) -> None:
@@ -160,15 +160,15 @@ class MatrixStore:
         """Add `amount` to the cost of doing without CSR or without CSC, and return the total cost.
 
         `amount` is the extra cost of one operation that ran without the missing form. The unit is
-        the cost of gathering one entry in a pull. When the total reaches the cost of making the
-        missing form, the caller makes it.
+        the cost of gathering one entry in a pull. When the total reaches the cost of building the
+        missing form, the caller builds it.
         """
         self._pair.owed += amount
         return self._pair.owed
 
     @property
     def T(self) -> MatrixStore:
-        """The transpose. Its CSR is this store's CSC and vice versa, also for forms made later."""
+        """The transpose. Its CSR is this store's CSC and vice versa, also for forms built later."""
         forms = object.__new__(MatrixStore)
         forms.device, forms.dtype = self.device, self.dtype
         forms.nrows, forms.ncols, forms.shape = self.ncols, self.nrows, self.shape[::-1]
@@ -202,8 +202,8 @@ class MatrixStore:
 
         The first plan is a light one. A full plan replaces it when earlier traversals have taken
         enough time to justify the cost of the full plan. A pull needs both CSR and CSC, but this
-        method makes neither. If one of them is missing and the pattern is not symmetric, the result
-        is None.
+        method builds neither of them. If one of them is missing and the pattern is not symmetric,
+        the result is None.
         """
         pair, way = self._pair, int(self._flipped)
         is_symmetric = self.find_symmetry()
@@ -217,14 +217,14 @@ class MatrixStore:
         return self._wait_for_plan(plan)
 
     def make_full_plan(self) -> None:
-        """Make CSR and CSC, if one of them is missing, and then a full plan.
+        """Build a full plan, after building CSR or CSC if one of them is missing.
 
-        If there is too little memory for a full plan, make a light plan instead.
+        If there is too little memory for a full plan, build a light plan instead.
         """
         self.find_symmetry()
         self.csr, self.csc  # noqa: B018
         if not self._pair.plans.is_full:
-            # Try again to make a full plan, because more memory may be free by now.
+            # Try again to build a full plan, because more memory may be free by now.
             self._pair.plans.is_settled = False
         self._pair.make_plan(int(self._flipped), True)
 
@@ -235,11 +235,11 @@ class MatrixStore:
         return None if plan is None else self._pair.plans.report(plan, self._plan_cost())
 
     def record_traversal(self, seconds: float) -> None:
-        """Add the duration of a traversal to the timings that decide when to make a full plan."""
+        """Add the duration of a traversal to the timings that decide when to build a full plan."""
         self._pair.plans.record_traversal(seconds)
 
     def _plan_cost(self) -> float:
-        """Return the estimated cost of making a full plan, in seconds.
+        """Return the estimated cost of building a full plan, in seconds.
 
         The cost is infinity if the plan would be too large.
         """
@@ -295,10 +295,10 @@ class _Pair(Remembering):
         self.has_symmetric_pattern = True if _share_pattern(by_rows, by_columns) else None
 
     def keep(self, form: Any) -> None:
-        """Keep a reference to a form that another stream made, for as long as the matrix exists.
+        """Keep a reference to a form that another stream built, for as long as the matrix exists.
 
-        Without this reference, the form would be freed when it is replaced. The stream that made it
-        could then reuse its memory before the current stream has read it.
+        Without this reference, the form would be freed when it is replaced. The stream that built
+        the form could then reuse its memory before the current stream has read the form.
         """
         with self.lock:
             if all(form is not each for each in self.abroad):
@@ -376,7 +376,7 @@ class _Pair(Remembering):
             if self.stamps:
                 self.stamps = streams(self.device).add_stamp(self.stamps)
             if lacks_full:
-                # Drop the plan of the transpose. It will be made again from the new plan.
+                # Drop the plan of the transpose. It will be rebuilt from the new plan.
                 plans.is_settled, plans.ways[1 - way] = True, None
             for each in {way, 1 - way} if out is into else {way}:
                 plans.keep(plan, each)

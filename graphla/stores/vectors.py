@@ -37,7 +37,7 @@ MOST_HOST_ENTRIES = 16
 """The maximum number of entries of a vector on a GPU that are only in the memory of the host."""
 
 _MADE: Any = object()
-"""The value of `VectorStore._make` when the form has been made."""
+"""The value of `VectorStore._make` when the form has been built."""
 
 _FILLED = frozenset(
     (
@@ -59,9 +59,9 @@ _filling = RLock()
 
 
 class StackStore:
-    """Holds the entries of the vectors of a list, see `VectorStore.items_of`.
+    """Holds the entries of a list of vectors (see `VectorStore.items_of`).
 
-    `stamps` are those of the work that made the arrays.
+    `stamps` are those of the work that created the arrays.
     """
 
     __slots__ = ("arena", "device", "dtype", "size", "stamps")
@@ -79,7 +79,7 @@ class StackStore:
         return self.arena
 
     def vector(self, item: int) -> SparseVector:
-        """Return an item."""
+        """Return the form of vector number `item`."""
         return self.ready().vector(self.size, item)
 
 
@@ -90,18 +90,18 @@ class VectorStore:
     both. They contain the same entries.
 
     A vector on a GPU may have no form until one is first read: reading one of the attributes
-    `_sparse`, `_bitmap` and `_full` for the first time makes a form, see `__getattr__`. Some other
-    attributes also get their values later, because such stores must cost little. There are three
-    kinds of them:
+    `_sparse`, `_bitmap` and `_full` for the first time builds a form (see `__getattr__`). Some
+    other attributes also get their values later, because such stores must cost little. There are
+    three kinds of such stores:
     - `of_entries`: a few entries are only in the memory of the host, in the dict `host_entries`. So
       `v = Vector(int, n); v[i] = x` launches no kernel. The dict is never modified. It is None in
       all other stores.
-    - `of_maker`: a function makes the form, without any work on the device.
+    - `of_maker`: a function returns the form, without any work on the device.
     - `items_of`: the store is item number `item` of the list `stack`, which may have thousands of
       items. So only the attributes `stack`, `item` and `stamps` have a value at first. In all other
       stores, `stack` is None.
 
-    `stamps` are those of the work that made `storage`; by default, a stamp of all work issued so
+    `stamps` are those of the work that created `storage`; by default, a stamp of all work issued so
     far. Entries that are only on the host have no stamps.
     """
 
@@ -173,7 +173,7 @@ class VectorStore:
         make: Callable[[], AnyVector],
         stamps: tuple[Any, ...],
     ) -> VectorStore:
-        """Return a store whose form `make` returns when a form is first read.
+        """Return a store that gets its form from `make()` when a form is first read.
 
         `stamps` are those of the form.
         """
@@ -195,7 +195,7 @@ class VectorStore:
     if not TYPE_CHECKING:  # otherwise, a type checker would accept every name
 
         def __getattr__(self, name: str) -> Any:
-            """Make the form of a store that has none, and return the attribute.
+            """Build the form of a store that has no form yet, and return the attribute.
 
             Python calls this if the attribute has no value.
             """
@@ -209,7 +209,7 @@ class VectorStore:
 
     def _make_form(self) -> None:
         with self._lock:
-            if self._make is _MADE:  # another thread has made the form
+            if self._make is _MADE:  # another thread has built the form
                 return
             order = streams(self.device)
             before = order.enter_device(self.device)
@@ -227,7 +227,7 @@ class VectorStore:
         with _filling:
             with suppress(AttributeError):
                 object.__getattribute__(self, "_lock")
-                return  # another thread has done it
+                return  # another thread has filled them
             stack = self.stack
             if stack is not None:
                 self.device, self.dtype, self.size = stack.device, stack.dtype, stack.size
@@ -360,14 +360,14 @@ class VectorStore:
     def full(self) -> FullVector | None:
         """Return the full form, which has a value for each index, or None if an index has no entry.
 
-        The host does not wait for a device that is still counting the entries. In this case, the
-        result is also None.
+        The result is also None if a device is still counting the entries; the host does not wait
+        for it.
         """
         if self._full is None and self.known_nvals == self.size:
             values = self.bitmap().values
             with self._lock:
-                # The bitmap and the sparse form are no longer needed. Both can be made again from
-                # the full form at little cost, without copying the values.
+                # The bitmap and the sparse form are no longer needed. Both can be rebuilt from the
+                # full form at little cost, without copying the values.
                 self._full = FullVector(values.size, values)
                 self._bitmap = self._sparse = self.host_entries = None
         return self._full and self._ready(self._full)
@@ -453,7 +453,7 @@ class VectorStore:
     def _ready(self, form: Any) -> Any:
         """Make the current stream wait until the form is complete, and return the form.
 
-        If another stream made the form, the store keeps a reference to it, even after the form has
+        If another stream built the form, the store keeps a reference to the form even after it has
         been replaced. Otherwise the memory could be reused before the current stream has read it.
         """
         if self.stamps and streams(self.device).wait_for(self.stamps):
@@ -466,7 +466,7 @@ class VectorStore:
                 self._abroad = (*self._abroad, form)
 
     def _stamp(self) -> None:
-        """Add the stamp of a form that has just been made."""
+        """Add the stamp of a form that has just been built."""
         if self.stamps:
             self.stamps = streams(self.device).add_stamp(self.stamps)
 

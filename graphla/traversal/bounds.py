@@ -102,18 +102,18 @@ class Bounds(NamedTuple):
 
 
 def distances(pivot: int, away: Vector, back: Vector) -> Distances:
-    """Convert two full Vectors, the distances from the pivot and those to the pivot, to arrays."""
+    """Convert two full Vectors, the distances from the pivot and to the pivot, to arrays."""
     there = _array(away)
     return Distances(pivot, there, there if back is away else _array(back))
 
 
 def narrow(before: Bounds | None, search: Distances, error: float) -> Bounds:
-    """Narrow the bounds by the distances that a search from a pivot p has found.
+    """Narrow the bounds with the distances that a search from a pivot p has found.
 
     By the triangle inequality, the eccentricity of each vertex v is at least d(v, p), at least
     e(p) - d(p, v), and at most d(v, p) + e(p), where e(p) is the eccentricity of the pivot. The
-    result has the tighter of these bounds and the bounds in `before`. `error` is the relative error
-    of the distances, by which the new bounds are widened.
+    result contains, for each vertex, the tighter of these bounds and the bounds in `before`.
+    `error` is the relative error of the distances, by which the new bounds are widened.
     """
     pivot, away, back = search
     e = search.eccentricity

@@ -162,9 +162,9 @@ def solve(
     One method multiplies near values before far ones. A value is near if it is within `delta` of
     the best value that is still to be multiplied. By default the backend chooses `delta`.
 
-    The evaluation may end early if the caller does not need all values. If `target` is given, it
-    needs only the value of this vertex. If `most` is given, it needs only the values that are no
-    worse than `most`. All other values may then be missing, or worse than in the full result.
+    The evaluation may end early if the caller does not need all values. If `target` is given, only
+    the value of this vertex is needed. If `most` is given, only the values that are no worse than
+    `most` are needed. All other values may then be missing, or worse than in the full result.
     """
     x, A = _noun("x", x), _noun("A", A)
     if A.ndim != 2:
@@ -234,8 +234,8 @@ _OF_TRUTH = ("land", "lor", "lxor", "lxnor")
 def _choose_types(semiring: Any, x: DataType, a: DataType) -> TypedSemiring:
     """Return the semiring with types for operands of the dtypes `x` and `a`.
 
-    Its results must have the type of its left operand, because the results of a round are the left
-    operands of the next round.
+    The results of the semiring must have the type of its left operand, because the results of a
+    round are the left operands of the next round.
     """
     op = semiring_of(semiring, x, a)
     dtype = op.return_type

@@ -79,7 +79,8 @@ def _product(
     """t⟨m⟩ = x ⊕.⊗ A, without the terms that overflow the dtype.
 
     `fits_not` is the operator that finds these terms. Also return a vector with an entry at each
-    index where a term overflows. It is None if no term can overflow; `fits_not` is None then.
+    index where a term overflows. The vector is None if no term can overflow; in this case
+    `fits_not` is None, too.
     """
     if fits_not is None:
         return op(x @ A).new(mask=mask), None

@@ -240,10 +240,10 @@ def _run(task: Task, way: Evaluation, turns: int) -> ClosureResult:
 
 
 def _by_products(task: Task, turns: int) -> ClosureResult:
-    """Compute the closure by matrix products, as its definition states.
+    """Compute the closure with matrix products, as its definition states.
 
-    This is slower than the backend's loop. It serves the cases that this loop does not support:
-    positional operators, a forced pull direction, and deterministic parents on a GPU.
+    This is slower than the backend's loop. This function serves the cases that the loop does not
+    support: positional operators, a forced pull direction, and deterministic parents on a GPU.
     """
     limit = turns if task.limit is None else task.limit
     x, a = Vector._of(task.x), Matrix._of(task.a)

@@ -93,7 +93,7 @@ def _distributes_on(op: TypedSemiring, side: Any) -> laws.Domain | None:
     `side` is the name of the left or the right law. The result is None if the law is not declared.
     """
     # Look up the laws of the semiring at its result type. If ⊗ ignores an operand or returns it
-    # unchanged, the operand may have another type.
+    # unchanged, the operand may have a different type.
     alike = op.semiring[op.return_type]
     declared = laws.law(alike, side)
     if declared is None or declared.domain.agreement != "exact":

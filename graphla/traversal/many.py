@@ -1,4 +1,4 @@
-"""Breadth-first searches from many starts: the vertices that each search reaches, and their levels.
+"""Breadth-first searches from many start vertices: which vertices they reach, and at which levels.
 
 The backends run many searches in one launch or loop, with one bit per search (`multi_source_bfs`).
 They read a matrix in CSR and CSC; the CSC is built only if there are enough searches.
@@ -53,8 +53,8 @@ def levels(
 ) -> Array:
     """L(i, v) = the number of edges on a shortest path from starts[i] to v.
 
-    Return L as an array on the device, in which the levels of each vertex are adjacent. If v is not
-    reached, L(i, v) is -1, or 255 if the dtype is uint8.
+    Return L as an array on the device, in which the levels of each vertex are contiguous. If v is
+    not reached, L(i, v) is -1, or 255 if the dtype is uint8.
     """
     wanted = lookup_dtype(dtype).np_type
 
@@ -79,7 +79,7 @@ def levels(
 
 
 def reach(A: Matrix, starts: np.ndarray, description: str) -> Reach:
-    """Run a search from each start, and return statistics of the levels that it finds.
+    """Run a search from each start vertex, and return statistics of the levels that it finds.
 
     The result has three arrays with one element per search: the number of vertices reached, the sum
     of their levels, and the maximum level. `description` is the text of the progress bar.
@@ -208,7 +208,7 @@ def run(
     search: Callable[[MatrixStore, Csr, Csr | None, VectorMask | None], T],
     trace: list[Level],
 ) -> T:
-    """Call `search` with the patterns of A (in CSR, and in CSC if that pays) and with the mask.
+    """Call `search` with the patterns of A (CSR, and CSC if that saves time) and with the mask.
 
     Return its result. Record its duration and `trace` for the user's recorders.
     """

@@ -38,7 +38,7 @@ from semirings.structures import TypedSemiring
 
 
 class _Row(NamedTuple):
-    """The entries of one row of the result, and their parents if they are wanted."""
+    """The entries of one row of the result, and their parents if they are requested."""
 
     indices: Array
     values: Array
@@ -157,7 +157,7 @@ def _search_rows(task: Task, starts: Csr) -> Matrix:
 def _find_distances(task: Task, starts: MatrixStore) -> MatrixStore | None:
     """Return the closure of all rows, computed by one loop of the backend; the semiring is min.+.
 
-    Return None if the semiring or a dtype is another one, if there is a mask, a limit, a recorder
+    Return None if the semiring or a dtype is not supported, if there is a mask, a limit, a recorder
     or a negative value, if a sum might overflow, or if the backend has no loop.
     """
     op, a = task.op, task.a

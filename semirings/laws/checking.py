@@ -249,7 +249,7 @@ def _check_typed(
 
 
 def _claims(typed: TypedThing) -> tuple[LawName, ...]:
-    """Return the laws that are required of an object for which no laws are declared."""
+    """Return the laws that `check` requires of an object without declared laws."""
     if isinstance(typed, TypedSemiring):
         return ("left_distributive", "right_distributive")
     if isinstance(typed, TypedMonoid):
@@ -357,7 +357,7 @@ def _combinations(values: np.ndarray, arity: int) -> tuple[np.ndarray, ...]:
 def _random(
     rng: np.random.Generator, domain: Domain, simple: np.ndarray, dtype: DataType, arity: int
 ) -> tuple[np.ndarray, ...]:
-    """Return random values of every magnitude in the domain, mixed with simple values."""
+    """Return random values of all magnitudes in the domain, mixed with simple values."""
     size = 2000
     columns = []
     for _ in range(arity):
@@ -403,7 +403,7 @@ def _simpler(
 
 
 def _complexity(value: Any) -> tuple[float, ...]:
-    """Return a sort key that puts integers first, then numbers with few digits, then small ones."""
+    """Return a sort key that prefers integers, then numbers with few digits, then small numbers."""
     number = value.item()
     size = abs(number) if number == number else np.inf
     if not isinstance(number, float):

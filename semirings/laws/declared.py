@@ -111,7 +111,7 @@ _SEMIRINGS = (
     # `any` picks one term, so it makes no difference whether it picks before or after multiplying.
     Rule(_DISTRIBUTIVE, "any", "*", "iuf", EVERYWHERE),
     # If ⊗ is first, both sides of the right distributive law are x ⊕ y. The left law would require
-    # x = x ⊕ x. If ⊗ is second, it is the other way around.
+    # x = x ⊕ x. If ⊗ is second, left and right are exchanged in these two statements.
     Rule("right_distributive", "*", "first", "iuf", EVERYWHERE),
     Rule("left_distributive", "*", "second", "iuf", EVERYWHERE),
     Rule(_DISTRIBUTIVE, "min max band bor", "first second", "iuf", EVERYWHERE),
@@ -176,8 +176,7 @@ def declared(thing: Any, dtype: Any = None) -> tuple[Law, ...]:
     """Return the declared laws of a built-in operator, monoid or semiring at a dtype.
 
     Laws that do not hold are included, with a counterexample. Objects defined by users have no
-    declared laws, and neither do operators whose result has a different dtype from that of their
-    operands.
+    declared laws. Operators whose results and operands differ in dtype have none either.
 
     >>> from semirings import laws, semiring
     >>> print(*laws.declared(semiring.min_plus, "INT64"), sep="\\n")

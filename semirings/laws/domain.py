@@ -92,7 +92,7 @@ def _tiny(np_type: np.dtype[Any]) -> Any:
 
 
 def _moderate(np_type: np.dtype[Any]) -> Any:
-    """Return a bound below which neither the sum nor the product of three values overflows."""
+    """Return a bound such that no sum or product of three values below it overflows."""
     if np_type.kind == "f":
         return 2.0 ** (np.finfo(np_type).maxexp // 4)
     return round(largest(np_type) ** (1 / 3)) - 1

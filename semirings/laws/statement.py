@@ -171,7 +171,7 @@ def broken(
 ) -> np.ndarray:
     """Return, for each combination of operands, whether it breaks the law.
 
-    `agreement` says how the two sides of the law must agree: exactly, up to rounding, or only so
+    `agreement` states how the two sides of the law must agree: exactly, up to rounding, or only so
     that each side is one of the operands.
     """
     statement = STATEMENTS[name]

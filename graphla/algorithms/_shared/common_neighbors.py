@@ -3,10 +3,10 @@
 A wedge is a pair of edges with a common end. A third edge closes it into a triangle, and two more
 edges close it into a square. The number of wedges between u and v is the number of their common
 neighbors, (N plus.pair Nᵀ)(u, v). In a masked product, the cost of computing this number is
-proportional to the degree of v, the column. So the mask has each pair only once, in the row of the
-vertex with the larger degree. The total cost over all edges is then Σ min(degree(u), degree(v)),
-which is at most edges · sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and Subgraph
-Listing Algorithms*, 1985).
+proportional to the degree of v, the column. So the mask contains each pair only once, in the row of
+the vertex with the larger degree. The total cost over all edges is then Σ min(degree(u),
+degree(v)), which is at most edges · sqrt(2 · edges) (N. Chiba and T. Nishizeki, *Arboricity and
+Subgraph Listing Algorithms*, 1985).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from semirings import binary, monoid, select
 from semirings.semiring import plus_pair, plus_second, plus_times
 
 WEDGES = 1 << 24
-"""The approximate number of wedges in a batch of rows. A batch may exceed it by the wedges of one
-row. A wedge takes at most 16 bytes."""
+"""The approximate number of wedges in a batch of rows. A batch may exceed this number by the wedges
+of one row. A wedge takes at most 16 bytes."""
 
 TINY = 128
 """The maximum number of vertices of a graph whose matrix is multiplied as a dense array on the CPU.
@@ -39,7 +39,7 @@ ONE_THREAD = 1 << 18
 
 
 def is_tiny(A: Matrix) -> bool:
-    """Return whether NumPy computes products of A fastest with a dense array."""
+    """Return whether A is so small that products are fastest with a dense NumPy array."""
     return A.nrows <= TINY and A.device == "cpu" and A.nvals < config.compile_threshold
 
 
@@ -86,7 +86,7 @@ def orient_edges(N: Matrix, degree: Any) -> Matrix:
 def orient_to_hubs(N: Matrix, degree: Any) -> Matrix:
     """Return L, a matrix with one entry for each edge of N, without self-loops.
 
-    The entry is in the row of the end with the smaller degree.
+    The entry is in the row of the endpoint with the smaller degree.
     """
     return _select_entries(N, ~_has_greater_degree(N, degree))
 
@@ -108,7 +108,7 @@ def _has_greater_degree(pairs: Matrix, degree: Any) -> Any:
     If the degrees are equal, return whether u <= v.
     """
     rows, columns, _ = pairs.to_coo(values=False, copy=False)
-    degree = degree.astype(np.int32)  # INT32 halves the number of bytes that `take` reads
+    degree = degree.astype(np.int32)  # with INT32, `take` reads half as many bytes
     of_row, of_column = degree.take(rows), degree.take(columns)
     return (of_row > of_column) | ((of_row == of_column) & (rows <= columns))
 
@@ -158,7 +158,7 @@ def triangles_per_vertex(S: Matrix, chosen: Any, *, weighted: bool = False) -> A
         T = binary.times(T & R).new()
     else:
         T = plus_pair["INT64"](R @ S.T).new(mask=M.S)
-    # Each corner of a triangle is on two of its edges.
+    # Each corner of a triangle belongs to two of its edges, so the sums count each triangle twice.
     both_ends = dense(T.reduce_rowwise(monoid.plus))
     if chosen is None:
         both_ends = both_ends + dense(T.reduce_columnwise(monoid.plus))
@@ -178,7 +178,7 @@ def multiply_densely(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Return XY.
 
     The rows of X are divided into parts that are so small that OpenBLAS multiplies them in this
-    thread. The threads of OpenBLAS would save little time, and they take much longer if other
+    thread. Several threads of OpenBLAS would save little time, and would take much longer if other
     processes use the cores.
     """
     step = max(1, ONE_THREAD // max(Y.size, 1))
@@ -205,10 +205,10 @@ def vertex_list(nodes: Any, A: Matrix) -> Any:
 
 
 def as_result(values: Any, chosen: Any, nodes: Any, n: int) -> Any:
-    """Return the result of an algorithm in the form that the argument `nodes` asks for.
+    """Return the result of an algorithm in the form that the argument `nodes` requests.
 
     `chosen` is the sorted array of the vertices in `nodes`, and `values` holds one value for each
-    of them. If `nodes` is None, `chosen` is also None, `values` has a value for every vertex, and
+    of them. If `nodes` is None, `chosen` is also None, `values` holds a value for every vertex, and
     the result is a full Vector. If `nodes` is a collection of vertices, the result is a Vector with
     entries at these vertices. If it is a single vertex, the result is a scalar.
     """

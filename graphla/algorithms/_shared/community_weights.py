@@ -17,7 +17,7 @@ from semirings import binary, unary
 from semirings.exceptions import InvalidValue
 
 EXACT = 52
-"""Number of bits in the sum of all scaled weights. FP64 is exact for integers of 53 bits."""
+"""Maximum number of bits in the sum of the scaled weights. FP64 is exact for 53-bit integers."""
 
 
 def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
@@ -25,7 +25,7 @@ def edge_weights(A: Matrix, weight: bool) -> tuple[Matrix, bool]:
 
     The weights are the values of A if `weight` is True; otherwise each weight is 1.
     """
-    has_symmetric_pattern = is_symmetric(A)  # also true of W, which has the same pattern
+    has_symmetric_pattern = is_symmetric(A)  # W has the same pattern as A
     W = A.dup("FP64") if weight else unary.one["FP64"](A).new()
     if has_symmetric_values(A):
         return W, True

@@ -1,4 +1,4 @@
-"""Degrees that may count edges in, edges out or both, with or without weights."""
+"""Vertex degrees: sums over the in-edges, the out-edges or both, with or without weights."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """The options of `graph_algorithm`, which documents them."""
+    """The options of `graph_algorithm`; its docstring describes them."""
 
     vertices: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
@@ -64,16 +64,16 @@ def graph_algorithm(
     - vertices: the parameters that hold a vertex or several vertices;
     - pairs: the parameters that hold a list of pairs of vertices;
     - keyed: the parameters that map vertices to values;
-    - gives: the elements of the result whose values are vertices; an element is given by the name
-      of its field, by its position in a tuple, or by "" for the first or only element;
+    - gives: the elements of the result whose values are vertices; an element is identified by the
+      name of its field, by its position in a tuple, or by "" for the first or only element;
     - rows: the parameter that lists which vertex each row of the resulting Matrix stands for, if
       the Matrix does not have one row for every vertex;
     - undirected: whether the algorithm requires an undirected graph;
     - lengths: the parameter that decides whether the algorithm reads the values of A along a path
       or a tree, or "A" if it always reads them. When it reads them, a Graph whose parallel edges
       were summed raises an error;
-    - plain: whether the indices of the resulting Matrix are not all vertices, so that it gets no
-      labels.
+    - plain: whether some indices of the resulting Matrix are not vertices, so that the Matrix gets
+      no labels.
 
     If the argument `directed` is missing or None, it is taken from the Graph.
     """
@@ -89,7 +89,7 @@ def graph_algorithm(
             if not args and "A" in options:
                 args = (options.pop("A"),)
             if not args:
-                return algorithm(*args, **options)  # raises TypeError: A is missing
+                return algorithm(*args, **options)  # A is missing, so this call raises a TypeError
             given, *others = args
             if isinstance(given, Graph):
                 return _run_on_graph(algorithm, spec, signature, given, others, options)
@@ -130,7 +130,8 @@ def _run_on_matrix(
         symmetric(A)
     has_lists = spec.vertices or spec.pairs
     values = (*others, *options.values())
-    # Most arguments have a plain type, and this test is faster than a call per argument.
+    # Most arguments have a plain type, and testing for plain types is faster than calling
+    # `is_loose` for each argument.
     if has_lists and not PLAIN_TYPES.issuperset(map(type, values)) and any(map(is_loose, values)):
         bound = _bind(algorithm, signature, A, others, options)
         for name, value in bound.arguments.items():

@@ -39,7 +39,7 @@ def priorities(A: Matrix, seed: int) -> Vector:
 def coins(A: Matrix, first: int) -> Vector:
     """Return a Vector with a random truth value for each vertex of A.
 
-    The truth value is computed from a counter; `first` is the counter of vertex 0.
+    The truth value of vertex v is computed from the counter `first` + v.
     """
     return Vector._of(perform("coins", hashed_random.coins, A._read(), first))
 

@@ -49,7 +49,7 @@ def random_order(A: Matrix, seed: int) -> Vector:
 
 
 def number_values(x: Any) -> tuple[Any, int]:
-    """Replace each value by its rank among the distinct values. Also return their number.
+    """Return the rank of each value among the distinct values, and the number of distinct values.
 
     The smallest value has rank 0. `x` is a full Vector or a Matrix. The result has the same pattern
     as `x` and the dtype INT64.
@@ -59,7 +59,7 @@ def number_values(x: Any) -> tuple[Any, int]:
 
 
 def renumber(labels: Vector) -> tuple[Vector, int]:
-    """Replace the distinct labels by 0, 1, ... in ascending order. Also return their number.
+    """Replace the distinct labels by 0, 1, ... in ascending order; also return how many there are.
 
     `labels` is a full Vector. Its values are integers from 0 to its size - 1.
     """

@@ -32,7 +32,7 @@ class ConvergenceError(GraphblasException, RuntimeError):
 def convergence_error(name: str, rounds: int, change: float, least: float) -> ConvergenceError:
     """Return the error for an iteration that has not converged after `rounds` rounds.
 
-    `change` is the change in its last round; it had to be less than `least`.
+    `change` is the change in the last round, which should have been less than `least`.
     """
     return ConvergenceError(
         f"max_iter is {rounds}, but {name} still changed by {change:.3g} in the last, not by less "
@@ -71,7 +71,7 @@ def as_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
 def as_full_vector(name: str, values: Any, n: int, dtype: Any = float) -> Vector:
     """Return `values`, a Vector or a mapping from vertex to value, as a full Vector of size n.
 
-    Vertices to which `values` gives no value get the value 0.
+    Vertices without a value in `values` get the value 0.
     """
     start = full(0, n, dtype)
     # x⟨g⟩ = g

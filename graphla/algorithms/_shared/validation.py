@@ -45,7 +45,7 @@ PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 
 
 def is_loose(given: Any) -> bool:
-    """Return whether `given` is a GPU array, or a collection without indices, such as a set."""
+    """Return whether `given` is a GPU array, or a collection without indexing, such as a set."""
     if type(given) in PLAIN_TYPES:
         return False
     has_no_places = isinstance(given, Iterable) and not hasattr(given, "__getitem__")
@@ -82,7 +82,7 @@ def vertices(name: str, given: Any, n: int) -> np.ndarray:
     except (
         TypeError,
         ValueError,
-    ):  # `given` is, for example, a Vector, or lists of different lengths
+    ):  # `given` cannot be converted: for example, a Vector, or lists of different lengths
         places = np.empty((0, 0))
     is_whole = places.dtype.kind in "iu" or not places.size or has_integers(places)
     if places.ndim != 1 or not is_whole:

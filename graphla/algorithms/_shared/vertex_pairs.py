@@ -39,9 +39,9 @@ def read(ebunch: Any, A: Matrix) -> Matrix:
 
 
 def count_common(N: Matrix, pairs: Matrix) -> Matrix:
-    """Return the number of common neighbors of each pair in `pairs`, even if it is 0.
+    """Return the number of common neighbors of each pair in `pairs`, even where it is 0.
 
-    In algebra: C⟨pairs⟩ = N plus.pair Nᵀ.
+    As a formula: C⟨pairs⟩ = N plus.pair Nᵀ.
     """
     F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     return _at_pairs(plus_pair["INT64"](N @ N.T).new(mask=F.S), pairs)
@@ -51,14 +51,14 @@ def sum_common(W: Matrix, N: Matrix, pairs: Matrix) -> Matrix:
     """Return the sum of W(u, w) over the common neighbors w of each pair u, v in `pairs`.
 
     A pair without common neighbors has the sum 0. W has the pattern of N, which is symmetric, and
-    all entries of a column of W are equal. In algebra: C⟨pairs⟩ = W plus.first Nᵀ.
+    all entries of a column of W are equal. As a formula: C⟨pairs⟩ = W plus.first Nᵀ.
     """
     F = common_neighbors.orient_pairs(pairs, common_neighbors.degrees(N))
     return _at_pairs(plus_first["FP64"](W @ N.T).new(mask=F.S), pairs)
 
 
 def _at_pairs(found: Matrix, pairs: Matrix) -> Matrix:
-    """Return C with C(u, v) = found(u, v), or found(v, u), or 0, for each pair in `pairs`."""
+    """Return C with C(u, v) = found(u, v), else found(v, u), else 0, for each pair in `pairs`."""
     C = common_neighbors.pattern(pairs, found.dtype.np_type.type(0))
     # C⟨pairs⟩ += found(u, v), or found(v, u)
     C(pairs.S, binary.plus) << binary.first(found | found.T)
@@ -66,7 +66,7 @@ def _at_pairs(found: Matrix, pairs: Matrix) -> Matrix:
 
 
 def concatenate(blocks: list[Matrix]) -> Matrix:
-    """Stack matrices with equal numbers of columns vertically."""
+    """Stack matrices vertically. They must have equal numbers of columns."""
     if len(blocks) == 1:
         return blocks[0]
     counts, columns, values = zip(

@@ -42,7 +42,8 @@ __global__ void map_values(const Stored *x_values, typename Op::THUNK thunk, typ
   map_tiles(x, z, count, [thunk](X value) { return Op::call(value, 0, 0, thunk); });
 }
 
-/// Computes z[k] = Op::call(x[k], i, j, thunk), for functions that also use the position.
+/// Computes z[k] = Op::call(x[k], i, j, thunk), for operators that also use the position of an
+/// entry.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
 __global__ void map_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                             const Stored *x_values, typename Op::THUNK thunk,

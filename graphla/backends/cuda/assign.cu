@@ -1,10 +1,11 @@
-// The write rule for a dense vector, C<mask, replace> = accum(C, T), and mask look-ups.
+// The write rule for a dense vector, C<mask, replace> = accum(C, T), and kernels that look up
+// indices in a mask.
 //
 // C is stored as `present` (null if every index has an entry) and `values`. If T is sparse,
-// scatter_entries writes its entries one by one, so the work is proportional to their number. If T
-// is dense, write_indices visits all indices. No two threads write the same index, so the threads
-// share only the counts, which are sums of integers. The kernel stores the new number of entries in
-// `counter`, so the host does not have to wait for it.
+// scatter_entries writes its entries one by one, so the work is proportional to the number of these
+// entries. If T is dense, write_indices visits all indices. No two threads write the same index.
+// The threads share only the counts, to which they add integers. Each kernel stores the new number
+// of entries in `counter`, so the host does not have to wait for it.
 #include "rows.cuh"
 
 namespace graphla {
@@ -19,8 +20,8 @@ template <int MASK> DEVICE bool is_in_mask(const bool *flags, const i32 *list, i
 }
 
 /// Adds the sum of `mine` over all threads of the block to *counter. One thread of the grid also
-/// adds the old total, which is *before or, if `before` is null, `known`. So *counter finally holds
-/// the new total. Every thread of the block must call this.
+/// adds the old total, so that *counter finally holds the new total. The old total is *before, or
+/// `known` if `before` is null. Every thread of the block must call this.
 DEVICE void add_count(i64 *counter, i64 mine, const i64 *before, i64 known) {
   SHARED(i64, scratch, WARP);
   if (thread_in_grid() == 0) mine += before != nullptr ? *before : known;
@@ -59,7 +60,8 @@ __global__ void scatter_entries(typename Op::Z *values, bool *present, Listed<T>
   if (present != nullptr) add_count(counter, added, before, known);
 }
 
-/// Writes the only entry of a sparse vector. Only one thread of the grid does any work.
+/// Writes the index and the value of the only entry of a sparse vector. Only one thread of the grid
+/// does any work.
 template <class Op, class Stored>
 __global__ void put_entry(i32 *indices, Stored *values, i32 i, Stored value) {
   if (thread_in_grid() != 0) return;
@@ -79,7 +81,7 @@ __global__ void put_element(Stored *values, bool *present, i64 i, Stored value, 
   present[i] = there;
 }
 
-// --- a dense vector T: its flags are processed eight at a time ----------------------------------
+// --- functions for a dense vector T, whose flags are processed eight at a time -------------------
 
 constexpr u64 EIGHT = 0x0101010101010101;
 
@@ -112,7 +114,7 @@ template <class Stored> struct Dense {
 };
 
 /// Which of the old entries of C the write keeps: all of them (ANYWHERE), only those at indices
-/// that the mask allows (INSIDE), or only those at indices that it does not allow (OUTSIDE).
+/// that the mask allows (INSIDE), or only those at indices that the mask forbids (OUTSIDE).
 enum Stays { ANYWHERE = 0, INSIDE = 1, OUTSIDE = 2 };
 
 /// Applies the write rule to every index. `stays` is a value of `Stays`: it says which old entries
@@ -160,8 +162,8 @@ __global__ void write_indices(Dense<C> c, Dense<T> t_in, const bool *flags, bool
   if (present != nullptr) add_count(counter, counted, nullptr, 0);
 }
 
-/// Sets to[i] = from[i] && (flags[i] != complement) for all i, and stores the number of true flags
-/// in `to` in *counter. If `from` is null, all its flags count as true.
+/// Sets to[i] = from[i] && (flags[i] != complement) for all i. Counts the true flags in `to`, and
+/// stores their number in *counter. If `from` is null, all its flags count as true.
 template <class Op>
 __global__ void restrict_flags(const bool *from, const bool *flags, bool complement, bool *to,
                                i64 size, i64 *counter) {
@@ -191,7 +193,7 @@ __global__ void unflag_listed(const i32 *list, i64 listed, bool *present, i64 *c
   add_count(counter, -removed, before, known);
 }
 
-/// Sets allowed[k] to whether the mask allows index places[k].
+/// Sets allowed[k] to true if the mask allows index places[k], and to false otherwise.
 template <class Op, int MASK>
 __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, const i32 *list,
                              i64 listed, bool complement, bool *allowed) {
@@ -199,8 +201,9 @@ __global__ void look_up_mask(const i32 *places, i64 count, const bool *flags, co
     allowed[k] = is_in_mask<MASK>(flags, list, listed, places[k]) != complement;
 }
 
-/// Sets allowed[k] to whether the pattern has an entry at the position of A's entry k, negated if
-/// `complement` is true. A binary search in the pattern's row finds the entry.
+/// Sets allowed[k] to true if the mask's pattern has an entry at the position of entry k of A, and
+/// to false otherwise. If `complement` is true, the result is negated. A binary search looks for
+/// the entry in the pattern's row.
 template <class Op, class Offset, class MaskOffset>
 __global__ void look_up_pattern(const Offset *indptr, const i32 *indices, i64 nrows, i64 count,
                                 const MaskOffset *mask_indptr, const i32 *mask_indices,

@@ -1,6 +1,7 @@
 """The write rule, C⟨mask, replace⟩ = accum(C, T). Kernels: assign.cu, matvec.cu.
 
-T may have entries that the mask forbids. `graphla.backends.write_rule` lists the cases.
+T may have entries that the mask forbids. `graphla.backends.write_rule` lists which old entries of C
+remain in each case.
 
 Waits: none if C is a dense vector, because its new number of entries stays on the device. Sparse
 vectors and matrices wait for the number of entries after a mask is applied and after a merge.
@@ -42,7 +43,7 @@ from semirings.operators import TypedBinaryOp
 MASK_NONE, MASK_FLAGS, MASK_LIST = enumeration("device.cuh", "MaskKind")
 
 STAYS = {name: Constant(np.int32(n)) for name, n in vars(enumeration("assign.cu", "Stays")).items()}
-"""Maps each value of `Remains`, except NOWHERE, to the constant that the kernels use for it."""
+"""For each value of `Remains` except NOWHERE, the constant that stands for it in the kernels."""
 
 ZERO = Constant(np.int64(0))
 
@@ -61,8 +62,8 @@ def write_vector(
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t), with values of the NumPy dtype `dtype`.
 
-    If `in_place` is set, the arrays of w may be overwritten. If w is dense, this needs one kernel
-    launch, or two if t is sparse and entries are deleted. The host does not wait.
+    If `in_place` is set, the arrays of w may be overwritten. If w is dense, the write needs one
+    kernel launch, or two if t is sparse and entries are deleted. The host does not wait.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -118,8 +119,8 @@ def _without_entries(c: Any) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the sparse union of C and T. Where both have an entry, combine them with accum;
-    without accum, take T's entry."""
+    """Return the sparse union of C and T. Where both C and T have an entry, combine the entries
+    with accum; without accum, take T's entry."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -128,10 +129,10 @@ def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) ->
 
 
 def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
-    """Return one Boolean value per entry of v, which selects entries according to the mask.
+    """Return a Boolean array that selects entries of v according to the mask.
 
-    If `want` is True, the value is True if the mask allows the entry's index. If `want` is False,
-    the value is True if the mask forbids the index.
+    The array has one element per entry. If `want` is True, the element is True if the mask allows
+    the entry's index. If `want` is False, it is True if the mask forbids the index.
     """
     flags = xp.empty(v.nvals, bool)
     if v.nvals:
@@ -143,10 +144,10 @@ def _look_up_indices(mask: VectorMask, v: SparseVector, want: bool) -> Array:
 
 
 def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
-    """Return one Boolean value per entry of a, which selects entries according to the mask.
+    """Return a Boolean array that selects entries of a according to the mask.
 
-    If `want` is True, the value is True if the mask allows the entry's position. If `want` is
-    False, the value is True if the mask forbids the position.
+    The array has one element per entry. If `want` is True, the element is True if the mask allows
+    the entry's position. If `want` is False, it is True if the mask forbids the position.
     """
     pattern, complement = mask.pattern, mask.complement == want
     if (pattern.indices is a.indices and pattern.indptr is a.indptr) or not pattern.nvals:
@@ -170,8 +171,8 @@ def _look_up_entries(mask: MatrixMask, a: Csr, want: bool) -> Array:
 def _as_arguments(mask: VectorMask) -> tuple[int, Any, Any, Any]:
     """Return a mask as kernel arguments.
 
-    These are the kind of the mask, an array of flags, a list of indices, and the length of the
-    list. A mask of the kind MASK_LIST has only the list; any other mask has only the flags.
+    The arguments are the kind of the mask, an array of flags, a list of indices, and the length of
+    the list. A mask of the kind MASK_LIST has only the list; any other mask has only the flags.
     """
     if mask.present is None and mask.is_sorted:
         listed: Any = mask.indices
@@ -197,9 +198,10 @@ def _restrict(t: AnyVector, mask: VectorMask | None) -> AnyVector:
 def _intersect_flags(
     v: DenseVector, mask: VectorMask, complement: bool, to: Array, count: Array
 ) -> None:
-    """Set `to` where v has an entry and the mask, or its complement, contains the index.
+    """Set to[i] to true if v has an entry at index i and the mask, or its complement, contains i.
 
-    `to` may be v's own flags.
+    All other flags in `to` are set to false, and `count` receives the number of true flags. `to`
+    may be v's own array of flags.
     """
     there = v.present if isinstance(v, BitmapVector) else NULL
     kernel = load("assign.cu", "restrict_flags", NOTHING)
@@ -267,7 +269,7 @@ def _scatter_into(
     if t.nvals:
         kind, *lookup = (MASK_NONE, NULL, NULL, ZERO) if mask is None else _as_arguments(mask)
         sums = (NULL, NULL, ZERO)
-        if total is not None:  # start the count at the number of entries that remain
+        if total is not None:  # continue counting from the number of remaining entries
             sums = (total, NULL, ZERO)
         elif present is not None:
             total = counter()
@@ -290,11 +292,11 @@ def _scatter_into(
 def _remove_flags(
     c: DenseVector, mask: VectorMask, replace: bool, in_place: bool
 ) -> tuple[Array, Any, Array | None]:
-    """Clear the presence flags of C at all indices that the mask allows, and return the flags.
+    """Clear the presence flags of c at the indices that the mask allows.
 
-    With `replace`, the flags are cleared at all indices that the mask forbids instead. Also return
-    the number of remaining entries. If the device counts them, the third result is the device array
-    that holds their number; otherwise it is None.
+    If `replace` is set, clear the flags at the indices that the mask forbids instead. Return the
+    flags, the number of remaining entries, and the device array in which a kernel counts these
+    entries, or None if no kernel needs to count them.
     """
     total, listed = counter(), mask.indices
     own = c.present if in_place and isinstance(c, BitmapVector) else None

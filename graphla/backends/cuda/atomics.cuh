@@ -8,7 +8,7 @@ namespace graphla {
 
 /// How concurrent updates of one element are made safe. Op::RACE is the method for the operator Op.
 enum Race {
-  RACE_BY_CAS = 0,  // any operator: a compare-and-swap loop
+  RACE_BY_CAS = 0,  // a compare-and-swap loop, which works for any operator
   RACE_ADD = 1,
   RACE_MIN = 2,
   RACE_MAX = 3,
@@ -16,7 +16,7 @@ enum Race {
   RACE_AND = 5,
   RACE_XOR = 6,
   RACE_FLAG = 7,  // for BOOL: plain stores suffice, because only the terminal value is ever stored
-  RACE_ANY = 8,   // plain stores; the element keeps one of the values
+  RACE_ANY = 8,   // plain stores; the element keeps any one of the stored values
 };
 
 /// Atomically replaces *at with step(*at), for T of any size. Types smaller than 32 bits are
@@ -60,7 +60,7 @@ template <class T> constexpr bool is_word = !is_float<T>::value && sizeof(T) == 
 template <class T> constexpr bool is_long = !is_float<T>::value && sizeof(T) == 8;
 template <class T> constexpr bool is_signed = T(-1) < T(0);
 
-/// Atomically sets *at = add(*at, value). Any number of threads may call at the same time.
+/// Atomically sets *at = add(*at, value). Any number of threads may call this at the same time.
 template <class Op, class Z> DEVICE void atomic_fold(Z *at, Z value) {
   if constexpr (Op::RACE == RACE_ANY) {
     store_relaxed(at, value);

@@ -4,13 +4,13 @@
 // The search from each source makes two passes over the vertices that it reaches:
 //   forward   sigma(w) = sum of sigma(v) over edges v -> w to the next level. This is the number of
 //             shortest paths from the source to w.
-//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. This
-//             is the amount that each of the paths to v carries. The dependency on v is
-//             sigma(v) share(v) - 1: sigma(v) times the sum without 1 / sigma(v).
+//   backward  share(v) = 1 / sigma(v) + sum of share(w) over edges v -> w to the next level. The
+//             dependency on v is sigma(v) times this sum over edges, that is,
+//             sigma(v) share(v) - 1.
 //
 // If edges have lengths, the distances from the source are computed before the launch, and an edge
-// lies on a shortest path if its length is the difference of the distances of its ends. A vertex is
-// then added to the next level once all such edges into it have been counted.
+// lies on a shortest path if its length is the difference of the distances of its ends. In this
+// case a vertex is added to the next level once all such edges into it have been counted.
 //
 // A team of blocks processes one source at a time. A team is one block if there are many sources,
 // and the whole grid if there is one source. When a vertex is reached, its row is queued in parts
@@ -20,11 +20,11 @@
 //
 // The first block of a team processes small levels alone. These levels need no team barrier, and
 // the block keeps the length of the queue in shared memory. The whole team takes over again at the
-// first level with too many parts or edges. In the backward pass, each level is processed as in the
-// forward pass: if one block processed a level alone, it also sums that level alone.
+// first level with too many parts or edges. In the backward pass, each level is processed by the
+// same blocks as in the forward pass: by the whole team, or by the first block alone.
 //
-// Race: several threads may see that the level of a vertex is unset. Each of them then tries a
-// compare-and-swap, and the one that succeeds queues the vertex.
+// Race: several threads may see that the level of a vertex is unset. Each of these threads then
+// tries a compare-and-swap, and the one that succeeds queues the vertex.
 //
 #include "collectives.cuh"
 #include "persistent.cuh"
@@ -74,7 +74,8 @@ template <class Offset> struct Network {
   const i32 *out;
   const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
-  const double *distances;  // distances from the source; NaN for vertices that it does not reach
+  /// Distances from the source; NaN for vertices that the source does not reach.
+  const double *distances;
 };
 
 /// The sources, in the user's numbering.
@@ -103,12 +104,13 @@ struct Limits {
   u32 few_parts, alone_parts, alone_edges;
 };
 
-/// The output arrays. The kernel adds to the values that they contain.
+/// The output arrays. The kernel adds to the values that these arrays contain.
 struct Sums {
-  double *totals;    // per vertex: the sum of its dependencies
-  double *of_edges;  // per entry of the matrix: the sum of the edge's dependencies
-  i64 *reached;  // per vertex: the number of sources that reach it, not counting itself; or null
-  i64 *counts;   // per source: the number of vertices that it reaches
+  double *totals;    // per vertex: the sum of the sources' dependencies on it
+  double *of_edges;  // per entry of the matrix: the sum of the sources' dependencies on the edge
+  /// Per vertex: the number of sources that reach it, not counting the vertex itself; or null.
+  i64 *reached;
+  i64 *counts;  // per source: the number of vertices that it reaches
 };
 
 /// Indices of words in `control`. NEXT_SOURCE is the index of the next source to process.
@@ -124,7 +126,8 @@ struct Team {
       : word(words + u64(blockIdx.x / size) * TEAM_WORDS), number(blockIdx.x / size), blocks(size),
         rank(blockIdx.x % size), due(0) {}
 
-  /// Waits for all threads of the team. Afterwards, each thread sees what the others have stored.
+  /// Waits for all threads of the team. Afterwards, each thread sees what the other threads have
+  /// stored.
   DEVICE void meet() {
     __syncthreads();
     if (blocks == 1) return;
@@ -137,7 +140,7 @@ struct Team {
     __syncthreads();
   }
   /// Number of polls at short intervals. If a wait lasts longer, the intervals become longer as
-  /// well; this happens only while a block works alone.
+  /// well. Such long waits occur only while one block works alone.
   static constexpr int EAGER = 64;
 
   DEVICE u32 warp() const { return rank * (TEAM_BLOCK / WARP) + u32(warp_in_block()); }
@@ -152,7 +155,8 @@ template <class Offset> struct Paths {
   const i32 *out;
   const double *lengths;  // one length per edge, or one for all edges if `stride` is 0
   i64 stride;
-  const double *distances;  // distances from the source; NaN for vertices that it does not reach
+  /// Distances from the source; NaN for vertices that the source does not reach.
+  const double *distances;
   /// The level of each vertex that has been reached. The level of any other vertex is -1 or, if
   /// edges have lengths, -1 minus the number of edges on shortest paths into the vertex that have
   /// not been counted yet.
@@ -175,8 +179,8 @@ template <class Offset> struct Taken {
   double distance;
 };
 
-/// Returns whether an edge to w, from a vertex at this distance, is the last edge of a shortest
-/// path.
+/// Returns whether an edge to w is the last edge of a shortest path. `distance` is the distance of
+/// the vertex at which the edge begins.
 template <class Offset>
 DEVICE bool is_tight(const Paths<Offset> &paths, double distance, i32 w, Offset place) {
   const double there = paths.distances[w];
@@ -303,8 +307,8 @@ DEVICE void await_edges(const Paths<Offset> &paths, const Team &team, i64 vertic
   }
 }
 
-/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its end
-/// vertex by 1.
+/// Counts the edges on shortest paths into each vertex. Each such edge lowers the level of its
+/// target vertex by 1.
 template <class Offset>
 DEVICE void count_edges(const Paths<Offset> &paths, const Team &team, u64 end) {
   const int batch = batch_of(end, team.warps());
@@ -373,7 +377,8 @@ DEVICE void sum_shares(const Paths<Offset> &paths, const Team &team, u64 begin, 
         }
         const u32 from = base + u32(k * WARP), to = from + WARP;
         const double through = sum_in_row(share[k], row[k]);
-        // `last` is the end of this lane's part, or the end of these WARP edges if it is earlier.
+        // `last` is the earlier of two ends: the end of this lane's part, and the end of the WARP
+        // edges of this iteration.
         const u32 last = least(mine.end, to);
         const double found = shuffle(through, last > from ? int(last - 1 - from) : 0);
         if (start < to && mine.end > from && mine.end > start) sum += found;
@@ -412,7 +417,8 @@ DEVICE void finish(const Paths<Offset> &paths, const Team &team, u64 begin, u64 
 /// No warp has to follow many edges one after another, so chains of dependent memory accesses stay
 /// short.
 template <class Offset> struct SmallLevel {
-  // Arrays in shared memory with one element per part:
+  // The vertex of each part. The arrays from `vertex` to `sigma` are in shared memory, with one
+  // element per part.
   u32 *vertex;
   u32 *end;       // total number of edges in this part and all parts before it
   Offset *begin;  // add this to an edge's number in the level to get its index in the graph
@@ -523,14 +529,14 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   Paths<Offset> &paths;
   u32 *queued;  // number of parts in the team's queue
   /// Three words in shared memory, used while one block works alone. alone[0] is the number of
-  /// parts in the queue. While an even level is processed, alone[1] is the total degree of the
-  /// vertices that it queues; for an odd level, this is alone[2].
+  /// parts in the queue. alone[1] is the total degree of the vertices that an even level queues,
+  /// and alone[2] is the total degree of the vertices that an odd level queues.
   u32 *alone;
   u64 *stops;  // the end of each level in the queue; the first end is 0
 
   i32 source = 0;
   i32 depth = 0;           // number of levels processed so far
-  u64 begin = 0, end = 0;  // the current level has parts begin..end - 1 of the queue
+  u64 begin = 0, end = 0;  // the current level consists of parts begin..end - 1 of the queue
 
   /// Returns whether this is the first thread of the team.
   DEVICE bool leads() const { return team.rank == 0 && threadIdx.x == 0; }
@@ -590,7 +596,8 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
     begin = end;
     end = load_relaxed(paths.queued);
     // If one block processes the level alone, `team` consists of this block, and the counters are
-    // in its shared memory, because the other blocks may still be reading those in device memory.
+    // in its shared memory, because the other blocks may still be reading the counters in device
+    // memory.
     bool is_few = end - begin <= limits.few_parts;
     if (is_alone)
       is_few |= end - begin <= limits.alone_parts && load_relaxed(edges) <= limits.alone_edges;
@@ -633,7 +640,7 @@ template <class Offset, int TOLD, int SUMMED> struct Course {
   // --- backward ----------------------------------------------------------------------------------
 
   /// Processes one level in the backward pass: computes the dependencies of the vertices of level
-  /// `level`. These vertices have parts from..to - 1 of the queue.
+  /// `level`. The rows of these vertices are parts from..to - 1 of the queue.
   DEVICE void sum_level(i32 level, u64 from, u64 to) {
     const bool is_last = level == depth - 1;
     if (TOLD == BY_LEVELS && paths.is_small) {
@@ -713,7 +720,7 @@ __global__ void __launch_bounds__(TEAM_BLOCK, 2)
     course.source = sources.renumbered ? sources.renumbered[given] : given;
     if (course.source >= vertices) {  // the source has no edges
       if (course.leads()) sums.counts[turn] = 1;
-      team.meet();  // no thread may take the next source before all have read this one
+      team.meet();  // no thread may take the next source before all threads have read this one
       continue;
     }
     course.start();

@@ -143,7 +143,7 @@ def _launch(kernel: Kernel, graph: Csr, vertices: int, count: int, structs: Stru
 
 
 def _distances(a: Csr, source: Array) -> Array:
-    """Return the distances from the source. For vertices that it does not reach, they are NaN."""
+    """Return the distances from the source. The distance of a vertex that is not reached is NaN."""
     x = SparseVector(a.nrows, source, xp.zeros(1, np.float64))
     semiring = min_plus["FP64"]
     request = Closure(a, x, semiring, "near_far", mask=None, limit=ENDLESS, turns=ENDLESS)

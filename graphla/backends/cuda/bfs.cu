@@ -1,5 +1,5 @@
 // Breadth-first search: the whole traversal in one launch. The kernel computes the level of each
-// vertex, its parent, and which vertices are reached. There may be one start or several.
+// vertex, its parent, and which vertices are reached. There may be one start vertex or several.
 //
 // The grid processes one level after another, with a barrier of all blocks between two levels.
 // After each barrier all blocks read the same counts, so they make the same choice for the next
@@ -7,7 +7,7 @@
 // - alone: block 0, or one cluster of blocks, processes levels without the grid as long as they are
 //   small (`walk_alone`, `walk_in_cluster`);
 // - push: the edges out of the frontier are divided evenly among all warps (`push_level`);
-// - pull: each vertex that is not reached looks for a reached neighbor (`pull_level`).
+// - pull: each unreached vertex looks for a reached neighbor (`pull_level`).
 //
 // A pull leaves its frontier in the bit maps. If the next level is a push, `queue_frontier` first
 // copies the frontier to the queue. At the end the results are written in the user's numbering.
@@ -30,13 +30,14 @@ struct Progress {
   u32 is_queued;  // whether the frontier is in the queue
   u32 way;        // how to process the next level, a value of `Way`
   u32 has_idle;   // whether some start vertices have no edges
-  u32 records;    // number of levels recorded
+  u32 records;    // number of levels recorded in the trace
   u32 is_exact;   // whether `left` counts only vertices that have edges and are allowed by the mask
   // Whether block 0 or the cluster left a level unfinished. If so, the rest of the level's frontier
   // is in the queue.
   u32 must_push;
-  u32 first, last;  // the frontier is entries first..last - 1 of the queue
-  // The edges out of the frontier occupy the units from units_first to units_last - 1 of the queue.
+  u32 first, last;  // the frontier consists of entries first..last - 1 of the queue
+  // The edges out of the frontier occupy the units units_first..units_last - 1 of the queue. (A
+  // unit is one edge or 16 edges, see bfs.cuh.)
   u32 units_first, units_last;
   u64 count, edges;     // number of vertices in the frontier, and number of edges out of them
   u64 reached;          // number of vertices reached
@@ -45,7 +46,8 @@ struct Progress {
   // Number of unreached vertices that were sampled, and number of those whose first neighbor was
   // reached: see Search::sample.
   u64 open, hits;
-  u64 base;  // number of vertices and units queued so far, packed as in control[QUEUED]
+  /// Numbers of vertices and of units of edges queued so far, packed as in control[QUEUED].
+  u64 base;
 
   DEVICE void lose(u64 edges_into) { into_left -= least(into_left, edges_into); }
 };
@@ -55,7 +57,7 @@ template <class Slot> struct BlockMemory {
   unsigned char *bytes;  // dynamic shared memory: lists and queues, followed by a bit map
   Progress *progress;
   AloneMemory alone;  // used by block 0 when it works alone, or by each block of a cluster
-  u32 *sent;          // used by each block of a cluster
+  u32 *sent;          // used by each block of a cluster: see `sent` in bfs_cluster.cuh
   u32 *scratch;       // WARP + 1 words for a block scan
   Slot *totals;       // five sums of a level: FOUND to INTO_LEFT
   u64 *seen;          // BFS_CONTROL words: copy of the last level's sums over all blocks
@@ -85,7 +87,7 @@ template <class S, class Level, int CLUSTER> struct Course {
   u64 *sums_begin;  // three sets of sums over all blocks, at control[BFS_SUMS]
   u32 *map, *other_map;
   u32 set = 0;              // which of the three sets of sums is in use
-  bool is_marked = false;   // whether every unreached vertex has the byte UNREACHED
+  bool is_marked = false;   // whether the byte of every unreached vertex is UNREACHED
   bool is_stopped = false;  // whether the host has asked the kernel to stop
 
   DEVICE bool is_leader() const { return blockIdx.x == 0 && threadIdx.x == 0; }
@@ -135,8 +137,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Finds the vertices that the mask forbids. They are never reached, and a pull does not read the
-  /// edges into them.
+  /// Finds the vertices that the mask forbids. The search never reaches these vertices, and a pull
+  /// does not read the edges into them.
   DEVICE void hide_masked() {
     __syncthreads();
     Sums sums{};
@@ -168,8 +170,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     __syncthreads();
   }
 
-  /// Marks the start vertex as reached if there is only one. The thread that does this has also
-  /// cleared the word of the map that contains the vertex, so no barrier is needed.
+  /// Marks the start vertex as reached, if there is only one start vertex. The thread that does
+  /// this has also cleared the word of the map that contains the vertex, so no barrier is needed.
   DEVICE void begin_at_one() {
     const i32 v = graph.renumbered ? graph.renumbered[query.start] : query.start;
     if (i64(v / WARP) % threads_in_grid() != thread_in_grid()) return;
@@ -192,10 +194,11 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  /// Makes vertex v a start. `name` is v's number in the user's numbering. The bit of v in the map
-  /// is already set.
+  /// Makes v a start vertex of the search. `name` is v's number in the user's numbering. The
+  /// bit of v in the map is already set.
   DEVICE void begin_at(i32 name, i32 v) {
-    if (v >= graph.active) {  // a pull never copies the bit of a start without edges
+    // A pull does not copy the bits of vertices without edges, so set the bit in both maps.
+    if (v >= graph.active) {
       S::sets(other_map, v);
       atomicAdd(&search.control[IDLE_STARTS], u64(1));
     }
@@ -203,7 +206,8 @@ template <class S, class Level, int CLUSTER> struct Course {
     if constexpr (S::HAS_PARENTS) search.parents[v] = name;
     // The number of edges into v must be subtracted from `into_left` exactly once. `hide_masked`
     // subtracts it if the mask forbids v, and `count_pushed` subtracts it if the graph is
-    // undirected. If both do, one subtraction is undone here. If neither does, it is done here.
+    // undirected. If both functions subtract it, the code below undoes one subtraction. If neither
+    // does, the code below subtracts it.
     const bool is_hidden = query.flags && v < graph.active && query.flags[name] == query.complement;
     if (graph.in_indptr && is_hidden && !search.is_directed) {
       atomicAdd(&search.control[INTO_FOUND], u64(0) - u64(search.edges_into(v)));
@@ -213,7 +217,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     }
   }
 
-  // --- the sums of a level ----------------------------------------------------------------------
+  // --- functions that add and read the sums of a level -------------------------------------------
 
   /// Adds the sums of each thread to the sums of the level. All threads of the block must call
   /// this, before a barrier of the grid.
@@ -245,7 +249,7 @@ template <class S, class Level, int CLUSTER> struct Course {
 
   /// Copies the sums of the finished level to `memory.seen`. Each block calls this after a barrier
   /// of the grid. Other blocks may already be adding to the next of the three sets of sums. No
-  /// block reads the set after that one any longer, so block 0 clears it.
+  /// block reads the third set any longer, so block 0 clears it.
   DEVICE void read_sums() {
     if (warp_in_block() == 0) {
       if (lane() < BFS_CONTROL) memory.seen[lane()] = load_relaxed(&search.control[lane()]);
@@ -273,7 +277,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     p.count = p.last - p.first;
     p.edges = u64(search.slot_of(p.units_last) - search.slot_of(p.units_first));
   }
-  /// Updates the counts after a push, which has queued the frontier.
+  /// Updates the counts after a push, which has queued the new frontier.
   DEVICE void count_pushed() {
     Progress &p = progress();
     take_queue();
@@ -286,7 +290,7 @@ template <class S, class Level, int CLUSTER> struct Course {
     progress().open = seen(SAMPLED), progress().hits = seen(SAMPLED_HITS);
   }
 
-  /// Chooses how the next level runs.
+  /// Chooses how the next level is processed.
   DEVICE void decide() {
     Progress &p = progress();
     const bool is_small = p.count <= u64(limits.alone_room) && p.edges <= u64(limits.alone_edges) &&
@@ -550,8 +554,8 @@ template <class S, class Level, int CLUSTER> struct Course {
   }
 };
 
-/// Runs a search. CLUSTER is the number of blocks that process small levels together. If it is 1,
-/// block 0 processes them alone.
+/// Runs a search. CLUSTER is the number of blocks that process small levels together. If CLUSTER is
+/// 1, block 0 processes small levels alone.
 template <class Op, class Offset, class Level, bool PARENTS, int CLUSTER = 1>
 __global__ void __launch_bounds__(BFS_THREADS, 1) BFS_IN_CLUSTERS(CLUSTER)
     search_breadth_first(Launch launch, Graph<Offset> graph, Query query,

@@ -1,6 +1,6 @@
 // Breadth-first search in one launch: the parameters of the kernels, and the push step.
 //
-// Vertex numbers are those of the graph that the search walks: the user's numbers, or the new
+// Vertex numbers are those of the graph that the search traverses: the user's numbers, or the new
 // numbers of a relabeled plan.
 //
 // Invariants between two levels:
@@ -59,10 +59,11 @@ enum BfsControl {
   ALONE_REACHED = 11,
   ALONE_INTO = 12,
   ALONE_RECORDS = 13,
-  ALONE_LONG_ROWS = 14,   // number of queued long rows of a level that block 0 did not finish
-  ALONE_LONG_UNITS = 15,  // position in the queue, in units, where the edges of those long rows end
-  ALONE_FRONTIER = 16,    // number of vertices in the frontier of that level
-  ALONE_EDGES = 17,       // number of edges out of the frontier of that level
+  ALONE_LONG_ROWS = 14,  // number of queued long rows of a level that block 0 did not finish
+  /// Position in the queue, in units, where the edges of the queued long rows end.
+  ALONE_LONG_UNITS = 15,
+  ALONE_FRONTIER = 16,  // number of vertices in the frontier of the unfinished level
+  ALONE_EDGES = 17,     // number of edges out of the frontier of the unfinished level
   BFS_CONTROL = 18
 };
 static_assert(BFS_SUMS + 3 * BFS_CONTROL <= CONTROL_WORDS, "three sets of sums fit in `control`");
@@ -76,8 +77,8 @@ template <class Slot> struct SumsOf {
 /// Returns an estimate of how many neighbors a pull reads: one per unreached vertex, and more for
 /// each unreached vertex whose first neighbor is not reached. `part` is the fraction of all edges
 /// that lead to reached vertices. In a sample of `open` vertices, `hits` have a reached first
-/// neighbor. If hits / open is below `part`, the remaining vertices are connected to each other and
-/// far away, and most rows are read to their ends.
+/// neighbor. If hits / open is below `part`, the unreached vertices are mostly connected to each
+/// other and far from the reached ones, so a pull would read most rows to their ends.
 DEVICE float looks_of_pull(float left, float most, float part, float open, float hits) {
   float hit = open > 0 ? greatest(hits / open, 1e-4f) : greatest(part, 1e-4f);
   const float misses = 1 - hit, near = least(1.0f, hit / greatest(part, 1e-4f));
@@ -121,7 +122,7 @@ template <> struct unsigned_of<i64> {
 
 // --- parameters of the kernels -------------------------------------------------------------------
 
-/// The graph that a search walks, in its own numbering.
+/// The graph that a search traverses, in its own numbering.
 template <class Offset> struct Graph {
   i64 n;                     // vertices
   i64 active;                // only vertices 0..active - 1 have edges
@@ -131,7 +132,7 @@ template <class Offset> struct Graph {
   const Offset *in_indptr;  // the in-edges in CSR form; null if the search must not pull
   const i32 *in_indices;
   const i32 *first;       // an in-neighbor of each vertex, or null
-  const u32 *idle;        // bits of the vertices without edges, or null
+  const u32 *idle;        // bit map of the vertices without edges, or null
   const i32 *renumbered;  // maps the user's vertex numbers to the graph's numbers; null if both are
                           // the same
   const i32 *old;  // maps the graph's vertex numbers to the user's; null if both are the same
@@ -150,28 +151,29 @@ struct Query {
 
 /// The arrays for the results, in the user's numbering.
 template <class Offset, class Level> struct Answer {
-  Level *levels;  // null if they are not requested
-  i32 *parents;   // null if they are not requested
+  Level *levels;  // null if levels are not requested
+  i32 *parents;   // null if parents are not requested
   bool *present;  // n
   // The CSR form of the graph from which the smallest parents are chosen. The pointer is null if
   // the caller accepts any parent.
   const Offset *least_ptr;
   const i32 *least_of;
-  bool by_columns;  // whether row v of `least_ptr` lists the edges into v; if false, the edges out
-                    // of v
+  bool by_columns;  // whether row v of this CSR form lists the edges into v; if false, it lists the
+                    // edges out of v
 };
 
 /// The device memory of a search. A pointer is null if the search does not need the array.
 template <class Offset> struct State {
   typedef typename unsigned_of<Offset>::type Slot;
-  u32 *map, *other_map;  // bits of the reached vertices; two maps because a pull writes a new one
-  u32 *masked;           // bits of the vertices that must never be reached
+  u32 *map, *other_map;  // bit maps of the reached vertices; a pull reads one and writes the other
+  u32 *masked;           // bit map of the vertices that must never be reached
   Slot *queue_begin;     // the queue; `Search` describes its four arrays
   u32 *queue_slot;
   i32 *queue_vertex;
   u32 *queue_degree;
-  i32 *spill;    // n vertices
-  u8 *bytes;     // in a relabeled graph: the level of each vertex, or DEEP
+  i32 *spill;  // n vertices
+  /// In a relabeled graph: the level of each vertex, or DEEP if the level does not fit.
+  u8 *bytes;
   i32 *deep;     // in a relabeled graph: the level of each vertex whose entry in `bytes` is DEEP
   i32 *parents;  // in a relabeled graph: the parent of each vertex
 };
@@ -199,7 +201,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   i64 active;
   const Offset *out_ptr, *in_ptr;
   const i32 *out, *in, *first, *old;
-  const u32 *fixed;  // bits of vertices that must never be reached, or null
+  const u32 *fixed;  // bit map of vertices that must never be reached, or null
   bool is_masked;    // whether `fixed` contains vertices that a mask forbids
   bool is_directed;
   i32 unit;
@@ -264,7 +266,7 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   }
   DEVICE Slot edges_into(i32 v) const { return Slot(in_ptr[v + 1] - in_ptr[v]); }
 
-  /// Returns the number of this warp. Warps of the same block have distant numbers, so that even a
+  /// Returns the index of this warp. Warps of the same block have distant indices, so that even a
   /// small amount of work is spread over all blocks.
   DEVICE static i64 warp_in_grid() { return i64(warp_in_block()) * gridDim.x + blockIdx.x; }
   DEVICE static i64 warps_in_grid() { return i64(gridDim.x) * BFS_WARPS; }
@@ -318,9 +320,9 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     }
   }
 
-  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to
-  /// R * BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch`
-  /// has WARP + 1 words.
+  /// Moves the vertices in the block's buffer to the queue. Each round of the loop moves up to R *
+  /// BFS_THREADS vertices with one atomic. All threads of the block must call this. `scratch` holds
+  /// WARP + 1 words.
   DEVICE void flush(u32 *scratch, u64 *place, Sums &sums) const {
     __syncthreads();
     const u32 count = least(*buffered, buffer_room);
@@ -364,8 +366,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
   // --- functions for a push by all blocks -------------------------------------------------------
 
   /// Follows this lane's edges from from[k] to v[k], for each k whose bit in `valid` is set. Marks
-  /// the unreached vertices as reached, and buffers them for the queue. The whole warp must call
-  /// this.
+  /// the unreached vertices as reached, and adds them to the block's buffer for the queue. The
+  /// whole warp must call this.
   template <int K>
   DEVICE void follow(u32 *map, u32 level, u32 valid, const i32 (&v)[K],
                      const i32 (&from)[K]) const {
@@ -391,8 +393,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
     keep<K>(won, v);
   }
 
-  /// Follows the edges out of the entries first..last - 1 of the queue. These edges are the queue's
-  /// units from `units_first` to `units_last` - 1.
+  /// Follows the edges out of the vertices in the queue's entries first_entry..last_entry - 1.
+  /// These edges occupy the units units_first..units_last - 1 of the queue.
   DEVICE void push(u32 *map, u32 level, u32 first_entry, u32 last_entry, u32 units_first,
                    u32 units_last) const {
     constexpr int K = 2;
@@ -409,7 +411,8 @@ template <class Offset_, class Level, bool PARENTS> struct Search {
       return queue_slot[k] <= begin_unit;
     }) - 1;
     while (edge < end) {
-      // Each lane takes an entry. The last lane only provides the end of the previous entry.
+      // Each lane takes an entry of the queue. The last lane takes its entry only because this
+      // entry's first slot is the end of the entry before it.
       const u32 entry = at + u32(lane());
       const bool is_there = entry < last_entry;
       const Slot slot = is_there ? slot_of(queue_slot[entry]) : last;

@@ -59,7 +59,8 @@ class BfsTuning:
     # The capacity of one block's queue, in vertices. Two queues must fit in least_pool words.
     room: int = 4096
     pool: int = 16384  # number of words for the lists of a block
-    least_pool: int = 8704  # minimum number of words for a block's lists; a pull needs this many
+    # Minimum number of words for a block's lists; a pull needs this many words.
+    least_pool: int = 8704
     # number of words for the lists of a block if a cluster processes the small levels
     deep_pool: int = 32768
     static: int = 6656  # upper bound on the bytes of static shared memory in the kernel
@@ -70,7 +71,8 @@ class BfsTuning:
     cluster: int = 16  # number of blocks that process small levels together; 1: no cluster
     alone_edges: int = 4096  # maximum number of edges in a level that a single block processes
     cluster_edges: int = 16384  # maximum number of edges in a level that a cluster processes
-    grid_edges: int = 24576  # after a level with more edges, all blocks process the next level
+    # After a level with more edges than this, all blocks process the next level.
+    grid_edges: int = 24576
     push_cost: float = 1.25  # cost of an edge in a push; reading a neighbor in a pull costs 1
     unit: int = 4  # in graphs with 64-bit offsets, queues count edges in units of 2^unit
     # If all vertex maps fit in the shared memory of each block, one cluster searches the whole
@@ -80,7 +82,8 @@ class BfsTuning:
     least_small_room: int = 4096  # minimum number of words for the lists of a block
     small_static: int = 12800  # upper bound on the bytes of static shared memory in the kernel
     small_push_cost: float = 0.3
-    # number of threads per block if the vertex maps are small; for larger maps, it is THREADS
+    # number of threads per block if the vertex maps are small; for larger maps, the number is
+    # THREADS
     small_threads: int = 512
     few_words: int = 1024  # maximum number of words in a small vertex map
 
@@ -89,7 +92,8 @@ TUNING = BfsTuning()
 
 
 def bfs(request: Search) -> BfsResult:
-    """Return the levels and parents of one breadth-first search from all starts together."""
+    """Return the levels and parents of one breadth-first search from all start vertices
+    together."""
     n, dtype, parents = request.out.nrows, request.levels, request.parents
     has_levels = dtype is not None or parents == "least"
     outputs = _Outputs(n, (dtype or INT32) if has_levels else None, parents is not None)
@@ -123,7 +127,8 @@ def bfs(request: Search) -> BfsResult:
 class _Outputs:
     """Memory for the results of one search.
 
-    The search starts sooner if the arrays in this memory are made after the launch.
+    The CuPy arrays in this memory are created only after the launch, so that the search starts
+    sooner.
     """
 
     __slots__ = ("dtype", "levels", "n", "parents", "present")
@@ -148,7 +153,8 @@ def _query(request: Search) -> tuple[Packed, Any]:
     starts, mask = request.starts, request.mask
     start, count = 0, starts.size
     if count == 1 and isinstance(starts, np.ndarray):
-        start, starts = int(starts[0]), None  # one start is passed by value, without a copy
+        # A single start vertex is passed by value, without copying an array.
+        start, starts = int(starts[0]), None
     elif count:
         starts = xp.asarray(starts)
     flags = None if mask is None else presence(mask)
@@ -233,7 +239,8 @@ _refusing: set[int] = set()
 
 
 def _prepare(request: Search) -> _Prepared:
-    """Return the data shared by searches, cached on the plan or, without a plan, on the matrix."""
+    """Return the data that searches share. It is cached on the plan or, without a plan, on the
+    matrix."""
     out, into, plan = request.out, request.into, request.plan
     tuning = current(TUNING)
     is_refusing = bool(_refusing) and xp.cuda.runtime.getDevice() in _refusing
@@ -263,9 +270,9 @@ class _Preparation:
         self.has_clusters = card().has_clusters and has_blocks and not is_refusing
 
     def prepare(self) -> _Prepared:
-        """Prepare a search by one cluster if the graph is small, otherwise by the whole GPU.
+        """Prepare a search by one cluster if the graph is small, otherwise by the whole grid.
 
-        The whole GPU means as many blocks as it can run at the same time.
+        The grid has as many blocks as the GPU can run at the same time.
         """
         cluster = 1 if self.relabeled is not None else self.cluster()
         return (self.small() if cluster == 1 else None) or self.large(cluster)
@@ -349,8 +356,8 @@ class _Preparation:
     def cluster(self) -> int:
         """Return the number of blocks that process small levels together.
 
-        They form a cluster if the graph may be deep and each block can hold its part of the map.
-        Otherwise block 0 works alone, and the number is 1.
+        The blocks form a cluster if the graph may have many levels and each block can hold its part
+        of the map. Otherwise block 0 works alone, and the number is 1.
         """
         out, tuning = self.request.out, self.tuning
         words = -(-out.nrows // (32 * tuning.cluster)) + tuning.least_pool
@@ -391,9 +398,9 @@ class _Preparation:
     def pool(self, cluster: int) -> tuple[int, int]:
         """Return the numbers of words in shared memory for lists and for the map of one block.
 
-        The map is kept there if it is small. It is also kept there if the graph has few edges,
-        because one block then processes most levels. More shared memory would leave less for the L1
-        cache.
+        The map is kept in shared memory if it is small, or if the graph has few edges, because one
+        block or one cluster then processes most levels. Otherwise the map would take too much
+        memory away from the L1 cache.
         """
         out, tuning = self.request.out, self.tuning
         words, most = -(-out.nrows // (32 * cluster)), self.most // 4

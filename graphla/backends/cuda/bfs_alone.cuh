@@ -2,25 +2,26 @@
 // is in shared memory, and so is the map of reached vertices if it fits.
 //
 // A level is a chain of dependent loads: a vertex from the queue, the bounds of its row, the row,
-// and the map. The remaining cost of a level is instruction fetches, which are repeated at every
-// level. So the code of a level is short, and rare cases are in separate functions. One thread
-// follows a short row to its end. Longer rows wait in a list. The block follows them together or,
-// if there are many of them, leaves them to the grid.
+// and the map. Apart from these loads, most of the time is spent on fetching instructions, which
+// are fetched again at every level. So the code of a level is short, and rare cases are in separate
+// functions. One thread follows a short row to its end. Longer rows wait in a list. All threads of
+// the block follow these rows together or, if there are many of them, leave them to the grid.
 #ifndef GRAPHLA_BFS_ALONE
 #define GRAPHLA_BFS_ALONE
 #include "bfs.cuh"
 
 namespace graphla {
 
-/// If the long rows of a level have more edges than this, the block leaves them to the whole grid,
-/// which is then faster.
+/// If the long rows of a level have more edges than this, the block leaves these rows to the whole
+/// grid, which then is faster than one block.
 constexpr u32 ALONE_LONG_EDGES = 2048;
 
-/// The counts of a level, summed over the threads of the block. There are three sets, used
-/// round-robin.
+/// The counts of a level, summed over the threads of the block. There are three sets of counts,
+/// used round-robin.
 struct AloneCounts {
-  u32 count;        // vertices found
-  u32 edges, into;  // number of edges out of the vertices of the level; number of edges into them
+  u32 count;  // vertices found
+  /// Number of edges out of the vertices of the level; number of edges into these vertices.
+  u32 edges, into;
   u32 long_rows, long_edges;
 };
 
@@ -31,7 +32,7 @@ struct AloneState {
   u32 long_rows;  // number of long rows that the grid must follow to finish the level
   u64 frontier, edges;  // number of vertices and edges in the unfinished level
   // `reached` is the number of vertices found. `into` is the number of edges into these vertices,
-  // without the edges into vertices in the last queue.
+  // except the vertices of the last queue.
   u64 reached, into;
 };
 
@@ -45,18 +46,19 @@ struct AloneMemory {
 
 /// The levels that one block or one cluster processes.
 struct Span {
-  u32 first, last, level;  // the first level is `level`, in queue entries first..last - 1
-  u32 most;                // stop after a level with more edges than this
-  i64 limit;               // maximum level
-  i64 records;             // number of levels recorded so far
-  bool is_one_byte;        // whether a level is stored in one byte; the largest such level is DEEP
+  /// The first level is `level`; its vertices are the queue entries first..last - 1.
+  u32 first, last, level;
+  u32 most;          // stop after a level with more edges than this
+  i64 limit;         // maximum level
+  i64 records;       // number of levels recorded so far
+  bool is_one_byte;  // whether a level is stored in one byte; the largest such level is DEEP
 };
 
 template <class S, bool IN_SHARED> struct Alone {
   typedef typename S::Offset Offset;
   const S &search;
-  u32 *map;    // bits of reached vertices; with IN_SHARED, also bits of vertices that must never be
-               // reached
+  u32 *map;    // bit map of the reached vertices and, with IN_SHARED, of the vertices that must
+               // never be reached
   i32 *queue;  // in shared memory: two queues of `room` vertices
   AloneMemory memory;
   u32 *scratch;  // WARP + 1 words of shared memory
@@ -89,8 +91,8 @@ template <class S, bool IN_SHARED> struct Alone {
       at += u32(__popc(wins[k]));
     }
   }
-  /// Returns the address of vertex i of a queue: in shared memory or, if there is no room, in
-  /// global memory.
+  /// Returns the address of vertex i of a queue: in shared memory if i < room, otherwise in global
+  /// memory.
   DEVICE i32 *place_of(i32 *queue, u32 i) const { return i < room ? queue + i : search.spill + i; }
   DEVICE i32 *place_of_long(u32 i) const {
     return i < ALONE_LONG ? memory.long_list + i : search.spill + search.spill_room - 1 - i;
@@ -102,8 +104,8 @@ template <class S, bool IN_SHARED> struct Alone {
     return S::sets(map, v);
   }
 
-  /// Writes the results of the vertices of `now`, whose level is `level`, and follows their edges,
-  /// except those of long rows.
+  /// Writes the results of the vertices of `now`, whose level is `level`, and follows the edges in
+  /// their short rows.
   DEVICE void walk(u32 level, const i32 *now, u32 count, i32 *next, AloneCounts *mine) const {
     constexpr int K = 4;
 #pragma unroll 1

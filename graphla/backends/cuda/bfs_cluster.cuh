@@ -1,5 +1,5 @@
-// Small levels of a breadth-first search, processed by a cluster of blocks. This is for deep graphs
-// with few edges.
+// Small levels of a breadth-first search, processed by a cluster of blocks. A cluster is used for
+// deep graphs with few edges.
 //
 // Each block owns some words of the map of reached vertices, and keeps them in its shared memory. A
 // block that follows an edge sends the end vertex of the edge to the block that owns that vertex.
@@ -26,7 +26,7 @@ namespace graphla {
 
 constexpr u32 CLUSTER_SHORT = 16;  // maximum number of entries in a row that one thread follows
 constexpr u32 CLUSTER_LONG = 512;  // maximum number of rows in a block's list of long rows
-constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum number of edges in these long rows
+constexpr u32 CLUSTER_LONG_EDGES = 4096;  // maximum total number of edges in a block's long rows
 enum LetterFlag { FAILS = 1, WISHES_TO_STOP = 2 };
 
 /// A message from one block of the cluster to another, after each level.
@@ -40,7 +40,8 @@ struct __align__(16) Letter {
 /// A summary of the levels that a cluster has processed.
 struct Walked {
   u32 level, records, reached;
-  u64 into;  // number of edges followed from vertices of the processed levels, except the first
+  /// Number of edges followed from vertices of the processed levels, except the first level.
+  u64 into;
   bool fails, stops;
 };
 
@@ -51,11 +52,11 @@ template <class S, int SIZE> struct Together {
   // reached or must never be reached.
   u32 *map;
   // In dynamic shared memory: the letters from all blocks, first for even levels, then for odd
-  // ones.
+  // levels.
   Letter *letters;
   // In dynamic shared memory: the boxes with the vertices received from each block. First come the
-  // boxes for even levels, then those for odd levels. If parents are computed, as many boxes follow
-  // for the sources of the edges that lead to these vertices.
+  // boxes for even levels, then those for odd levels. If parents are computed, the same number of
+  // boxes follows, with the sources of the edges that lead to these vertices.
   i32 *boxes;
   // In shared memory: the number of end vertices sent to each block, then the words FOUND_HERE,
   // FAILURE and LONG_ROWS.
@@ -64,15 +65,16 @@ template <class S, int SIZE> struct Together {
   u32 *ends;       // in shared memory: inclusive prefix sums of the degrees of long rows
   u32 *scratch;    // in shared memory: WARP + 1 words for a block scan
   u32 room;        // number of vertices that fit in a box
-  u32 rank;        // number of this block in the cluster
+  u32 rank;        // index of this block in the cluster
 
   /// Indices in `sent`. The first SIZE words count the end vertices sent to each block.
   enum { FOUND_HERE = SIZE, FAILURE = SIZE + 1, LONG_ROWS = SIZE + 2, SENT_WORDS = SIZE + 3 };
   /// The number of words of the pool that the letters occupy.
   static constexpr int LETTERS = 2 * SIZE * int(sizeof(Letter) / sizeof(u32));
 
-  /// Of each group of SIZE consecutive words of the map, every block owns one. Which one it is
-  /// changes from group to group. Otherwise one block could own all words along a line of a mesh.
+  /// Every block owns one word in each group of SIZE consecutive words of the map. Returns the
+  /// offset by which the blocks are permuted in group `turn`. If the order of the blocks were the
+  /// same in all groups, one block could own all words along a line of a mesh.
   DEVICE static u32 shift_of(u32 turn) { return (turn * 0x9E3779B1u) >> 28; }
   DEVICE static u32 owner_of(u32 word) { return (word ^ shift_of(word / SIZE)) % SIZE; }
   DEVICE u32 word_of(u32 turn) const { return turn * SIZE + (rank ^ shift_of(turn)) % SIZE; }
@@ -115,8 +117,8 @@ template <class S, int SIZE> struct Together {
     }
   }
 
-  /// Sends the end vertices of all edges in the `rows` long rows. All threads of the block must
-  /// call this.
+  /// Sends the end vertices of all edges in the listed long rows; `rows` is the number of these
+  /// rows. All threads of the block must call this.
   DEVICE void follow_long(u32 rows, i32 *box) const {
     const u32 listed = least(rows, CLUSTER_LONG);
     u32 degree = 0, edges;
@@ -200,8 +202,8 @@ template <class S, int SIZE> struct Together {
   }
 
   /// Follows the edges in the long rows of a level. Then sends a message with counts (a Letter) to
-  /// every block of the cluster. Returns the letter from block k in lane k. All threads must call
-  /// this.
+  /// every block of the cluster. Returns the letter from block k in lane k. All threads of the
+  /// block must call this.
   DEVICE Letter exchange(Letter *at, i32 *box, bool stops) const {
     __syncthreads();
     const u32 rows = sent[LONG_ROWS];

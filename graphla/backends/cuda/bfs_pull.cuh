@@ -1,34 +1,37 @@
 // The pull step of a breadth-first search: each unreached vertex looks for a reached neighbor.
 //
-// The pull tests the map of all reached vertices instead of the frontier. Both give the same
-// result: a vertex with a neighbor that was reached before the last level would already be reached.
-// This requires that all earlier levels are complete, and that all start vertices have level 0. The
-// pull reads one map and writes a second one, which then also contains the new level.
+// The pull tests the map of all reached vertices instead of the map of the frontier. Both tests
+// give the same result: a vertex with a neighbor that was reached before the last level would
+// already be reached. This requires that all earlier levels are complete, and that all start
+// vertices have level 0. The pull reads one map and writes a second one, which then also contains
+// the new level.
 //
 // A warp sweeps over words of the map. It first tests one neighbor of each vertex; these first
 // neighbors are adjacent in memory. It lists the vertices whose first neighbor is not reached, and
-// reads their rows 32 at a time. First each lane reads a row, then the whole warp reads the rest of
-// the rows. After the sweep, the whole block reads the rest of the longest rows.
+// reads their rows 32 at a time. First each lane reads the beginning of one row, then all lanes
+// share the entries that remain in these rows. After the sweep, the whole block reads the rest of
+// the longest rows.
 #ifndef GRAPHLA_BFS_PULL
 #define GRAPHLA_BFS_PULL
 #include "bfs.cuh"
 
 namespace graphla {
 
-constexpr int PULL_WORDS = 4;  // number of words of the bitmap that a warp processes at a time
+constexpr int PULL_WORDS = 4;  // number of words of the bit map that a warp processes at a time
 constexpr int PULL_GROUP = PULL_WORDS * WARP;  // number of vertices in PULL_WORDS words
 constexpr int PULL_FAR = 256;  // maximum number of rows that the whole block reads together
 
 template <class S> struct Pull {
   typedef typename S::Sums Sums;
-  typedef typename S::Slot Slot;  // position of an entry; unsigned to avoid overflow
+  /// Position of an entry; unsigned, so that sums of positions do not overflow.
+  typedef typename S::Slot Slot;
   const S &search;
   const u32 *before;
   u32 *after;
   u32 level;
   bool marks;   // whether to write the byte UNREACHED for vertices that are not reached
   bool queues;  // whether to buffer the found vertices for the queue
-  i32 chunk;    // number of words that a warp takes at a time from the bitmap of reached vertices:
+  i32 chunk;    // number of words that a warp takes at a time from the bit map of reached vertices:
                 // 4, or 32 if few vertices are unreached
   u32 several;  // vertices numbered `several` or higher have at most one neighbor
   i32 *list;    // in shared memory: vertices whose rows this warp must read
@@ -45,7 +48,7 @@ template <class S> struct Pull {
     if constexpr (S::HAS_PARENTS) search.parents[v] = search.name_of(by);
     if (search.is_directed) sums.out += Slot(search.out_ptr[v + 1] - search.out_ptr[v]);
   }
-  /// Marks v as reached, with parent `by`. One lane calls this.
+  /// Marks v as reached, with parent `by`. A single lane calls this.
   DEVICE void find(i32 v, i32 by, Sums &sums) const {
     atomicOr(&after[u32(v) / WARP], 1u << (v & 31));
     settle(v, by, sums);
@@ -53,9 +56,9 @@ template <class S> struct Pull {
   }
 
   DEVICE bool is_aligned() const { return !((u64)search.in & 15); }
-  /// Returns the first entry of a row to read. In a relabeled graph this is the second entry,
-  /// because the first has been tested. If the array is aligned, the returned entry may be
-  /// up to three entries earlier, so that one load reads four entries.
+  /// Returns the index of the entry at which to start reading a row. In a relabeled graph this is
+  /// the row's second entry, because the first one has been tested. If the array is aligned, the
+  /// index is rounded down to a multiple of four, so that one load reads four entries.
   DEVICE Slot start_of(Slot begin) const {
     const Slot from = begin + (search.old ? 1 : 0);
     return is_aligned() ? from & ~Slot(3) : from;
@@ -76,7 +79,7 @@ template <class S> struct Pull {
 
   /// Reads up to NEAR entries of the row of each of the `count` listed vertices. `done` is the
   /// number of entries of each row that were read before. Afterwards the list contains the vertices
-  /// whose rows this warp has not finished. Returns their number.
+  /// whose rows this warp has not finished. Returns the number of these vertices.
   DEVICE int read_near(int count, u32 done, Sums &sums) const {
     int longer = 0;
     for (int i = lane(); i - lane() < count; i += WARP) {
@@ -98,7 +101,7 @@ template <class S> struct Pull {
         }
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
-          if (p + k < begin) u[k] = -1;  // this entry belongs to the previous row
+          if (p + k < begin) u[k] = -1;  // entry p + k belongs to the previous row
         }
         is_found = meets<0, NEAR / 2>(u, by) || meets<NEAR / 2, NEAR>(u, by);
         if (is_found) {
@@ -190,10 +193,10 @@ template <class S> struct Pull {
     __syncwarp();
   }
 
-  /// Reads the remaining entries of the longest rows, which are divided evenly among the warps of
-  /// the block. All threads of the block must call this. The lists of the warps are no longer
-  /// needed. Their memory is reused for the bounds of the rows, and for the reached neighbor that
-  /// was found in each row.
+  /// Reads the remaining entries of the longest rows. These entries are divided evenly among the
+  /// warps of the block. All threads of the block must call this. The lists of the warps are no
+  /// longer needed, so their memory is reused for the bounds of the rows, and for the reached
+  /// neighbor that was found in each row.
   DEVICE void read_far(Sums &sums) const {
     constexpr int K = 4;
     __syncthreads();
@@ -289,9 +292,9 @@ template <class S> struct Pull {
   DEVICE void operator()(Sums &sums) const {
     const u32 words = u32((search.active + WARP - 1) / WARP),
               stride = u32(S::warps_in_grid() * chunk);
-    // If each warp has at most one chunk, the words of a chunk come from distant parts of the
-    // bitmap.
-    // Vertices with many edges have adjacent numbers, so otherwise one warp would get many of them.
+    // If each warp has at most one chunk, the words of a chunk come from distant parts of the bit
+    // map. Otherwise one warp would get many of the vertices with many edges, because their numbers
+    // are adjacent.
     const u32 apart = words <= stride ? u32(S::warps_in_grid()) : 1;
     int listed = 0, sub = chunk;
     u32 base = u32(S::warp_in_grid()) * (apart == 1 ? u32(chunk) : 1) - stride;

@@ -19,10 +19,10 @@ template <class T> DEVICE void store_once(T *p, T value) {
 
 /// Writes the results of a search in a relabeled graph. The arrays of the search are indexed by the
 /// graph's own vertex numbers, and the results by the user's numbers. Within each degree class, the
-/// vertices have the same order in both numberings. So a warp that processes consecutive vertices
-/// of the user reads only a few sequences of increasing addresses. For an unreached vertex, only
-/// `present` has a meaning. The other results of this vertex are arbitrary values, which are stored
-/// all the same: if all lanes store, they fill whole cache lines.
+/// vertices have the same order in both numberings. So a warp that processes vertices that are
+/// consecutive in the user's numbering reads only a few sequences of increasing addresses. For an
+/// unreached vertex, only `present` has a meaning. The other results of this vertex are arbitrary
+/// values, which are stored all the same: if all lanes store, they fill whole cache lines.
 template <class S, class Level> struct Results {
   const S &search;
   i64 n;
@@ -39,8 +39,8 @@ template <class S, class Level> struct Results {
   static constexpr int TOGETHER = 8;  // number of loads in flight per lane
 
   DEVICE void rename() const {
-    // A warp processes 1,024 consecutive vertices at a time. It processes fewer if otherwise some
-    // warps would have no work.
+    // A warp processes 1,024 consecutive vertices at a time. It processes fewer vertices if
+    // otherwise some warps would have no work.
     const u32 lines = (u32(n) + WARP - 1) / WARP, share = lines / u32(S::warps_in_grid()) + 1;
     const i64 length = least(share, u32(4 * TOGETHER)) * WARP;
     for (i64 run = S::warp_in_grid() * length; run < n; run += S::warps_in_grid() * length) {
@@ -50,9 +50,9 @@ template <class S, class Level> struct Results {
   }
 
   /// Returns the level of vertex `id` as one byte, or UNREACHED if the search has not reached the
-  /// vertex. Vertices with numbers from search.active on have no edges, so the search reaches only
-  /// those of them that are start vertices. An `id` of -1 means that the lane has no vertex; the
-  /// result is then UNREACHED.
+  /// vertex. A vertex with the number search.active or a higher one has no edges, so the search
+  /// reaches such a vertex only if it is a start vertex. An `id` of -1 means that the lane has no
+  /// vertex; the result is then UNREACHED.
   DEVICE u32 level_of(i32 id) const {
     const bool is_idle = u32(id) >= u32(search.active);
     if (is_idle ? !has_idle || id < 0 : is_marked) return is_idle ? UNREACHED : search.bytes[id];

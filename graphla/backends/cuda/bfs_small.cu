@@ -24,9 +24,10 @@ template <class S, class Offset, class Level, int CLUSTER, int THREADS> struct S
   SmallSums sum{};
   Found found = STARTS;  // how a block gets the new vertices of this level that it owns
   u32 level = 0;
-  u32 count = 0, edges = 0;  // number of vertices in the frontier, and of edges out of them
+  u32 count = 0, edges = 0;  // number of vertices in the frontier, and number of edges out of them
   u32 reached = 0;
-  u32 left = 0, into_left;  // number of vertices that are not reached yet, and of edges into them
+  // Number of vertices that are not reached yet, and number of edges into them.
+  u32 left = 0, into_left;
   // If the last level was a pull: the number of vertices that were unreached before it, and how
   // many of them the pull found. The estimate `looks_of_pull` needs both numbers.
   u32 open = 0, hits = 0;

@@ -5,15 +5,15 @@
 // cluster.
 //
 // Invariants between two levels, in every block:
-// - Bit v of `seen` is set if v is reached, and bit v of `front` if v's level is `level`.
+// - Bit v of `seen` is set if v is reached, and bit v of `front` is set if v's level is `level`.
 // - All bits of `mine`, `after` and `inbox` are 0. `mine` is the map of the vertices that the block
 //   finds in the current level.
 // Word w of a map belongs to block w % SIZE, its owner. The words of one owner are adjacent.
 //
 // Push: each block follows the edges of some vertices in each word of the frontier. The edges of a
 // hub are divided evenly among all blocks. A block sends the vertices that it finds to the inboxes
-// of their owners. If there may be many such vertices, the owners instead fetch them after a
-// cluster barrier.
+// of their owners. If there may be many such vertices, the owners instead fetch these vertices
+// after a cluster barrier.
 //
 // Pull: each block looks for a reached neighbor of each unreached vertex that it owns.
 //
@@ -29,13 +29,14 @@ namespace graphla {
 
 constexpr u32 SMALL_LONG = 256;  // the whole block follows a row with at least this many entries
 constexpr u32 SMALL_REST =
-    64;  // in a pull, the block also reads rows with at least this many unread entries
+    64;  // in a pull, the whole block also reads a row's rest if it has at least this many entries
 constexpr int SMALL_FAR = 512;  // maximum number of rows left for the whole block to read
 
 /// The sums that each block sends to all blocks at the end of a level.
 struct SmallSums {
-  u32 found, out, into;  // number of vertices found, of edges out of them, and of edges into them
-  u32 left;  // number of vertices that are neither reached nor forbidden; only for level 0
+  /// Numbers of vertices found, of edges out of these vertices, and of edges into them.
+  u32 found, out, into;
+  u32 left;  // number of vertices that are neither reached nor forbidden; computed only for level 0
   u32 stops;
 };
 static_assert(sizeof(SmallSums) == SMALL_SUMS_BYTES, "the host counts on it");
@@ -65,7 +66,8 @@ struct SmallMemory {
   // reached neighbor found in the row of this thread, or -1.
   i32 *row_by;
   u32 *scratch;  // scratch memory for block scans: WARP + 1 words
-  u32 *totals;   // five counts (see SmallSums) of this block for even levels, then five for odd
+  /// Five counts of this block for even levels, then five for odd levels (see SmallSums).
+  u32 *totals;
   u32 *far_count, *listed;
 };
 
@@ -82,8 +84,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   Level *levels;
   i32 *parents;
 
-  // dynamic shared memory, in this order
-  // The counts received from all blocks: SIZE elements for even levels, then SIZE for odd levels.
+  // These arrays are in dynamic shared memory, in this order. `sums` holds the counts received from
+  // all blocks: SIZE elements for even levels, then SIZE for odd levels.
   SmallSums *sums;
   u32 *seen, *mine;
   u32 *front, *after;
@@ -93,7 +95,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   u32 room, words;
   u32 stride;  // number of words that each block owns in a map, rounded up to an odd number
   u32 rank;
-  u32 hub_words;  // number of words in a map that contain only hubs
+  u32 hub_words;  // number of words of a map in which all bits belong to hubs
   SmallMemory memory;
 
   DEVICE Small(const Graph<Offset> &graph, const Answer<Offset, Level> &answer,
@@ -134,7 +136,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     const u32 bit = 1u << (v & 31);
     if (load_relaxed(word) & bit || atomicOr(word, bit) & bit) return;
     if constexpr (PARENTS)
-      store_relaxed(&parents[name_of(v)], name_of(by));  // other blocks may store at the same time
+      // Other blocks may store a parent of v at the same time.
+      store_relaxed(&parents[name_of(v)], name_of(by));
   }
 
   // --- rows -------------------------------------------------------------------------------------
@@ -169,7 +172,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds a row to the list of waiting rows. Returns whether there was room.
+  /// Adds a row to the list of rows that wait for `read_far`. Returns false if the list is full.
   DEVICE bool waits(i32 v, u32 begin, u32 length) const {
     const u32 at = atomicAdd(memory.far_count, 1u);
     if (at >= u32(SMALL_FAR)) return false;
@@ -254,7 +257,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     return least(words, begin + room / (hubs ? WARP : EACH));
   }
 
-  /// Follows the edges of the vertex v of each lane that has one.
+  /// For each lane whose `has_one` is true, follows the edges of the lane's vertex v.
   DEVICE void follow(bool has_one, i32 v) const {
     u32 begin = 0, degree = 0;
     if (has_one) begin = u32(out_ptr[v]), degree = u32(out_ptr[v + 1]) - begin;
@@ -348,8 +351,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
       __syncwarp();
     }
   }
-  /// Returns the entry at which to start reading a row. It is rounded down to a multiple of four so
-  /// that one load reads four entries.
+  /// Returns the index of the entry at which to start reading a row. If the array is aligned, the
+  /// index is rounded down to a multiple of four, so that one load reads four entries.
   DEVICE u32 start_of(u32 row) const { return is_aligned() ? row & ~3u : row; }
   DEVICE bool is_aligned() const { return !((u64)in & 15); }
 
@@ -400,7 +403,7 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   // --- new vertices -----------------------------------------------------------------------------
 
   /// Sends the vertices in the map `mine`, which this block has found, to the inboxes of their
-  /// owners. Sets `mine` to zero. Also sets `front` to zero: its vertices are processed, and
+  /// owners. Sets `mine` to zero. Also sets `front` to zero: its vertices have been processed, and
   /// `take_after` will use its memory as the map `after` of the next level.
   DEVICE void send() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) {
@@ -412,8 +415,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Returns the new vertices in word `at`, counted among the words that this block owns. A bit is
-  /// set if any block has found the vertex.
+  /// Returns the bits of the new vertices in word number `at` of the words that this block owns. A
+  /// bit is set if any block has found the vertex.
   DEVICE u32 fetch(u32 at) const {
     u32 bits = 0;
 #pragma unroll 8
@@ -446,8 +449,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
   }
 
   /// Writes the results of new vertices that this block owns: their level is `level`. Adds their
-  /// counts to `sum`. The array `own` has the words that this block owns, with the bits of the new
-  /// vertices set. All warps must call this.
+  /// counts to `sum`. The array `own` contains the words that this block owns, in which the bits of
+  /// the new vertices are set. All warps must call this.
   DEVICE void settle(const u32 *own, u32 level, SmallSums &sum) const {
     constexpr int K = 2;  // number of words processed at a time
     u32 begin, end;
@@ -486,7 +489,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     }
   }
 
-  /// Adds up the sums of all threads, sends the totals to all blocks, and waits for the cluster.
+  /// Adds up the sums of all threads, sends the totals to all blocks, and waits at the cluster
+  /// barrier.
   DEVICE void give(SmallSums sum, u32 parity) const {
     u32 *const mine = memory.totals + parity * 5;
     const u32 all[5] = {sum.found, sum.out, is_directed ? sum.into : sum.out + sum.into, sum.left,
@@ -524,8 +528,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     u32 *const swapped = front;
     front = after, after = swapped;
   }
-  /// Sets the map `front` to zero. Its vertices are processed, and `take_after` will use its memory
-  /// as the map `after` of the next level.
+  /// Sets the map `front` to zero. Its vertices have been processed, and `take_after` will use its
+  /// memory as the map `after` of the next level.
   DEVICE void clear_front() const {
     for (u32 i = threadIdx.x; i < all_words(); i += THREADS) front[i] = 0;
   }
@@ -568,8 +572,8 @@ template <class Offset, class Level, bool PARENTS, int SIZE, int THREADS> struct
     __syncthreads();
   }
 
-  /// Writes whether the search has reached each of the n vertices to the array `present`, in the
-  /// user's numbering. `present` must be aligned to 4 bytes.
+  /// Writes to the array `present`, for each of the n vertices in the user's numbering, whether the
+  /// search has reached the vertex. `present` must be aligned to 4 bytes.
   DEVICE void show(i64 n, const i32 *renumbered, bool *present) const {
     for (i64 v = 4 * thread_in_grid(); v < n; v += 4 * threads_in_grid()) {
       u32 four = 0;

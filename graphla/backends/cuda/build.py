@@ -1,14 +1,13 @@
 """Build a vector or a matrix from entries that are given in any order.
 
-Entries at the same position are duplicates. They are combined by an operator, or raise an error if
-there is no operator. The entries are sorted by keys: an entry's key is its index in a vector, and
-its row and column in a matrix. Then the runs of equal keys are counted, and each run becomes one
-entry.
+Entries at the same position are duplicates. An operator combines them; without an operator they
+raise an error. The entries are sorted by keys: an entry's key is its index in a vector, and its row
+and column in a matrix. Then the runs of equal keys are counted, and each run becomes one entry.
 
-In addition to the inputs and the result, this needs twice the memory of the keys (4 or 8 bytes per
-entry). If the values must be reordered with their keys, it needs about 32 more bytes per entry. The
-host waits twice: to learn whether the keys are already increasing, and for the number of positions.
-Kernels: convert.cu.
+In addition to the inputs and the result, building needs twice the memory of the keys (4 or 8 bytes
+per entry). If the values must be reordered with their keys, it needs about 32 more bytes per entry.
+The host waits twice: to learn whether the keys are already increasing, and for the number of
+distinct positions. Kernels: convert.cu.
 """
 
 from __future__ import annotations
@@ -147,12 +146,11 @@ def _fold_sorted(
 def _unpack_runs(
     keys: Array, ends: Array, runs: int, bits: int, sizes: Any, needs_starts: bool
 ) -> tuple[Array, Array | None]:
-    """Return the column that each run of equal keys stands for, and the position where each run
-    begins.
+    """Return the column of each run of equal keys, and the position where each run begins.
 
     The second result is None if `needs_starts` is False. For a matrix, this also adds the number of
-    runs in each row to the array `sizes`. `runs` is the number of all runs, and `ends` holds their
-    counts (see `_count_runs`).
+    runs in each row to the array `sizes`. `runs` is the total number of runs, and `ends` holds the
+    running counts from `_count_runs`.
     """
     indices = xp.empty(runs, xp.int32)
     starts = xp.empty(runs, xp.int64) if needs_starts else None
@@ -231,8 +229,8 @@ def _pick(op: TypedBinaryOp, starts: Array, count: int) -> Array | None:
 
 
 def _needs_starts(values: Array, op: TypedBinaryOp) -> bool:
-    """Return whether `op` must be applied to the values of duplicates. This is not necessary if all
-    values are the same value x and op(x, x) is x."""
+    """Return whether duplicates must be combined with `op`, which needs the start of each run. They
+    need not be combined if all values are the same value x and op(x, x) is x."""
     monoid = op.monoid
     picks = op.op in (binary.first, binary.second)
     folds_to_itself = monoid is not None and (monoid.is_any or monoid.is_idempotent)

@@ -1,14 +1,14 @@
-// Closure: the least x for which x = x (+) x A, in one launch. The kernel multiplies the entries of
-// x that have improved, until no entry improves any more. With ROUNDS it computes a given number of
-// products instead.
+// Closure: the least x for which x = x (+) x A, in one launch. The kernel repeatedly multiplies by
+// A the entries of x that have improved, until no entry improves any more. With ROUNDS it computes
+// at most a given number of products instead.
 //
 // Entries that have improved wait in lists. Each step multiplies the entries in the near list. Four
 // threads read each short row, which has at most `LIGHT` edges. The edges of the long rows are
 // divided evenly among all warps. With NEAR_FAR there is also a limit for values, the horizon: an
 // entry whose value is beyond the horizon waits in the far list. When the near list is empty, the
 // horizon moves to a value that is `delta` beyond the best entry of the far list. The entries of
-// the far list that are no longer beyond the horizon then move to the near list. This is called a
-// turn.
+// the far list that are no longer beyond the horizon then move to the near list. Moving the horizon
+// and these entries is called a turn.
 //
 // Grid barriers are slow, so short lists are processed without them. While the near list is short,
 // a step is *fused*: each block runs several rounds by itself, on the vertices with short rows that
@@ -96,8 +96,8 @@ template <class Work> struct Course {
 
   // --- functions that run one step or one turn --------------------------------------------------
 
-  /// Runs one turn: moves the horizon, and moves the entries of the far list that are no longer
-  /// beyond it to the near lists.
+  /// Runs one turn: moves the horizon, then moves to the near lists all entries of the far list
+  /// that are no longer beyond the horizon.
   DEVICE void take_turn() {
     const Key before = work.lists.horizon;
     if constexpr (HOW == NEAR_FAR) {
@@ -132,8 +132,8 @@ template <class Work> struct Course {
     }
     return is_alone ? taken : 1;
   }
-  /// Runs one turn if the near lists are empty, and otherwise one step. All blocks do this
-  /// together, or block 0 alone.
+  /// Runs one turn if the near lists are empty, and otherwise one step. Either all blocks call this
+  /// together, or block 0 calls it alone.
   DEVICE void move() {
     auto &lists = work.lists;
     const bool turns_now = is_turn();
@@ -217,8 +217,8 @@ template <class Work> struct Course {
     });
     grid.meet();
   }
-  /// Runs until the lists are empty, the limit on the number of rounds is reached, or the host asks
-  /// the kernel to stop.
+  /// Runs steps and turns until the lists are empty, the limit on the number of rounds is reached,
+  /// or the host asks the kernel to stop.
   template <class T> DEVICE void run(const Starts<T> &x) {
     while (!is_stopped) {
       look();

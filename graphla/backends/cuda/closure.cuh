@@ -52,9 +52,9 @@ struct Closing {
 
   // --- values ----------------------------------------------------------------------------------
 
-  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
-  /// of v must be short. Unless the method is ROUNDS or the pass is TREE, the function also marks v
-  /// as being in no list.
+  /// Returns the key of v's value, with which this step multiplies the edges of v. The row of v
+  /// must be short. Unless the method is ROUNDS or the pass is TREE, the function also marks v as
+  /// being in no list.
   DEVICE Key take(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     if constexpr (PARENTS) {
@@ -62,8 +62,8 @@ struct Closing {
     }
     return cells.pop(v);
   }
-  /// Returns the key of the value of vertex v that this step multiplies by the edges of v. The row
-  /// of v must be long. The vertex stays marked as listed.
+  /// Returns the key of v's value, with which this step multiplies the edges of v. The row of v
+  /// must be long. The vertex stays marked as listed.
   DEVICE Key key_in_step(i32 v) const {
     if constexpr (HOW == ROUNDS) return before[v];
     return cells.key_of(v);
@@ -71,8 +71,8 @@ struct Closing {
   /// Sets k as the parent of vertex o if the edge from k to o explains the value of o, that is, if
   /// the edge's term, whose key is `key`, equals this value. In pass TREE, the first such k becomes
   /// the parent, and the function returns whether this call has set it. In pass ORIGINS, the
-  /// smallest such k becomes the parent if o improved in this round. The function then returns
-  /// false.
+  /// smallest such k becomes the parent if o improved in this round. In this pass the function
+  /// returns false.
   DEVICE bool grows(i32 o, Key key, i32 k) const {
     if (!Cells::is_equal(key, cells.key_of(o))) return false;
     if (lists.pass == TREE)
@@ -223,7 +223,8 @@ struct Closing {
     if (lists.gathered) lists.release();
   }
 
-  /// Processes this warp's share of the edges in long rows, as warp number `warp` of `warps`.
+  /// Processes one warp's share of the edges in long rows: the share of warp `warp`, of `warps`
+  /// warps.
   DEVICE void walk_long(u64 listed, u32 warp, u32 warps) {
     constexpr int TILE = WARP * LONG_SLOTS;
     constexpr int MOST = TILE / LIGHT + 2;  // maximum number of rows in a tile
@@ -307,7 +308,7 @@ struct Closing {
       __syncthreads();
     }
     walk_long(long_rows, warp * blocks + block, warps * blocks);
-    // In a fused step, each block processes a contiguous part of the list.
+    // In a fused step, each block processes a contiguous part of the near list.
     const u32 part = greatest((near_now + blocks - 1) / blocks, ROWS);
     u32 first = lists.is_fused ? block * part + warp * ROWS : (warp * blocks + block) * ROWS;
     u32 end = lists.is_fused ? least((block + 1) * part, near_now) : near_now;
@@ -367,9 +368,9 @@ struct Closing {
     }
   }
   /// Splits the far list. In pass IMPROVE of method NEAR_FAR, moves the entries that are not beyond
-  /// the new horizon to the near lists, and keeps the others. Unless `is_first` is set, it drops
-  /// outdated entries, which are not beyond the old horizon `beyond`. In other passes and methods,
-  /// moves all entries.
+  /// the new horizon to the near lists, and keeps the other entries in the far list. Unless
+  /// `is_first` is set, drops outdated entries, that is, entries that are not beyond the old
+  /// horizon `beyond`. In other passes and methods, moves all entries.
   DEVICE void split(u64 count, Key beyond, bool is_first, i64 thread, i64 threads) {
     lists.is_fused = false;
     for (i64 base = thread - lane(); base < i64(count); base += threads) {
@@ -402,7 +403,7 @@ struct Closing {
     edges_read = 0;
   }
   /// Writes the value of each vertex, and a flag that says whether the vertex has a value. Counts
-  /// the vertices that have one. If such a vertex has no parent, it becomes its own parent.
+  /// the vertices that have a value. If such a vertex has no parent, it becomes its own parent.
   template <class T> DEVICE void write_out(T *values, bool *present) const {
     u32 reached = 0;
     for (i64 v = thread_in_grid(); v < lists.waiting.n; v += threads_in_grid()) {

@@ -42,7 +42,8 @@ from semirings.structures import TypedSemiring
 
 @dataclass(frozen=True, slots=True)
 class ClosureTuning:
-    """Tuning parameters, measured on an H200. The first three are compiled into the kernel."""
+    """Tuning parameters, measured on an H200. The first three parameters are compiled into the
+    kernel."""
 
     block: int = 768  # threads per block; one block runs on each multiprocessor
     light: int = 32  # maximum number of edges in a short row; longer rows are divided among warps
@@ -59,16 +60,16 @@ class ClosureTuning:
     fused_rows: int = 1 << 16
     fused_edges: int = 1 << 18
     fused_rounds: int = 32
-    # The width of a bucket is (spread + (few_edges / degree)^4) * mean weight / degree. If degrees
-    # are high, most of the time is spent on edges, and narrow buckets avoid reading an edge more
-    # than once. If degrees are low, most of the time is spent on steps, and wide buckets need fewer
-    # steps. As a multiple of mean weight / degree, a good width is 4 to 16 for an R-MAT graph, 256
-    # to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
+    # The width of a bucket (see `_width`) is (spread + (few_edges / degree)^4) * mean weight /
+    # degree. If degrees are high, most of the time is spent on edges, and narrow buckets avoid
+    # reading an edge more than once. If degrees are low, most of the time is spent on steps, and
+    # wide buckets need fewer steps. As a multiple of mean weight / degree, a good width is 4 to 16
+    # for an R-MAT graph, 256 to 1,024 for a mesh, and 1,024 to 4,096 for a road network.
     spread: float = 4.0
     few_edges: float = 14.0
     # If values might improve forever around a cycle, the parents are examined to find such a cycle.
-    # The first time is after turns / first_rounds^2 rounds, but not before first_rounds rounds.
-    # Here `turns` is the maximum number of rounds in the request.
+    # The first examination takes place after max(first_rounds, turns / first_rounds^2) rounds. Here
+    # `turns` is the maximum number of rounds in the request.
     first_rounds: int = 8
     few: int = 64  # maximum number of start vertices whose values the host reads
     records: int = 1 << 16  # maximum number of steps that a trace records
@@ -109,13 +110,13 @@ def closure(request: Closure) -> ClosureResult:
     may_improve = turns < INT32_END - 1
     first = current(TUNING).first_rounds
     rounds = max(first, turns // first**2)
-    if may_improve:  # a closure that has not converged after n rounds never will
+    if may_improve:  # a closure that has not converged after n rounds never converges
         turns = min(turns, request.out.nrows + 1)
     closed, has_orphans = problem.improve(request.how == "near_far", parents or may_improve, turns)
     if may_improve and (has_orphans or not closed.settled):
         # Repeat the closure in rounds: the parents of each round show whether a cycle improves
         # values. If a cycle has already improved some values to a limit such as infinity, the
-        # parents of these vertices do not lead to a start.
+        # parents of these vertices do not lead to a start vertex.
         return problem.take_rounds(request.limit, rounds, True)
     return closed if parents else replace(closed, parents=None)
 
@@ -162,7 +163,8 @@ def _extremes(x: AnyVector) -> tuple[float, float]:
 
 
 def _adds_lengths(semiring: TypedSemiring) -> bool:
-    """Return whether the semiring is min_plus on one integer dtype, so values are path lengths."""
+    """Return whether the semiring is min_plus on one integer dtype, so that values are path
+    lengths."""
     op, monoid = semiring.binaryop, semiring.monoid
     plain = not op.is_positional and simple_ufunc(op.expression, ("x", "y")) is np.add
     one = op.type is op.type2 is op.return_type is monoid.type
@@ -204,7 +206,7 @@ class _Problem:
 
         If `is_near_far` is set, a step multiplies only those improved entries whose values are near
         the best one. The second result is True if `parents` is set and, for some entry, the chain
-        of parents does not lead to a start.
+        of parents does not lead to a start vertex.
         """
         width = self._width() if is_near_far and self.order else math.inf
         how = How.NEAR_FAR if math.isfinite(width) else How.IMPROVING
@@ -226,7 +228,7 @@ class _Problem:
     def _run(
         self, how: Any, parents: bool, width: float, turns: int
     ) -> tuple[ClosureResult, bool] | None:
-        """Launch the kernel. Return None if the list of far entries became full."""
+        """Launch the kernel. Return None if the far list became full."""
         out, n, tuning, is_rounds = self.out, self.n, self.tuning, how == How.ROUNDS
         a, a_type, a_kept = read(out.values, self.semiring.binaryop.reads_y)
         kernel = load(
@@ -297,8 +299,8 @@ class _Problem:
         )
 
     def _width(self) -> float:
-        """Return the width of a bucket, which is infinite if values cannot be sorted into
-        buckets."""
+        """Return the width of a bucket: how far a turn moves the horizon beyond the best far entry.
+        The width is infinite if values cannot be sorted into buckets."""
         if self.delta is not None:
             return float(self.delta)
         if self.dtype.kind == "b" or not self.out.nvals:
@@ -340,5 +342,5 @@ def _starts(x: AnyVector) -> Packed:
 
 
 def distances(a: Csr, x: Csr) -> Csr | None:
-    """Return None, because no kernel computes many closures at once."""
+    """Return None: this backend has no kernel that computes many closures at once."""
     return None

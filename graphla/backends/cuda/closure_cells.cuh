@@ -120,8 +120,8 @@ template <class Op, int WHICH> struct Packed {
 };
 
 /// Sets codes[v] to `code` if vertex v does not have a value yet, and then returns ABSENT.
-/// Otherwise changes nothing and returns LOST. This is used for the worst possible value: it can
-/// only become the value of a vertex that does not have one.
+/// Otherwise changes nothing and returns LOST. This function is used for the worst possible value:
+/// it can only become the value of a vertex that does not have one.
 DEVICE u32 appear(u32 *codes, i32 v, u32 code) {
   return atomicCAS(&codes[v], u32(ABSENT), code) == ABSENT ? u32(ABSENT) : u32(LOST);
 }
@@ -174,7 +174,7 @@ template <class Op, int WHICH> struct Wide {
 };
 
 /// Stores the values themselves, which are combined with the monoid's operator. Such values have no
-/// order, so no vertex is deferred to the list of far vertices.
+/// order, so no vertex is deferred to the far list.
 template <class Op> struct Loose {
   typedef typename Op::Z Z;
   static constexpr int ORDER = 0;

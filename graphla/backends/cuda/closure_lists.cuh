@@ -13,13 +13,13 @@ constexpr int TEAM = 4;         // number of threads that read a short row
 constexpr int SHORT_SLOTS = 2;  // number of edges in short rows that a thread loads at once
 constexpr int LONG_SLOTS = 4;   // number of edges in long rows that a thread loads at once
 // One 64-bit counter counts the long rows and their edges: the low COUNT_SHIFT bits are the number
-// of edges, and the bits above them the number of rows.
+// of edges, and the bits above them are the number of rows.
 constexpr int COUNT_SHIFT = 36;
 constexpr u64 EDGES = (u64(1) << COUNT_SHIFT) - 1;
 
 /// Which entries a step multiplies by their rows of A. IMPROVING: the entries that have improved.
-/// NEAR_FAR: those of them that are not beyond the horizon (see closure.cu). ROUNDS: all entries
-/// that have improved, with the values that they had at the start of the round.
+/// NEAR_FAR: the improved entries that are not beyond the horizon (see closure.cu). ROUNDS: all
+/// entries that have improved, with the values that they had at the start of the round.
 enum How { IMPROVING = 0, NEAR_FAR = 1, ROUNDS = 2 };
 
 /// What a thread does with an edge from u to v. IMPROVE: it improves the value of v, using the
@@ -30,9 +30,10 @@ enum Pass { IMPROVE = 0, ORIGINS = 1, TREE = 2 };
 constexpr i32 NO_PARENT = 0x7fffffff;
 
 /// Indices of the words in `control` that only this kernel uses. Each counter from W_NEAR to W_BEST
-/// has three words. Consecutive steps (or turns, for the far list) use these words in rotation.
+/// consists of three words. Consecutive steps (or turns, for the far list) use these words in
+/// rotation.
 enum Word {
-  // Four words with the step, the turn, the number of rounds and the horizon (see closure.cu).
+  // Four words that hold the step, the turn, the number of rounds and the horizon (see closure.cu).
   // Block 0 writes them when it stops working alone, and the other blocks continue from there.
   W_STEP = 16,
   W_NEAR = 20,
@@ -46,8 +47,8 @@ enum Word {
   W_ORPHANS
 };
 
-/// The limits that decide how a step runs: by block 0 alone, fused, or by all blocks together. See
-/// closure.cu for these terms and ClosureTuning for the values.
+/// The limits that decide how a step is processed: by block 0 alone, as a fused step, or by all
+/// blocks together. See closure.cu for these terms and ClosureTuning for the values.
 struct Limits {
   // Block 0 works alone if there are at most this many short rows and this many edges in long rows.
   u32 alone_rows, alone_edges;
@@ -82,7 +83,8 @@ template <class Key> struct Held {
 };
 
 /// The lists that all blocks share, the lists of this block, and the lists of this warp. There are
-/// three sets of counters: at any time one is read, one is incremented, and one is cleared.
+/// three sets of counters: at any time one set is read, another is incremented, and the third is
+/// cleared.
 template <class Cells, class Offset, int HOW> struct Lists {
   typedef typename Cells::Key Key;
   // unsigned type for numbers of edges, as wide as Offset
@@ -98,7 +100,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   Key horizon = Key(0);
   bool is_fused = false;
   int pass = IMPROVE;
-  // number of the current round of a fused step; -1 while the shared lists are processed
+  // index of the current round of a fused step; -1 while the shared lists are processed
   int round = 0;
   u32 gathered = 0;  // number of vertices in the warp's list
 
@@ -120,7 +122,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
   }
 
   /// Returns the code that says in which list a vertex with the new key `key` waits: FAR for the
-  /// far list, or the stamp of the current step for the other lists.
+  /// far list, or the stamp of the current step for any other list.
   DEVICE u32 code_for(Key key) const { return is_beyond(key) ? u32(FAR) : stamp(); }
 
   // --- functions that whole warps must call -----------------------------------------------------
@@ -129,9 +131,9 @@ template <class Cells, class Offset, int HOW> struct Lists {
   /// key[i] is the key of the new value; the row of o[i] starts at begin[i] and has degree[i]
   /// edges. A vertex beyond the horizon is added to the far list of turn t (see closure.cu for
   /// these terms). Any other vertex is added to a list of the next step. In a fused step, a vertex
-  /// with a short row is added to the block's list for its next round instead. A vertex is added
-  /// only if it is not in its list yet: if bit i of `is_new` is set or, for a long row, if bit i of
-  /// `is_unstamped` is set.
+  /// with a short row is added to the block's list for its next round instead. Vertex o[i] is added
+  /// only if it is not in this list yet. This is the case if bit i of `is_new` is set or, for a
+  /// long row, if bit i of `is_unstamped` is set.
   template <int N>
   DEVICE void push(const i32 (&o)[N], const Key (&key)[N], const Offset (&begin)[N],
                    const u32 (&degree)[N], u32 is_new, u32 is_unstamped, u32 t) {
@@ -203,7 +205,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (__any_sync(ALL_LANES, is_far)) note_best(key, is_far, t);
   }
   /// Replaces `push` in steps in which few edges improve a value. The vertices are first collected
-  /// in the warp's own list. When that list has at least 32 vertices, `release` passes them on.
+  /// in the warp's own list. When that list has at least 32 vertices, `release` passes 32 of them
+  /// to `push`.
   template <int N>
   DEVICE void gather(const i32 (&o)[N], const Key (&key)[N], u32 is_new, u32 is_unstamped) {
 #pragma unroll
@@ -244,8 +247,8 @@ template <class Cells, class Offset, int HOW> struct Lists {
     if (at < waiting.n) store_relaxed(&waiting.far_list[(t & 1) * waiting.n + at], v);
     else store_relaxed(&control[W_FULL], u64(1));
   }
-  /// Updates the best key of the far list of turn t with each key[i] for which bit i of `is_far` is
-  /// set. Whole warps must call this.
+  /// For each i whose bit in `is_far` is set, updates the best key of the far list of turn t with
+  /// key[i]. Whole warps must call this.
   template <int N> DEVICE void note_best(const Key (&key)[N], u32 is_far, u32 t) const {
     if constexpr (Cells::ORDER != 0) {
       // The smallest key is best. The control word holds its complement, because the word starts

@@ -1,6 +1,6 @@
 // Clusters: SIZE adjacent blocks that have their own barrier, and can access each other's shared
-// memory. This barrier is three times as fast as a barrier of the whole grid. Clusters need compute
-// capability 9.0.
+// memory. This barrier is three times as fast as a barrier of the whole grid. Clusters need a GPU
+// with compute capability 9.0 or higher.
 //
 // SIZE is a power of two, and the grid size is a multiple of SIZE. A kernel declares its cluster
 // size with CLUSTER(SIZE).
@@ -16,8 +16,8 @@
 
 namespace graphla {
 
-/// Returns the address of the same variable in the shared memory of block `rank` of the cluster.
-/// `p` is its address in this block.
+/// Given the address `p` of a variable in the shared memory of this block, returns the address of
+/// the same variable in block `rank` of the cluster.
 template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #ifdef GRAPHLA_SIMULATOR
   return (T *)__cluster_map(p, rank, SIZE);
@@ -30,7 +30,8 @@ template <int SIZE, class T> DEVICE T *in_block(T *p, u32 rank) {
 #endif
 }
 
-/// Waits for all threads of the cluster. Afterwards, each thread sees what the others have stored.
+/// Waits for all threads of the cluster. Afterwards, each thread sees what the other threads have
+/// stored.
 template <int SIZE> DEVICE void cluster_meet() {
 #ifdef GRAPHLA_SIMULATOR
   __cluster_sync(SIZE);

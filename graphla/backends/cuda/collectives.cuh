@@ -5,7 +5,7 @@
 // except for the value to combine. The comment on each function states which threads get the
 // result. Sums are added in a fixed order, so results are the same in each run. `scratch` is shared
 // memory for one element per warp plus one, so WARP + 1 elements always suffice. The next
-// collective may use the same `scratch` without a barrier; any other use needs one.
+// collective may use the same `scratch` without a barrier; any other use needs a barrier before it.
 #ifndef GRAPHLA_COLLECTIVES
 #define GRAPHLA_COLLECTIVES
 #include "device.cuh"
@@ -155,9 +155,9 @@ DEVICE Place partition_point(Place begin, Place end, Before is_before) {
   return begin;
 }
 
-/// Like `partition_point`, computed by a whole warp; all lanes get the result. Each round tests 32
-/// indices at once, so four rounds search a range of a million. A single thread would wait for
-/// twenty dependent loads.
+/// Like `partition_point`, but computed by a whole warp; all lanes get the result. Each round tests
+/// 32 indices at once, so four rounds search a range of a million indices. A single thread would
+/// wait for twenty dependent loads.
 template <class Place, class Before>
 DEVICE Place warp_partition_point(Place begin, Place end, Before is_before) {
   while (begin < end) {
@@ -203,9 +203,9 @@ DEVICE i64 warp_segment_of(const Offset *__restrict__ offsets, i64 count, i64 k)
   return warp_upper_bound<Offset, i64>(offsets, 0, count + 1, Offset(k)) - 1;
 }
 
-/// Returns the lane whose row contains the edge with the number `edge`. Each lane has one row, and
-/// the edges in the rows of all lanes are numbered consecutively. `end` is the end of this lane's
-/// row in this numbering. Each lane may pass a different `edge`.
+/// Returns the lane whose row contains edge number `edge`. Each lane has one row, and the edges in
+/// the rows of all lanes are numbered consecutively. `end` is the end of this lane's row in this
+/// numbering. Each lane may pass a different `edge`.
 DEVICE int row_of_edge(u32 end, u32 edge) {
   int row = 0;
   for (int step = WARP / 2; step; step /= 2) {
@@ -223,10 +223,10 @@ DEVICE int row_of_edge(u32 end, u32 edge) {
 //
 // O. Green, R. McColl, D. Bader: GPU Merge Path (2012); S. Odeh et al.: Merge Path (2012).
 
-/// Returns how many of the first `diagonal` entries of the merged run come from run a. The others
-/// come from run b. The function b_first(i, j) returns whether entry j of b comes before entry i of
-/// a. Even if b_first is inconsistent, the result stays within both runs: it is at most
-/// min(a_count, diagonal), and at least max(0, diagonal - b_count).
+/// Returns how many of the first `diagonal` entries of the merged run come from run a. The other
+/// entries come from run b. The function b_first(i, j) returns whether entry j of b comes before
+/// entry i of a. Even if b_first does not define a consistent order, the result stays within both
+/// runs: it is at most min(a_count, diagonal), and at least max(0, diagonal - b_count).
 template <class Count, class First>
 DEVICE Count merge_split(Count a_count, Count b_count, Count diagonal, First b_first) {
   const Count begin = diagonal > b_count ? diagonal - b_count : Count(0);

@@ -1,5 +1,6 @@
-// Greedy coloring: each vertex gets the smallest color that none of its earlier neighbors has. The
-// result is the same as that of a sequential loop over the vertices in the given order.
+// Greedy coloring: each vertex gets the smallest color that none of its earlier neighbors has, that
+// is, its neighbors that come before it in the given order. The result is the same as that of a
+// sequential loop over the vertices in this order.
 //
 // Invariant: regardless of how the threads are scheduled, no vertex gets a color before all of its
 // earlier neighbors have one. The warp that colors a vertex therefore waits for these neighbors.
@@ -31,7 +32,7 @@ __global__ void flag_earlier(const Offset *__restrict__ indptr, i64 nrows,
   });
 }
 
-/// The neighbors of a vertex that one lane holds because they do not have a color yet.
+/// One lane's share of the neighbors of a vertex that do not have a color yet.
 struct Waiting {
   i32 held[HELD];
 
@@ -41,7 +42,7 @@ struct Waiting {
   }
 
   /// Stores the neighbors indices[p], indices[p + 32], ... in the empty elements of `held`, as long
-  /// as p < end. Advances p beyond them.
+  /// as p < end. Advances p beyond these entries.
   DEVICE void fill(const i32 *indices, i64 &p, i64 end) {
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
@@ -78,18 +79,18 @@ struct Waiting {
 };
 
 /// Returns the neighbor whose color the warp waits for next, or NOBODY if no neighbor is held.
-/// While the row has unread entries (in the lanes of `unread`), this is any held neighbor. When
-/// that neighbor gets a color, about half of the held neighbors are likely to have one. Once the
-/// whole row is read, this is the held neighbor that comes last in the order.
+/// While the row has unread entries (in the lanes of `unread`), the result is any held neighbor.
+/// When that neighbor gets a color, about half of the held neighbors are likely to have one. Once
+/// the whole row is read, the result is the held neighbor that comes last in the order.
 DEVICE i32 choose_awaited(i32 some, i32 latest, u32 unread) {
   if (unread) return shuffle(some, __ffs(int(unread)) - 1);
   return warp_greatest(latest);
 }
 
 /// Collects the colors of all neighbors in the row from `begin` to `end` - 1. The warp polls one
-/// neighbor that has no color, and reads the others again only when that neighbor has one. If all
-/// lanes polled, thousands of waiting warps would use up the bandwidth of the L2 cache, which the
-/// few working warps need.
+/// neighbor that has no color, and reads the colors of the other neighbors again only when that
+/// neighbor has a color. If all lanes polled, thousands of waiting warps would use up the bandwidth
+/// of the L2 cache, which the few working warps need.
 DEVICE void collect_row(const i32 *indices, i64 begin, i64 end, const i32 *colors, i32 base,
                         u32 *set) {
   set[lane()] = 0;
@@ -130,7 +131,8 @@ DEVICE bool store_least(i32 *color, i32 base, const u32 *set) {
 ///
 /// When a warp has finished its vertices, it takes the next ones in the order. So every vertex that
 /// a warp waits for is finished or in progress, and no deadlock is possible. Race: a warp may read
-/// the color of a neighbor before it is set. It then reads the color repeatedly until it is set.
+/// the color of a neighbor before the color is set. The warp then reads the color repeatedly until
+/// it is set.
 template <class Op, class Offset>
 __global__ void __launch_bounds__(ColoringTuning::block)
     color_in_order(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,

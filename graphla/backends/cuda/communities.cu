@@ -10,12 +10,12 @@
 // - Many blocks share the row of a hub. Each block sums `part` entries in shared memory and adds
 //   the sums to the hub's table in device memory.
 //
-// In a round of Louvain's method only about half of the vertices may move. For each other vertex
-// the kernels only sum the weights of the edges to its own community, which needs no table. A round
+// In a round of Louvain's method only about half of the vertices may move. For every other vertex
+// the kernels only sum the weights of its edges to its own community, which needs no table. A round
 // of label propagation has two halves, unless all vertices change at once. In each half, about half
-// of the vertices may change, and the kernels do not read the rows of the others. All terms are
-// multiples of 1/2, so sums are exact in any order. Race: all threads that find a changed label
-// store the same value 1 in `differs`.
+// of the vertices may change, and the kernels do not read the rows of the other vertices. All terms
+// of the sums are multiples of 1/2, so the sums are exact in any order. Race: all threads that find
+// a changed label store the same value 1 in `differs`.
 #include "communities.cuh"
 
 namespace graphla {
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(Layout::table_block)
   for (i64 k = thread_in_grid() / WARP; k < all.count; k += threads_in_grid() / WARP) {
     Row row(all, step, k);
     if (!row.may_move) {
-      // This is faster with 16 loads in flight than with 8.
+      // This sum is computed faster with 16 loads in flight than with 8.
       linked += row.weight_of(row.template own_part<16>(row.begin, WARP));
       if (lane() == 0) row.settle(Sum(0));
       continue;
@@ -126,8 +126,8 @@ __global__ void __launch_bounds__(Layout::table_block)
   add_inside<RULE>(step, linked);
 }
 
-/// Chooses a label for each vertex with a longer row. One block reads each row, and has a table
-/// with `slots` slots in shared memory.
+/// Chooses a label for each vertex whose row has more than `table_entries` entries and is not the
+/// row of a hub. One block reads each row, and has a table with `slots` slots in shared memory.
 template <class Op, class Offset, int KEPT, int RULE>
 __global__ void __launch_bounds__(Layout::long_block)
     choose_by_blocks(RowBatch<Offset> all, Step step, i64 slots) {
@@ -241,10 +241,10 @@ __global__ void __launch_bounds__(Layout::hub_block)
   }
 }
 
-/// Row r has a list with the numbers of those slots of its table that are in use. For the elements
-/// `from` to `to` - 1 of this list, the function reads the slots with these numbers and clears
-/// them. The label in each slot is a candidate for the vertex of the row. Each thread keeps the
-/// best label of its slots in row.best.
+/// Row r has a list of the indices of the slots in use in its table. For the elements `from` to
+/// `to` - 1 of this list, the function reads the slots with these indices and clears them. The
+/// label in each slot is a candidate for the vertex of the row. Each thread keeps the best label of
+/// its slots in row.best.
 template <class Row> DEVICE void meet_slots(Row &row, const Hubs &hubs, i64 r, u32 from, u32 to) {
   typedef typename Row::Sum Sum;
   const Table<Sum> table = hubs.table(row, r);

@@ -7,9 +7,9 @@
 
 namespace graphla {
 
-/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if sums are
-/// equal, the smallest of their labels. GAINING chooses the community c with the largest gain(c),
-/// or v's own community if no other community has a larger gain.
+/// POPULAR chooses the label with the largest sum of weights among v's neighbors; if several labels
+/// have the largest sum, the smallest of these labels. GAINING chooses the community c with the
+/// largest gain(c), or v's own community if no other community has a larger gain.
 enum Rule { POPULAR = 0, GAINING = 1 };
 
 constexpr i32 NOBODY = -1;  // means that there is no label
@@ -24,7 +24,7 @@ struct Gain {
   const double *out, *into;
   const double *outs, *intos;
   double factor;
-  double margin;  // the gain of a move must exceed this times (out(v) + into(v))
+  double margin;  // the gain of a move must exceed `margin` times (out(v) + into(v))
 };
 
 /// The parameters that change from round to round.
@@ -33,9 +33,9 @@ struct Step {
   // label differs from the label two rounds ago.
   i64 *differs;
   double *inside;  // for GAINING: sum of the weights that link vertices to their own communities
-  u64 stream;      // the hash stream of this round
-  i64 half;        // a vertex may move if the highest bit of its word in the stream equals this
-                   // number; if this is -1, all vertices may move
+  u64 stream;      // the hash stream that gives each vertex its random word in this round
+  i64 half;        // a vertex may move if the highest bit of its word in the stream equals `half`;
+                   // if `half` is -1, all vertices may move
 };
 
 /// The vertices of a launch, and the data that all of them read.
@@ -44,7 +44,7 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // at first the labels before `labels`; overwritten with the new labels
+  i32 *next;  // on entry, the labels of the round before `labels`; overwritten with the new labels
   Gain gain;
 };
 
@@ -68,7 +68,7 @@ template <class Score> struct Choice {
   }
   /// Replaces the choice of thread 0 by the best choice among all threads of the block. Every
   /// thread must call this. `scores` and `labels` are scratch arrays in shared memory, with one
-  /// element per warp. The caller may reuse them as soon as the function returns.
+  /// element per warp. The caller may reuse these arrays as soon as the function returns.
   DEVICE void meet_threads(Score *scores, i32 *labels) {
     meet_lanes();
     if (lane() == 0) scores[warp_in_block()] = score, labels[warp_in_block()] = label;
@@ -87,8 +87,8 @@ template <> struct SumOf<true> {
   typedef u32 type;
 };
 
-/// One vertex, its row, and the choice for it. If all weights are equal (KEPT is ISO), the code
-/// counts entries instead of adding weights.
+/// One vertex, its row, and the choice of its label. If all weights are equal (KEPT is ISO), the
+/// code counts entries instead of adding weights.
 template <class Offset, int KEPT, int RULE> struct Vertex {
   static constexpr bool COUNTS = KEPT == ISO;
   typedef typename SumOf<COUNTS>::type Sum;

@@ -108,7 +108,7 @@ class Long(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class HubRows:
     """The rows of the hubs that one kernel launch processes. Each row is cut into parts. For each
-    hub, `first_parts` has the number of its first part, and `first_slots` has the number of the
+    hub, `first_parts` contains the index of its first part, and `first_slots` the index of the
     first slot of its hash table."""
 
     rows: Array
@@ -134,7 +134,8 @@ def propagate_labels(
 ) -> Array:
     """Return the labels after at most `rounds` rounds.
 
-    With `stream_of`, the vertices whose random bit is 1 change first, then the others.
+    If `stream_of` is given, each round has two halves: first the vertices whose random bit is 1 may
+    change, then the other vertices. Otherwise all vertices change at once.
     """
     if links.nvals and is_iso(links.values) and not float(links.values[0]):
         # If all weights are equal and stored once, the kernels count entries instead of adding
@@ -157,7 +158,8 @@ def propagate_labels(
             _run(launches, STEP(differs=differs, inside=None, stream=stream, half=half))
             now, other, launches, others = other, now, others, launches
         if not number(differs):
-            # Without halves, the labels two rounds ago are those of this round.
+            # Without halves, the labels now equal those of two rounds ago, so all further rounds
+            # would alternate between `other` and `now`.
             return now if stream_of or (rounds - k) % 2 else other
     return now
 
@@ -204,11 +206,11 @@ def settle_labels(
     turns_of: Callable[[int], tuple[Array, Array]],
     rounds: int,
 ) -> None:
-    """Return None, because the vertices change one after another."""
+    """Return None: this backend has no kernel that changes the vertices one after another."""
 
 
 def refine_communities(request: CommunityMoves) -> None:
-    """Return None: the rounds of products in `algorithms.leiden` refine the communities."""
+    """Return None: this backend leaves the refinement to the products in `algorithms.leiden`."""
 
 
 def contract(links: Csr, labels: Array, count: int) -> Csr:
@@ -298,7 +300,7 @@ def _long_rows(rows: Array, lengths: Array, tuning: CommunitiesTuning) -> tuple[
 
 
 def _slots(entries: int) -> int:
-    """Return the number of slots of a hash table for this many entries.
+    """Return the number of slots of a hash table for `entries` entries.
 
     The function `bits_for` of communities.cuh computes the logarithm of the same number.
     """

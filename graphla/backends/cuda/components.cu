@@ -3,10 +3,10 @@
 // Sutton, T. Ben-Nun and A. Barak, *Optimizing Parallel Graph Connectivity Computation via Subgraph
 // Sampling*, 2018).
 //
-// The kernels run in the order below, and report nothing to the host. They may skip the row of a
-// vertex in the largest component: an edge that leaves this component is also found in the row of
-// its other end. So rows are skipped only if each edge is stored in the rows of both of its ends.
-// This holds for a symmetric matrix, and for the rows of a matrix together with those of its
+// The kernels run in the order below, and report nothing to the host. The kernels may skip the row
+// of a vertex in the largest component: an edge that leaves this component is also found in the row
+// of its other end. So rows are skipped only if each edge is stored in the rows of both of its
+// ends. This holds for a symmetric matrix, and for the rows of a matrix together with those of its
 // transpose.
 #include "components.cuh"
 
@@ -48,8 +48,8 @@ template <class Op> __global__ void shorten(i64 n, i32 *parent) {
   }
 }
 
-/// Stores in the low word of `largest` the most frequent root among the sampled vertices, and its
-/// count in the high word. Only one block is launched.
+/// Finds the most frequent root among the sampled vertices. Stores the root in the low word of
+/// `largest`, and its count in the high word. Only one block is launched.
 template <class Op>
 __global__ void find_largest(i64 n, const i32 *__restrict__ parent, u64 *largest) {
   constexpr int SAMPLES = ComponentsTuning::samples;  // number of sampled vertices, one per thread
@@ -84,7 +84,7 @@ template <class Count> DEVICE int lane_of(Count e, Count sum) {
 
 /// Joins the vertices outside the largest component with all their neighbors. A warp reads 32 rows.
 /// A row with more than `longest` entries is divided into parts, which are listed: each item
-/// consists of the vertex and the number of the part.
+/// consists of the vertex and the index of the part.
 template <class Op, class Offset>
 __global__ void join_rest(const Offset *__restrict__ indptr, const i32 *__restrict__ indices, i64 n,
                           const u64 *largest, i32 longest, i32 part, i32 *parent, u64 *parts,

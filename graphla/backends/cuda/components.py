@@ -26,7 +26,7 @@ class ComponentsTuning:
     # The sampled edges are joined in three stages, each of which processes further vertices. `few`
     # is the number of vertices in the first stage.
     few: int = 1 << 12
-    more: int = 1 << 17  # number of vertices in the first two of these stages together
+    more: int = 1 << 17  # number of vertices in the first two of the three stages together
 
 
 TUNING = ComponentsTuning()

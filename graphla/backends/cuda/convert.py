@@ -43,7 +43,7 @@ def full(size: int, value: Any, dtype: Any) -> Array:
         width = array.dtype.itemsize  # `fill` would store 0.0 instead of -0.0
         array.view(f"u{width}").fill(1 << (8 * width - 1))
     else:
-        array.fill(value)  # xp.full takes twice as long
+        array.fill(value)  # `xp.full` would take twice as long
     return array
 
 
@@ -64,7 +64,8 @@ def repeat(value: Any, size: int) -> Array:
     An iso array stores one element for all its positions. The array is cached, so if the same value
     was requested before, no kernel is launched.
     """
-    # The owner of an array of length 1 may write it, so it must not share the cached element.
+    # The owner of an array of length 1 may write to it, so the array must not share the cached
+    # element.
     if size == 1:
         return full(1, value, value.dtype)
     key = (xp.cuda.runtime.getDevice(), value.dtype.char, value.tobytes())
@@ -73,8 +74,9 @@ def repeat(value: Any, size: int) -> Array:
         one = full(1, value, value.dtype)
         if len(_constants) >= MOST_CONSTANTS:
             return repeat_value(one, size)
-        # The stamp has an event already, so it stays valid after its stream has been destroyed.
-        # Keep the array of another thread that was faster, because any stream may be reading it.
+        # The stamp has an event already, so it stays valid after its stream has been destroyed. If
+        # another thread has stored its array first, keep that array, because any stream may be
+        # reading it.
         found = _constants.setdefault(key, (one, add_stamp(()), repeat_value(one, size)))
     one, stamps, array = found
     wait_for(stamps)

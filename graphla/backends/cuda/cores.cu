@@ -10,8 +10,8 @@
 // that it has removed itself, so that a chain of removals does not wait for barriers. The order of
 // removals within a level does not matter.
 //
-// Invariant: left[v] >= k for every remaining vertex. It falls below k only until the thread that
-// subtracted too much undoes the subtraction.
+// Invariant: left[v] >= k for every remaining vertex. left[v] falls below k only for a short time,
+// until the thread that subtracted too much undoes the subtraction.
 #include "edge_queue.cuh"
 
 namespace graphla {
@@ -43,11 +43,11 @@ struct RowsOfVertex {
 /// The graph, the remaining degrees of its vertices, and the queue of vertices to remove.
 template <class Offset> struct Peeling {
   i64 n;
-  // The arrays a_indptr and a_indices hold the rows of the matrix, and b_indptr and b_indices its
-  // columns. The pointers to the columns are null if columns are not read.
+  // The arrays a_indptr and a_indices hold the rows of the matrix, and the arrays b_indptr and
+  // b_indices hold its columns. The pointers to the columns are null if columns are not read.
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
-  i32 *left;      // degrees, which become core numbers
+  i32 *left;      // the degree of each vertex, which becomes its core number
   i32 *lists;     // two lists of up to n remaining vertices, for even and for odd levels
   u64 *queue;     // items for rows and columns, ordered by round
   u32 own_edges;  // a warp reads about this many entries per round from its own list
@@ -77,13 +77,14 @@ template <class Offset> struct Peeling {
       queue[slot] = u64(rows.b_place - (ends + rows.a_entries)) << 32 | (ends + rows.a_entries);
   }
 
-  /// Adds the rows of each lane to the warp's own list if they are short and fit in it; otherwise
-  /// queues them. The round's queue begins at position `begin`. The whole warp must call this.
+  /// Adds the rows of each lane to the warp's own list if the rows are short and fit in the list;
+  /// otherwise queues the rows. The round's queue begins at position `begin`. The whole warp must
+  /// call this.
   DEVICE void keep_or_push(RowsOfVertex rows, Own &own, u64 begin, u64 *queued) const {
     const u32 mine = rows.entries() <= OWN_LONGEST ? rows.count() : 0,
               after = own.count + warp_inclusive_sum(mine);
     // `after` never decreases from lane to lane. So if the rows of one lane do not fit, neither do
-    // those of later lanes.
+    // the rows of later lanes.
     const bool fits = mine && after <= OWN_ROWS;
     const u32 those = __ballot_sync(ALL_LANES, fits);
     if (fits) {
@@ -140,7 +141,8 @@ template <class Offset> struct Peeling {
     return lowest;
   }
 
-  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered it to k.
+  /// Lowers the degree of v by 1, but not below k. Returns whether this call lowered the degree to
+  /// k.
   DEVICE bool lower(i32 v, i32 k) const {
     const i32 degree = i32(atomicSub((u32 *)&left[v], 1u));
     if (degree <= k) atomicAdd((u32 *)&left[v], 1u);
@@ -152,7 +154,7 @@ template <class Offset> struct Peeling {
   }
 
   /// Processes a share of the entries of the queued rows: lowers the degree of the vertex in each
-  /// entry. The queue items begin at queue[begin], and `rows` is their number. Then processes the
+  /// entry. The queue contains `rows` items of this round, from queue[begin] on. Then processes the
   /// warp's own list. The whole warp must call this.
   DEVICE void peel(u64 begin, u32 rows, Share share, i32 k, Own &own, u64 *queued) const {
     const u64 *const items = queue + begin, next = begin + rows;

@@ -30,15 +30,16 @@ class CoresTuning:
     alone_edges: int = 1024
     own_edges: int = 4096
     """A vertex that a warp removes may cause further removals in the same round. The warp processes
-    them itself until it has read about this many entries of their rows. It queues the remaining
-    rows for all warps."""
+    the rows of these further vertices itself until it has read about this many entries. It queues
+    the remaining rows for all warps."""
 
 
 TUNING = CoresTuning()
 
 
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n], or None if there are too many entries."""
+    """Return the core number of each vertex as int64[n], or None if `out` has about 2^31 entries or
+    more."""
     n, tuning = out.nrows, current(TUNING)
     if out.nvals >= INT32_END - 1024:
         return None

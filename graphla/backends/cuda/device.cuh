@@ -17,7 +17,7 @@
 #endif
 
 // CALL: a function that is compiled once and called, so that a kernel with many calls compiles
-// faster. If the parts of a program are compiled separately, each has its own copy.
+// faster. If the parts of a program are compiled separately, each part has its own copy.
 // LINKED: like CALL, but all parts share one copy (see `Loading` in compilers/cuda.py).
 // ARGUMENT: a parameter of a kernel whose address is taken. It is not copied, because it is
 // constant.
@@ -105,7 +105,7 @@ template <class T> DEVICE T load_once(const T *p) {
 enum Kept { UNREAD = 0, ISO = 1, EACH = 2 };
 
 /// How a mask selects indices. MASK_NONE: it selects all indices. MASK_FLAGS: it has one flag per
-/// index. MASK_LIST: it has a list of indices.
+/// index. MASK_LIST: it has a list of the selected indices.
 enum MaskKind { MASK_NONE = 0, MASK_FLAGS = 1, MASK_LIST = 2 };
 
 template <class To, class From, int KEPT> struct Values {
@@ -125,13 +125,14 @@ template <class To, class From, int KEPT> struct Values {
 
 // --- matrices ---------------------------------------------------------------------------------
 
-/// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i has the entries from
+/// A CSR matrix, passed to kernels by value (see `csr` in launch.py). Row i consists of the entries
 /// indptr[i] to indptr[i + 1] - 1. Copy a pointer to a local `const T *__restrict__` so that the
 /// compiler uses ld.global.nc for its loads.
 template <class Offset, class Stored = i8> struct Csr {
   const Offset *indptr;  // nrows + 1 offsets
   const i32 *indices;    // the column of each entry
-  const Stored *values;  // one value per entry or one for all, see `Kept`; null if not read
+  /// One value per entry, or one for all (see `Kept`); null if no value is read.
+  const Stored *values;
   i64 nrows, ncols;
 
   DEVICE i64 begin(i64 row) const { return i64(indptr[row]); }
@@ -149,8 +150,8 @@ using simulator::store_relaxed;
 #endif
 
 /// Loads *p, possibly from the multiprocessor's own cache, so the result may be as old as the start
-/// of the kernel. Use it where either the old or the new value is acceptable; load_relaxed bypasses
-/// that cache.
+/// of the kernel. Use this function where either the old or the new value is acceptable;
+/// load_relaxed bypasses that cache.
 template <class T> DEVICE T load_cached(const T *p) {
 #ifndef GRAPHLA_SIMULATOR
   return *p;

@@ -70,8 +70,9 @@ struct Share {
 struct RoundCounts {
   u64 queued;  // high half: number of rows in the next round; low half: number of their entries
   u64 alive;   // number of vertices that no round has removed yet
-  u64 lowest;  // ~(smallest remaining value), so that atomicMax finds the minimum
-  u64 at;      // the queue position that block 0 reached when it worked alone
+  /// Bitwise complement of the smallest remaining value, so that atomicMax finds the minimum.
+  u64 lowest;
+  u64 at;  // the queue position that block 0 reached when it worked alone
 };
 
 /// Runs the rounds of one launch. `own` points to two words of shared memory, which block 0 uses
@@ -83,7 +84,7 @@ struct Rounds {
   RoundCounts *slots;
   u64 *own;
   u32 alone_edges;  // block 0 alone runs rounds of at most this many entries
-  u32 warps, warp;  // number of warps of the grid; number of this warp
+  u32 warps, warp;  // number of warps in the grid; index of this warp
   u32 turn = 0;
   bool leaves = false, wishes = false;
 
@@ -135,7 +136,7 @@ struct Rounds {
     return at;
   }
 
-  /// Begins a round of block 0 alone.
+  /// Begins a round that block 0 runs alone.
   DEVICE void start_alone() {
     if (threadIdx.x == 0) own[0] = 0, own[1] = stop.is_up();
     __syncthreads();

@@ -2,8 +2,8 @@
 
 Kernels: ewise_union.cu, ewise_intersect.cu.
 
-The host waits once, for the number of entries that both operands have. It does not wait if the
-operands share their indices or one is empty.
+The host waits once, for the number of positions at which both operands have an entry. It does not
+wait if the operands share their index arrays or if one operand is empty.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ PATTERN = (cuda_ops.accumulation, None, np.dtype(bool))
 def union(a: V, b: V, op: TypedBinaryOp, left: Any = None, right: Any = None) -> V:
     """Return the union of a and b.
 
-    Where both have an entry, the value is op(x, y). Where only one has an entry, the value is that
-    entry. If a fill value for the other operand is given (`left` for a, `right` for b), the value
-    is op of the entry and the fill value instead.
+    Where a has an entry x and b has an entry y, the value is op(x, y). Where only one operand has
+    an entry, the value is that entry. But if a fill value for the other operand is given (`left`
+    for a, `right` for b), the fill value stands in for the missing entry.
     """
     return merge(a, b, op, op.return_type.np_type, left, right)
 
@@ -67,7 +67,7 @@ def merge(
 ) -> V:
     """Return the union with values of `dtype`, as in `union`.
 
-    If op is None, b's value is used where both have an entry, and fill values are ignored.
+    If op is None, b's value is used where both operands have an entry, and fill values are ignored.
     """
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -104,7 +104,7 @@ def merge(
 
 
 def intersection(a: V, b: V, op: TypedBinaryOp) -> V:
-    """Return op(x, y) wherever a has an entry x and b has an entry y."""
+    """Return op(x, y) at each position where a has an entry x and b has an entry y."""
     dtype = op.return_type.np_type
     if _share_places(a, b):
         return with_values(a, pair_values(a, b.values, op, dtype))
@@ -172,7 +172,7 @@ def _walk(a: Any, b: Any) -> tuple[Any, ...]:
 
 
 def _find_spots(a: Any, b: Any) -> tuple[Array, Array, Array]:
-    """Search b for an entry at the position of each entry of a.
+    """For each entry of a, search b for an entry at the same position.
 
     Return three arrays: for each entry of a, the position of the match in b; one bit per entry of a
     for whether there is a match; and the number of matches per word of these bits.
@@ -244,7 +244,7 @@ def _values_of_one(
 
 
 def fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a fill value in the operator's type; if there is none, return an arbitrary value."""
+    """Return the fill value `value` cast to `dtype`. If it is None, return an arbitrary value."""
     return dtype.type(0) if value is None else scalar(value, dtype)
 
 

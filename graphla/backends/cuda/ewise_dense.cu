@@ -50,8 +50,8 @@ __global__ void combine_dense(const bool *__restrict__ a_present, const A *a_val
   }
 }
 
-/// Computes z[k] = x[k] (.) y[indices[k]], or with the operands exchanged if FLIPPED. x is sparse,
-/// and y has a value at every index.
+/// Computes z[k] = x[k] (.) y[indices[k]]. If FLIPPED is true, the operands are exchanged. x is
+/// sparse, and y has a value at every index.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED>
 __global__ void meet_dense(const i32 *__restrict__ indices, const A *a_values, const B *b_values,
                            typename Op::Z *z, i64 count) {

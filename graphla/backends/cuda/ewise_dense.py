@@ -1,7 +1,7 @@
 """Element-wise operations on two vectors, at least one of which is dense. Kernels: ewise_dense.cu.
 
-The host waits only if a sparse vector and a bitmap are intersected: once, for the number of entries
-that both have.
+The host waits only if a sparse vector and a bitmap are intersected: once, for the number of indices
+at which both have an entry.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ INTERSECTION, UNION, FILLED_UNION = enumeration("ewise_dense.cu", "How")
 def combine(
     v: AnyVector, w: AnyVector, op: TypedBinaryOp, how: str, left: Any = None, right: Any = None
 ) -> AnyVector:
-    """Return the union or intersection (`how`) under op of two vectors, at least one dense.
+    """Return the union or intersection (`how`) under op of two vectors; at least one is dense.
 
-    In a union, an entry that only one operand has is returned unchanged. With fill values, it is
-    combined with `left` if the left operand lacks it, or with `right` if the right operand does.
-    Give both fill values or neither.
+    In a union, an entry that only one operand has is returned unchanged. If fill values are given,
+    this entry is combined with `left` if the left operand lacks it, or with `right` if the right
+    operand lacks it. Give both fill values or neither.
     """
     if how == "intersection":
         if isinstance(v, SparseVector):

@@ -4,7 +4,7 @@
 // an entry at the same position. In a matrix it searches the same row. In a vector each block
 // searches only between the first and the last index of its own entries. A flag per entry records
 // whether the search was successful. The number of flags set before an entry is the entry's
-// position in the result, so a second kernel can move all entries independently of each other.
+// position in the result, so a second kernel can move each entry independently of all others.
 // Entries are divided evenly among the threads, regardless of the lengths of rows. All indices are
 // sorted and unique.
 #include "flags.cuh"
@@ -59,10 +59,10 @@ __global__ void find_spots(const Offset *a_indptr, const i32 *a_indices, i64 a_c
   }
 }
 
-/// Writes the entries of the intersection. `indices` are those of a, or those of b if FLIPPED. The
-/// intersection consists of the entries whose flag is set; spots[k] is the position of entry k in
-/// the other operand. `z` is null if the values are already known, and `new_indices` is null if the
-/// pattern is already known.
+/// Writes the entries of the intersection. `indices` contains the indices of a's entries, or of b's
+/// entries if FLIPPED is true. The intersection consists of the entries whose flag is set; spots[k]
+/// is the position of entry k in the other operand. `z` is null if the values are already known,
+/// and `new_indices` is null if the pattern is already known.
 template <class Op, class A, int KEPT_A, class B, int KEPT_B, bool FLIPPED, int WHERE, class Offset,
           class NewOffset>
 __global__ void meet_entries(const Offset *indptr, const i32 *indices, i64 count, i64 nrows,

@@ -7,11 +7,11 @@
 // rows are. First, each block merges the indices of a tile in shared memory, a few items per
 // thread. For each item it records two flags: whether the item is from a, and whether it is
 // dropped. An item of b is dropped if an item of a has the same index. The running counts of these
-// flags tell where item d comes from, and where it goes:
+// flags tell where item number d of the merge comes from, and where it goes:
 //   p = number of a's items before d; if d is from a, it is entry p of a,
 //   q = d - p; if d is from b, it is entry q of b,
 //   position in the result = d - number of dropped items before d.
-// So the second pass can process the items independently of each other. An entry of a has an equal
+// So the second pass can process each item independently of all others. An entry of a has an equal
 // entry in b if the next item is dropped. The indices of a, and those of b, are sorted and unique.
 #include "merge_path.cuh"
 #include "rows.cuh"
@@ -28,11 +28,12 @@ constexpr int PARTS = 1024;    // up to this many row starts of a tile are kept 
 constexpr u32 NO_INDEX = ~0u;  // larger than every index; marks the end of a row
 
 /// The result of the first pass over a merge: the flags of all items and their counts. A word of
-/// `of_a` has one bit for each of 32 items, set if the item is from a. The same word of `dropped`
-/// has one bit per item, set if the item is dropped. The same word of `within` has two 16-bit
-/// counts for the items of the tile that precede these 32: the number of a's items, and the number
-/// of dropped items. For each tile, `starts` has the number of a's items before the tile, and
-/// `ends` the number of dropped items from the start of the merge to the end of the tile.
+/// `of_a` has one bit for each of 32 items, set if the item is from a. The word of `dropped` with
+/// the same index has one bit per item, set if the item is dropped. The word of `within` with the
+/// same index contains two 16-bit counts for the items of the tile that precede these 32: the
+/// number of a's items, and the number of dropped items. For each tile, `starts` contains the
+/// number of a's items before the tile, and `ends` the number of dropped items from the start of
+/// the merge to the end of the tile.
 struct Notes {
   u32 *of_a;  // the start of three arrays with `words` words each: of_a, dropped, within
   i64 words;
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(MERGE_THREADS, 7)
     const auto part = [&](int n) { return keeps ? kept[n] : both.part(from, to, from.row + n); };
     __syncthreads();
     const int first = least(int(threadIdx.x) * ITEMS, items);
-    // Returns the number of the row that contains item d of the tile. Items and rows are numbered
+    // Returns the index of the row that contains item d of the tile. Items and rows are numbered
     // from the first ones of the tile. The caller guarantees that the result is at least n.
     const auto row_of = [&](int n, int d) {
       const int others = int(rows) - 1 - n;
@@ -310,7 +311,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
   }
 }
 
-/// Computes op of the entries of one operand and the fill value; the other operand is empty.
+/// Combines the entries of one operand with the fill value; the other operand is empty.
 template <class Op, class Stored, int KEPT, int FILL, int WHERE, class Offset>
 __global__ void fill_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                              const Stored *values, typename Op::X left, typename Op::Y right,

@@ -8,7 +8,7 @@
 
 namespace graphla {
 
-/// Computes sizes[p + 1] = the number of entries in row rows[p]; sizes[0] = 0.
+/// Sets sizes[p + 1] to the number of entries in row rows[p], and sizes[0] to 0.
 template <class Op, class Offset>
 __global__ void sizes_of_rows(const Offset *indptr, const i64 *rows, i64 count, i64 *sizes) {
   for (i64 p = thread_in_grid(); p < count; p += threads_in_grid()) {
@@ -37,7 +37,7 @@ __global__ void gather_rows(const Offset *indptr, const i32 *indices, const Stor
   }
 }
 
-/// Computes counts[k] = how often `columns` contains the column of entry k.
+/// Sets counts[k] to the number of times that `columns` contains the column of entry k.
 template <class Op>
 __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns, i64 asked,
                               i64 *counts) {
@@ -49,9 +49,9 @@ __global__ void count_matches(const i32 *indices, i64 count, const i64 *columns,
   }
 }
 
-/// Computes new_indptr[i] = the number of entries of the result before row i. An entry of A appears
-/// in the result once for each time that its column is selected. ends[k] is the number of entries
-/// of the result that come from entries 0 to k of A.
+/// Sets new_indptr[i] to the number of entries of the result before row i. An entry of A appears in
+/// the result once for each time that its column is selected. ends[k] is the number of entries of
+/// the result that come from entries 0 to k of A.
 template <class Op, class Offset, class NewOffset>
 __global__ void offsets_of_matches(const Offset *indptr, i64 nrows, const i64 *ends,
                                    NewOffset *new_indptr) {
@@ -77,8 +77,8 @@ __global__ void list_matches(const i32 *indices, i64 count, const i64 *columns, 
 }
 
 /// Finds the entries of w(p) = v(places[p]), where v is a sparse vector whose indices are sorted.
-/// For each p, found[p] is set to whether v has an entry at index places[p], and sources[p] to the
-/// position of this entry in v.
+/// For each p, sets found[p] to true if v has an entry at index places[p], otherwise to false. Sets
+/// sources[p] to the position of this entry in v, or to 0 if there is none.
 template <class Op>
 __global__ void find_entries(const i32 *indices, i64 count, const i64 *places, i64 asked,
                              bool *found, i64 *sources) {
@@ -103,8 +103,9 @@ __global__ void find_place(const Offset *indptr, i64 row, const i32 *indices, i6
 }
 
 /// Looks up the entry in row `row` and column `key` of a matrix or, if `indptr` is null, the entry
-/// at index `key` of a vector. Sets answer[0] to whether the entry exists, and answer[1] to its
-/// value. If the vector is dense, `indices` is null. If it is not a bitmap, `present` is null.
+/// at index `key` of a vector. If the entry exists, sets answer[0] to 1 and answer[1] to its value;
+/// otherwise sets answer[0] to 0. If the vector is dense, `indices` is null. If it is not a bitmap,
+/// `present` is null.
 template <class Op, class Offset, class Word>
 __global__ void read_element(const Offset *indptr, i64 row, const i32 *indices, i64 count, i32 key,
                              const bool *present, const Word *values, i64 step, u64 *answer) {

@@ -82,7 +82,7 @@ def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
 
 
 def element(a: AnyVector | Csr, i: int, j: int = 0) -> Any:
-    """Return the value at i (or (i, j)) as a NumPy scalar, or None if there is no entry."""
+    """Return the value at index i, or at (i, j), as a NumPy scalar; None if there is no entry."""
     indptr, indices, present, offset = NULL, NULL, NULL, np.dtype(np.int32)
     if isinstance(a, Csr):
         indptr, indices, offset = a.indptr, a.indices, a.indptr.dtype
@@ -165,7 +165,7 @@ def _extract_columns(a: Csr, columns: Array) -> Csr:
 
 
 def _renumber(a: Csr, columns: Array) -> Csr:
-    """Extract distinct columns, using a table: for the column `columns[q]` it contains q."""
+    """Extract distinct columns, using a table that maps each column `columns[q]` to q."""
     numbers = xp.full(a.ncols, -1, xp.int32)
     numbers[columns] = xp.arange(columns.size, dtype=xp.int32)
     c = Csr(a.nrows, columns.size, a.indptr, numbers[a.indices], a.values)

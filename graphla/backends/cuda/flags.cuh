@@ -30,7 +30,7 @@ DEVICE void put_flags(u32 *bits, i64 *counts, i64 words, i64 k, bool flag) {
   }
 }
 
-/// Computes new_indptr[i] = the number of flagged entries before row i.
+/// Sets new_indptr[i] to the number of flagged entries before row i.
 template <class Offset, class NewOffset>
 DEVICE void put_offsets(Flagged flagged, const Offset *__restrict__ indptr, i64 nrows,
                         NewOffset *new_indptr) {

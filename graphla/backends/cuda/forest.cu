@@ -1,17 +1,18 @@
-// Finds a spanning forest by Borůvka's algorithm. Each round finds the smallest edge that leaves
-// each tree (all keys are distinct), hooks trees along these edges, and shortens the paths to the
-// roots. Between rounds the host drops the edges inside a tree.
+// Finds a spanning forest by Borůvka's algorithm. Each round finds, for each tree, the smallest
+// edge that leaves the tree. It hooks trees along these edges, and shortens the paths to the roots.
+// Between rounds the host drops the edges inside a tree.
 //
 // The edges are the entries of an upper triangular matrix. Each edge is stored as its row and its
-// position among the entries, which determines the column and the weight. Among edges of equal
-// weight, the one with the first position is the smallest. label[v] is the root of v's tree.
-// best[r] is the smallest key at root r, or ~0 if there is none.
+// position among the entries, which determines the column and the weight. Edges are ordered by
+// weight, and edges of equal weight by position, so no two edges are equal. label[v] is the root of
+// v's tree. best[r] is the smallest key of an edge that leaves the tree of root r, or ~0 if no edge
+// leaves it.
 #include "collectives.cuh"
 
 namespace graphla {
 
 /// Maps a value to an unsigned key. Keys have the same order as the values, or the reverse order if
-/// `greatest`.
+/// `greatest` is true.
 template <class T> DEVICE u64 key_of(T x, bool greatest) {
   constexpr int bits = 8 * sizeof(T);
   u64 key;
@@ -29,8 +30,9 @@ template <class T> DEVICE u64 key_of(T x, bool greatest) {
   return (greatest ? ~key : key) & all;
 }
 
-/// Returns the key of the edge at the given position. If WIDE, it is the key of the weight.
-/// Otherwise the upper half is the key of the weight and the lower half the position.
+/// Returns the key of the edge at the given position. If WIDE is true, this is the key of the
+/// weight alone. Otherwise the upper half is the key of the weight, and the lower half is the
+/// position.
 template <bool WIDE, class T>
 DEVICE u64 edge_key(const T *values, i64 step, i64 place, bool greatest) {
   const u64 key = key_of(values[place * step], greatest);
@@ -72,7 +74,8 @@ __global__ void find_first(const i32 *__restrict__ rows, const Offset *__restric
 
 /// Each root r hooks onto the tree at the other end of its smallest edge, and flags the edge. If
 /// two roots have the same smallest edge, the smaller root does not hook. The position of r's edge
-/// is `first[r] & bits`: either first[r] is the position itself, or its lower half is.
+/// is `first[r] & bits`: either first[r] is the position itself, or the lower half of first[r] is
+/// the position.
 template <class Op, class Offset>
 __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
                            const i32 *__restrict__ indices, const u64 *__restrict__ first, u64 bits,
@@ -89,7 +92,7 @@ __global__ void hook_trees(const Offset *__restrict__ indptr, i64 n,
   }
 }
 
-/// Sets parent[v] to the root of v for all vertices at the same time.
+/// Sets parent[v] to the root of v, for every vertex v.
 template <class Op> __global__ void climb(i64 n, i32 *parent) {
   for (i64 v = thread_in_grid(); v < n; v += threads_in_grid()) {
     i32 above = load_relaxed(&parent[v]);

@@ -21,7 +21,8 @@ NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @dataclass(frozen=True, slots=True)
 class ForestTuning:
-    """The limit below which a 64-bit key can hold both the weight and the position of an edge."""
+    """The number of edges below which a 64-bit key can hold both the weight and the position of an
+    edge."""
 
     narrow: int = 1 << 32  # from this many entries on, 32 bits do not hold all positions
 

@@ -15,7 +15,7 @@ enum Ends { AT_LAST = 0, AT_FIRST = 1, AT_PRESENCE = 2 };
 /// How u is stored. IN_BITMAP: a presence flag and a value per index. IN_FULL: a value per index.
 /// WITH_HUBS: like IN_FULL, but the values that are read most often (those of the hubs) are also in
 /// shared memory. MAYBE_FULL: like IN_BITMAP if there are presence flags, otherwise like IN_FULL; a
-/// value is loaded together with its flag. This needs AT_LAST.
+/// value is loaded together with its flag. MAYBE_FULL requires AT_LAST.
 enum Held { IN_BITMAP = 0, IN_FULL = 1, WITH_HUBS = 2, MAYBE_FULL = 3 };
 
 /// Values of the vector u in shared memory. Slot s holds u[tags[s] * slots + s], which is a valid
@@ -121,7 +121,7 @@ struct Rows {
   const bool *__restrict__ u_present;
   Hubs<U> hubs;
 
-  /// Copies the values at the hubs to shared memory. Every thread of the block must call this.
+  /// Copies the values of u at the hubs to shared memory. Every thread of the block must call this.
   DEVICE explicit Rows(const Operands<A, U> &of)
       : columns(of.indices), a(of.a_values), u(of.u_values), u_present(of.u_present) {
     if constexpr (HAS_HUBS) {
@@ -220,9 +220,9 @@ struct Rows {
     return Op::term(a[entry], u[k], row, k);
   }
 
-  /// Folds whole rows, one for each lane in the mask `owners`. Each row has at most GROUP * BATCH
-  /// entries. A group of lanes folds each row, so that a warp has several rows in flight. Every
-  /// lane must call this, with its own row.
+  /// Folds one whole row for each lane whose bit in the mask `owners` is set. Each row has at most
+  /// GROUP * BATCH entries. A group of lanes folds each row, so that a warp has several rows in
+  /// flight. Every lane must call this, with its own row.
   DEVICE void fold_by_groups(Fold<Op> &fold, u32 owners, Offset begin, int length, i32 row) const {
     constexpr int GROUP = 8, ROWS = WARP / GROUP;
     while (owners) {
@@ -279,8 +279,8 @@ struct Rows {
     return mine;
   }
 
-  /// Looks at the next BATCH * WARP entries of a segment. Returns the first of them whose index has
-  /// an entry in u, or -1 if there is none.
+  /// Looks at BATCH * WARP entries of a segment, from position `from` on. Returns the position of
+  /// the first of these entries in whose column u has an entry, or -1 if there is none.
   DEVICE int first_hit(Offset begin, int from, int length) const {
     if constexpr (HELD != IN_BITMAP) return from;
     i32 k[BATCH];

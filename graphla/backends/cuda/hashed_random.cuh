@@ -1,4 +1,4 @@
-// Random numbers as a function of a counter. They equal those of
+// Random numbers as a function of a counter. They equal the numbers from
 // graphla/operations/hashed_random.py.
 #ifndef GRAPHLA_HASHED_RANDOM
 #define GRAPHLA_HASHED_RANDOM

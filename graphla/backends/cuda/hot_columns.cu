@@ -3,16 +3,15 @@
 // often. So the product keeps these elements in shared memory (`Hubs` of gathering.cuh).
 //
 // Column c competes for slot c mod slots, with the tag c / slots. The slot goes to the column with
-// the most sampled entries; in a tie, to the last of the columns, regardless of the grid size. If
-// no sampled entry is in a column that competes for slot s, the tag of the slot is 0, which stands
-// for column s. So every tag stands for an existing column.
+// the most sampled entries; in a tie, it goes to the last of these columns, regardless of the grid
+// size. If no sampled entry is in a column that competes for slot s, the tag of the slot is 0,
+// which stands for column s. So every tag stands for an existing column.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// Computes counts[c] = the number of sampled entries in column c. The entries of A are divided
-/// into `samples` parts of equal length, and one entry of each part is sampled, at a hashed
-/// position.
+/// Sets counts[c] to the number of sampled entries in column c. The entries of A are divided into
+/// `samples` parts of equal length, and one entry of each part is sampled, at a hashed position.
 template <class Op>
 __global__ void sample_columns(const i32 *__restrict__ indices, i64 nvals, i64 samples,
                                u32 *counts) {

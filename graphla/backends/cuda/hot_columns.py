@@ -27,11 +27,11 @@ from graphla.formats import Array, Csr, remember
 class HotColumnsTuning:
     """Parameters that choose the hubs of a matrix A.
 
-    In a product A u, the elements of u at these columns of A are kept in shared memory.
+    In a product A u, the elements of u at the hubs are kept in shared memory.
     """
 
     slots: int = 1 << 15
-    """Maximum number of hubs, if shared memory has room for them; a power of two."""
+    """Maximum number of hubs, a power of two; fewer are used if shared memory has less room."""
     entries: int = 1 << 26
     """Minimum number of entries of A for which a product A u is faster with hubs."""
     samples: int = 1 << 21
@@ -39,7 +39,8 @@ class HotColumnsTuning:
     share: float = 1 / 8
     """Minimum fraction of the entries of A that must be in the columns of the hubs.
 
-    Below this fraction, testing whether each entry is in such a column costs more than is saved.
+    Below this fraction, testing whether each entry is in such a column takes more time than it
+    saves.
     """
 
 
@@ -62,7 +63,7 @@ class Hubs:
 
 
 def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
-    """Return the hubs of a matrix, or None if they save no time.
+    """Return the hubs of a matrix, or None if keeping elements in shared memory saves no time.
 
     `values` are the values of u. Only their dtype matters: it limits the number of hubs. The kernel
     uses up to `reserved` bytes of shared memory for other purposes.
@@ -83,7 +84,7 @@ def hubs_of(a: Csr, values: Array, reserved: int = 8192) -> Hubs | None:
 
 
 def _find_hubs(a: Csr, bits: int, shared: int) -> Hubs | None:
-    """Return the 2^bits hubs of a matrix, or None if they have too few of its entries.
+    """Return the 2^bits hubs of a matrix, or None if these columns contain too few of its entries.
 
     The minimum fraction of entries is `HotColumnsTuning.share`.
     """

@@ -7,8 +7,8 @@
 
 namespace graphla {
 
-/// Computes ends[1 + i m + k] = (the number of entries in row i of A) * (the number of entries in
-/// row k of B), where m is the number of rows of B. Sets ends[0] = 0.
+/// Sets ends[1 + i m + k] to the number of entries in row i of A times the number of entries in row
+/// k of B, where m is the number of rows of B. Sets ends[0] to 0.
 template <class Op, class OffsetA, class OffsetB, class OffsetC>
 __global__ void kronecker_sizes(const OffsetA *__restrict__ a_indptr,
                                 const OffsetB *__restrict__ b_indptr, i64 m, i64 nrows,

@@ -184,7 +184,7 @@ def counter() -> Array:
         left = current(TUNING).batch
         zeros = xp.zeros(left, xp.int64)
     _zeros.left[stream] = zeros, left - 1
-    # This is faster than indexing the array.
+    # Creating the array from its address is faster than indexing `zeros`.
     return xp.ndarray((), INT64, zeros.data + 8 * (left - 1))  # pyright: ignore
 
 
@@ -202,8 +202,8 @@ def counters(count: int) -> Array:
 ANSWERS = 256
 """Number of `Answer` objects that each thread uses in rotation.
 
-It is large because an interrupted launch may still write to its answer while later launches are
-already running.
+This number is large because an interrupted launch may still write to its answer while later
+launches are already running.
 """
 
 
@@ -314,7 +314,8 @@ class PendingCount:
         words, k, _ = self._word
         if words[k] == UNCOUNTED:
             xp.cuda.get_current_stream().synchronize()
-        # If the launch has not stored its count by now, it is on another stream or another GPU.
+        # If the launch has not stored its count by now, the launch is on another stream or another
+        # GPU.
         if words[k] == UNCOUNTED:
             xp.cuda.Device(self._device).synchronize()
         return words[k]
@@ -330,7 +331,7 @@ class PendingCount:
 class Room:
     """Memory for the indices and the values of up to `most` entries, in one allocation.
 
-    Call it to make the arrays once the number of entries is known.
+    Call the object to create the arrays once the number of entries is known.
     """
 
     __slots__ = ("_dtype", "_memory", "_start", "indices", "values")
@@ -343,7 +344,7 @@ class Room:
         self.indices: int = self.values + self._start
 
     def __call__(self, entries: int) -> tuple[Array, Array]:
-        """Return the indices and the values of the first entries."""
+        """Return the arrays of the indices and the values of `entries` entries."""
         memory = self._memory
         indices = xp.ndarray(entries, INT32, memory + self._start)
         return indices, xp.ndarray(entries, self._dtype, memory)

@@ -9,12 +9,13 @@
 
 namespace graphla {
 
-/// Values of `mates` for a vertex without a mate. FREE: it may still get one. NONE: it will not.
+/// Values of `mates` for a vertex without a mate. FREE: the vertex may still get a mate. NONE: it
+/// stays without a mate.
 enum Mate { FREE = -1, NONE = -2 };
 
-/// An edge of a vertex to its neighbor j. Of two edges, the one with the greater value is better.
-/// If the values are equal, the one with the greater random number is better. If these are equal
-/// too, the one with the smaller j is better.
+/// An edge of a vertex to its neighbor j. The edge with the greater value is better. If two values
+/// are equal, the edge with the greater random number is better. If the random numbers are equal
+/// too, the edge with the smaller j is better.
 template <class Value> struct Edge {
   Value value;
   u64 number;  // a random number, computed from the words of both ends of the edge
@@ -27,7 +28,7 @@ template <class Value> struct Edge {
       *this = other;
     }
   }
-  /// Compares the edges of all lanes of the warp. Afterwards lane 0 has the best of them.
+  /// Compares the edges of all lanes of the warp. Afterwards lane 0 holds the best of these edges.
   DEVICE void meet_lanes() {
     for (int apart = WARP / 2; apart; apart /= 2) {
       Edge other;
@@ -40,8 +41,8 @@ template <class Value> struct Edge {
 };
 
 /// For each vertex v in the array `list`, sets wanted[v] to the free neighbor at the other end of
-/// v's best edge, or to NONE if no neighbor is free. If wanted[v] already is a free vertex, it does
-/// not change. One warp reads each row, or one block if IS_WIDE is true.
+/// v's best edge, or to NONE if no neighbor is free. If wanted[v] already is a free vertex,
+/// wanted[v] does not change. One warp reads each row, or one block if IS_WIDE is true.
 template <class Op, class Offset, class Stored, int KEPT, bool IS_WIDE>
 __global__ void __launch_bounds__(MatchingTuning::block)
     choose_mates(Csr<Offset, Stored> a, const u64 *__restrict__ words, const i32 *__restrict__ list,

@@ -1,7 +1,7 @@
-// Kernels for products of a matrix A and a vector u. Some compute numbers that the host needs
-// before the product, such as the total number of edges in the rows that the entries of u select,
-// and the length of the longest row of A. Others find the runs of edges that have the same output,
-// after the edges have been sorted by output.
+// Kernels for products of a matrix A and a vector u. Some kernels compute numbers that the host
+// needs before the product, such as the total number of edges in the rows that the entries of u
+// select, and the length of the longest row of A. The other kernels process edges that are sorted
+// by output, and find the runs of edges that have the same output.
 #include "persistent.cuh"
 
 namespace graphla {
@@ -120,10 +120,10 @@ __global__ void run_heads(const i32 *__restrict__ keys, i64 count, i32 size,
   }
 }
 
-/// Makes each run of equal keys in a sorted array one row of a CSR structure. runs[e] is the number
-/// of runs that begin at or before position e. The kernel sets indptr[r] to the first position of
-/// run r, and outputs[r] to the key of this run. Keys of `size` or more are not outputs; the last
-/// element of `indptr` is the position where they begin.
+/// Turns each run of equal keys in a sorted array into one row of a CSR structure. runs[e] is the
+/// number of runs that begin at or before position e. The kernel sets indptr[r] to the first
+/// position of run r, and outputs[r] to the key of this run. Keys of `size` or more are not
+/// outputs; the last element of `indptr` is the position where they begin.
 template <class Op>
 __global__ void run_rows(const i32 *__restrict__ keys, const i64 *__restrict__ runs, i64 count,
                          i32 size, i32 *__restrict__ indptr, i32 *__restrict__ outputs) {

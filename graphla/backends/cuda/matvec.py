@@ -1,7 +1,7 @@
-"""Collect the facts about a semiring, a matrix and a mask that a matrix-vector product needs.
+"""Collect the properties of a semiring, a matrix and a mask that a matrix-vector product needs.
 
-Kernels: matvec.cu. The host waits once per matrix, for facts about its rows. In `count_edges` it
-waits for the number of edges.
+Kernels: matvec.cu. The host waits once per matrix, for the length of the longest row and the number
+of nonempty rows. In `count_edges` it waits for the number of edges.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ costs = Costs(
     transpose_start=2e7,
     small=1 << 14,
 )
-"""Costs measured by benchmarks/direction_gpu.py. An H200 gathers an entry in about 8 ps."""
+"""Costs measured by benchmarks/direction_gpu.py. Their unit, reading an entry in a pull, takes
+about 8 ps on an H200."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class MatvecTuning:
     Half of these blocks can be resident at the same time.
     """
     huge: int = 1 << 27
-    """If a product has more outputs than this number, but computes only a few listed ones, it uses
-    no temporary arrays with an element for every output."""
+    """If a product has more outputs than this number, but computes only a few listed outputs, it
+    uses no temporary arrays with an element for every output."""
     part: int = 1024
     """Number of rows in a part. One block counts the entries in the rows of a part."""
     parts: int = 1024
@@ -147,7 +148,7 @@ def _row_facts(a: Csr) -> list[int]:
 class _Counted:
     """The running sums of the numbers of entries in some rows of a matrix.
 
-    The rows are divided into parts of `length` rows, and the sums begin anew in each part.
+    The rows are divided into parts of `length` rows, and the sums start again from 0 in each part.
     """
 
     a: Csr
@@ -168,7 +169,7 @@ class _Counted:
 
 class Measured(local):
     """The counts for the last frontier whose edges this thread has counted. The product with this
-    frontier uses them, so that the edges need not be counted twice."""
+    frontier uses these counts, so that the edges need not be counted twice."""
 
     last: tuple[_Counted, int] | None = None
 
@@ -185,8 +186,8 @@ measured = Measured()
 
 
 def count_edges(a: Csr, rows: Array) -> int:
-    """Return the number of entries in the given rows. The host waits for the number; this takes one
-    launch."""
+    """Return the number of entries in the given rows. Counting takes one launch, and the host waits
+    for the number."""
     if not rows.size:
         return 0
     kernel, grid, counted, args = _counting(a, rows)

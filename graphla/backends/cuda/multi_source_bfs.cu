@@ -16,8 +16,8 @@
 //
 // Each search chooses its own direction at each level. Once most searches have reached the hubs, a
 // pull for these searches ends at its first neighbor. A few searches may not have reached the hubs
-// yet. If these pulled too, every pull would read its row to the end. A push for them visits only a
-// few edges.
+// yet. If these searches pulled too, every pull would read its row to the end. If they push, they
+// visit only a few edges.
 //
 // Threads read next[] while other threads add bits to it. These races are harmless: a thread that
 // misses a bit adds it again, which changes nothing. `touched` is only ever set to one.
@@ -32,14 +32,14 @@ namespace graphla {
 constexpr float BROAD = 0.8f;
 
 /// If no search pulled at a level, and together the searches pushed along less than this fraction
-/// of all edges, the next merge queues the vertices that it finds newly reached.
+/// of all edges, the next merge queues the newly reached vertices.
 constexpr float SMALL = 1.0f / 64;
 
 /// If searches push along more than this number of edges per vertex, the next merge visits all
 /// groups of 32 vertices, because most of them contain a newly reached vertex.
 constexpr float MOST = 0.5f;
 
-/// The values of the status that a launch can have in addition to those in persistent.cuh.
+/// A status that a launch can have in addition to those in persistent.cuh.
 enum ManyStatus { TOO_DEEP = FAULT };
 
 template <class Offset>
@@ -154,8 +154,8 @@ DEVICE void clear_plane(const Graph<Offset> &graph, const Words &words, i32 leve
   }
 }
 
-/// Marks the starts, which are reached at level 0. Marks as open the vertices that a pull may
-/// reach.
+/// Marks the start vertices, which are reached at level 0. Marks as open the vertices that a pull
+/// may reach.
 template <class Offset>
 DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
                            const Searches &searches) {
@@ -163,7 +163,7 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
     const i32 start = searches.starts[s],
               v = searches.renumbered ? searches.renumbered[start] : start;
     if (v < graph.vertices) add_next(words, v, u64(1) << s);
-    else atomicOr(&words.seen[v], u64(1) << s);  // the start has no edges
+    else atomicOr(&words.seen[v], u64(1) << s);  // the start vertex has no edges
   }
   const i64 groups = (graph.vertices + WARP - 1) / WARP, warps = threads_in_grid() / WARP;
   for (i64 group = thread_in_grid() / WARP; group < groups; group += warps) {
@@ -179,15 +179,16 @@ DEVICE void begin_searches(const Graph<Offset> &graph, const Words &words,
   }
 }
 
-/// The counts of one level. For each search these are the number of vertices that it has reached at
-/// this level, and the approximate number of edges out of these vertices. The last word counts the
-/// edges out of the vertices that at least one search has reached at this level.
+/// The counts of one level. For each search the counts are the number of vertices that it has
+/// reached at this level, and the approximate number of edges out of these vertices. The last word
+/// counts the edges out of the vertices that at least one search has reached at this level.
 struct Tally {
   u64 *words;
   static constexpr int SIZE = MultiSearchTuning::tally, ALL = 2 * SEARCHES;
   static_assert(SIZE == ALL + 1, "vertices and edges of each search, and one word more");
 
-  /// Adds the counts of the warps of a block, through shared memory. All threads must call this.
+  /// Adds the counts of the warps of a block, through shared memory. All threads of the block must
+  /// call this.
   DEVICE void add(const WarpCounts &warp_counts, u32 *block_vertices, float *block_edges) const {
     const int me = int(threadIdx.x);
     if (me < SEARCHES) block_vertices[me] = 0;
@@ -211,7 +212,7 @@ struct Tally {
 };
 
 /// The searches that have not finished (`going`) and, among these, the searches that pull at this
-/// level (`pulling`). Each search is one bit.
+/// level (`pulling`). Each search is represented by one bit.
 struct Plan {
   u64 going, pulling;
 };
@@ -343,7 +344,8 @@ template <class Offset> struct Course {
     if (level >= searches.limit) grid.meet();
   }
 
-  /// Adds the bits of the next level. Returns whether the host asks the kernel to stop.
+  /// Expands this level, which adds the bits of the next level to `next`. Returns whether the host
+  /// asks the kernel to stop.
   DEVICE bool expand(const Plan &plan) {
     const u64 pushing = plan.going & ~plan.pulling;
     const bool is_queued = is_small && !plan.pulling;
@@ -386,7 +388,8 @@ template <class Offset> struct Course {
   DEVICE void write_totals(i64 *totals) const {
     const int me = int(threadIdx.x);
     if (!is_first() || me >= searches.count) return;
-    // The tallies omit a start vertex without edges, but every search reaches at least its start.
+    // The tallies omit a start vertex without edges, but every search reaches at least its start
+    // vertex.
     totals[me] = greatest(shared.sums[me], i64(1));
     totals[SEARCHES + me] = shared.sums[SEARCHES + me];
     totals[2 * SEARCHES + me] = shared.sums[2 * SEARCHES + me];

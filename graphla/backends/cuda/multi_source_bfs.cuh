@@ -13,8 +13,8 @@ constexpr int SEARCHES = MultiSearchTuning::searches;
 constexpr int UNROLL = 4;  // number of edges that a lane loads at the same time
 static_assert(SEARCHES == 64, "one bit of a word per search");
 
-/// How searches choose a direction. AUTO: each search chooses for itself. PUSH: all push. PULL: all
-/// pull.
+/// How searches choose a direction. AUTO: each search chooses for itself. PUSH: all searches push.
+/// PULL: all searches pull.
 enum Towards { AUTO = 0, PUSH = 1, PULL = 2 };
 
 /// The graph in CSR (`out`) and CSC (`into`). Only vertices with numbers below `vertices` have
@@ -32,7 +32,7 @@ template <class Offset> struct Graph {
   i32 part;             // number of entries in a part of a long row
 };
 
-/// The searches of a launch. Starts are in the user's numbering.
+/// The searches of a launch. Start vertices have the user's numbers.
 struct Searches {
   const i32 *starts;
   // For each of the n vertices in the user's numbering, its number in the graph. Null if both
@@ -63,8 +63,8 @@ struct Words {
   i32 room;     // number of planes, or 0 if levels are not stored
 };
 
-/// The results of a launch. Row v of `levels` begins at v * pitch and has `width` levels. The size
-/// of a row is 16 bytes times a power of two.
+/// The results of a launch. Row v of `levels` begins at element v * pitch and contains `width`
+/// levels. The size of a row is 16 bytes times a power of two.
 template <class Level> struct Results {
   // The counts of vertices and edges of three levels, used round-robin; see struct Tally. They are
   // initially zero.

@@ -25,7 +25,8 @@ from graphla.settings import forced_direction
 
 @dataclass(frozen=True, slots=True)
 class MultiSearchTuning:
-    """Constants measured on an H200; the first three are compiled into the kernel."""
+    """Tuning constants, measured on an H200; the first three constants are compiled into the
+    kernel."""
 
     block: int = 256  # number of threads per block
     searches: int = 64  # number of searches per launch, which is the number of bits in a word
@@ -77,7 +78,7 @@ def _width(count: int, each: int) -> int:
     """Return the number of columns that the table needs for the levels of `count` searches.
 
     `each` is the number of levels in 16 bytes. The last launch may run fewer searches than the
-    others. The number of its columns is rounded up to `each` times a power of two.
+    other launches. The number of its columns is rounded up to `each` times a power of two.
     """
     whole, rest = divmod(count, TUNING.searches)
     last = each << (-(-rest // each) - 1).bit_length() if rest else 0
@@ -115,8 +116,8 @@ class _Searches:
             into_ends=None if into is None else into.indptr,
             into=None if into is None else into.indices,
             first=None if into is None else first,
-            # In a relabeled graph, first[v] is the first entry of v's row. Otherwise it may be any
-            # entry of the row.
+            # In a relabeled graph, first[v] is the first entry of v's row. In any other graph,
+            # first[v] may be any entry of the row.
             leads=bool(relabeled),
             allowed=allowed,
             longest=tuning.longest,

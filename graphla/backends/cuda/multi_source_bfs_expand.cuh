@@ -14,10 +14,10 @@
 
 namespace graphla {
 
-/// The queues for the second half of an expansion. Both are empty when the expansion begins.
+/// The queues for the second half of an expansion. Both queues are empty when the expansion begins.
 struct Queues {
   // Parts of long rows. Bit 63 says whether to pull along the part (otherwise push). Bits 32 to 62
-  // are the number of the part in the row. Bits 0 to 31 are the vertex.
+  // are the index of the part in the row. Bits 0 to 31 are the vertex.
   u64 *parts;
   i32 *rows;    // vertices that push along short rows
   u64 *counts;  // counts[0]: number of parts; counts[1]: number of rows
@@ -70,8 +70,8 @@ struct Pushers {
   i32 *held;  // the warp's own array of ROOM vertices
   int count;
 
-  /// Adds this lane's vertex v to the collected vertices if `wants` is true. If there are now at
-  /// least FULL of them, queues FULL of them. All lanes must call this.
+  /// Adds this lane's vertex v to the collected vertices if `wants` is true. If at least FULL
+  /// vertices are now collected, queues FULL of them. All lanes must call this.
   DEVICE void add(const Queues &queues, i32 v, bool wants) {
     const u32 wanting = __ballot_sync(ALL_LANES, wants);
     if (wants) held[count + __popc(wanting & ((1u << lane()) - 1))] = v;
@@ -94,7 +94,7 @@ struct Pushers {
   }
 };
 
-/// One warp pushes along the entries begin..end - 1 of a long row.
+/// Pushes along entries begin..end - 1 of a long row, with one warp.
 template <class Offset>
 DEVICE void push_part(const Graph<Offset> &graph, const Words &words, i64 begin, i64 end, u64 bits,
                       int care) {
@@ -176,8 +176,8 @@ DEVICE void queue_vertex(const Graph<Offset> &graph, const Queues &queues, u32 v
 }
 
 /// Loads what a pull needs to know about vertex v: which searches have reached it, and where its
-/// row is. Loads nothing unless the bit of this lane in `open` is set. If it is set, the vertex
-/// must have at least one in-edge.
+/// row is. Loads nothing unless the bit of this lane in `open` is set. If the bit is set, v must
+/// have at least one in-edge.
 template <class Offset>
 DEVICE Vertex<Offset> load_open(const Graph<Offset> &graph, const Words &words, u32 v, u32 open) {
   Vertex<Offset> vertex{~u64(0), 0, 0, 0, 0};
@@ -207,7 +207,7 @@ DEVICE void pull_group(const Graph<Offset> &graph, const Words &words, const Que
   u32 parts = 0;
   if (missing) {
     found = words.seen[graph.first ? vertex.nearest : graph.into[begin]] & missing;
-    // The number of entries at the beginning of the row that have been tried already: 0 or 1.
+    // The number of entries at the beginning of the row that the pull has already tested: 0 or 1.
     const u32 tried = !graph.first || graph.leads;
     length = u32(least(entries - Offset(tried), Offset(FEW)));
     if (found != missing && length) {
@@ -313,8 +313,8 @@ DEVICE void expand_queued(const Graph<Offset> &graph, const Words &words, const 
     const i32 v = i32(u32(item));
     const i64 skip = i64(item >> 32 & 0x7fffffffu) * graph.part;
     if (item & PULLS) {
-      // All lanes must use the same value. Their loads may return different values, because other
-      // warps add bits in the meantime, so the value of lane 0 is used.
+      // All lanes must use the same value. The lanes' loads may return different values, because
+      // other warps add bits in the meantime, so the value of lane 0 is used.
       const u64 missing = shuffle(pulling & ~load_relaxed(&words.next[v]), 0);
       if (!missing) continue;
       const i64 begin = i64(graph.into_ends[v]) + skip;

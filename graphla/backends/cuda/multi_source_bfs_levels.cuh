@@ -1,6 +1,6 @@
 // The levels of breadth-first searches from up to 64 start vertices. While the searches run, each
-// level is stored as a code, and each bit of the codes in a separate array, called a plane. At the
-// end the planes are converted to numbers.
+// level is stored as a code, and each bit of the codes is stored in a separate array, called a
+// plane. At the end the planes are converted to numbers.
 //
 // Plane b has one word per vertex. Bit s of the word is bit b of the code of the vertex's level in
 // search s. The code of a level is a Gray code combined with a constant by XOR, such that the code
@@ -23,7 +23,8 @@ DEVICE int planes_for(i32 level) { return greatest(2, 32 - __clz(level)); }
 /// one bit of the codes of levels.
 DEVICE bool opens_plane(i32 level) { return level >= 4 && (level & (level - 1)) == 0; }
 
-/// Stores in the planes that the searches in `fresh` have reached vertex v at this level.
+/// For the searches in `fresh`, which have reached vertex v at this level, stores the level of v in
+/// the planes.
 DEVICE void note_level(const Words &words, u32 v, u64 seen, u64 fresh, i32 level) {
   const u32 code = code_of(level);
   const int used = planes_for(level);

@@ -42,8 +42,9 @@ class Algorithm:
     # Arguments that are passed to the function in every call.
     fixed: dict[str, Any] = field(default_factory=dict)
     bench: dict[str, Any] = field(default_factory=dict)  # arguments in `graphla bench`
-    # "pairs" if the result has an entry for every pair of vertices, "neighbors" if it has one for
-    # every pair of vertices with a common neighbor. The size of the result is estimated from this.
+    # "pairs" if the result has an entry for every pair of vertices, "neighbors" if it has an entry
+    # for every pair of vertices with a common neighbor. The size of the result is estimated from
+    # this.
     fills: Literal["", "pairs", "neighbors"] = ""
 
     @property
@@ -58,7 +59,7 @@ class Algorithm:
 
     @property
     def told(self) -> GraphOptions:
-        """The options that the function's decorator, `graph_algorithm`, was given."""
+        """The options that the decorator `graph_algorithm` of the function received."""
         return self.run.graph_options  # pyright: ignore[reportFunctionMemberAccess]
 
     @property

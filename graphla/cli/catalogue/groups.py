@@ -34,12 +34,12 @@ GROUPS = (
     ),
     Algorithm(
         "leiden",
-        "connected communities with high modularity, found by moving and refining",
+        "connected communities with high modularity, found by moving vertices and refining",
         ("community",),
     ),
     Algorithm(
         "label_propagation_communities",
-        "communities by semi-synchronous label propagation, the same as NetworkX's",
+        "communities by semi-synchronous label propagation, the same as those of NetworkX",
         ("community",),
     ),
     Algorithm(
@@ -49,7 +49,7 @@ GROUPS = (
     ),
     Algorithm(
         "greedy_modularity_communities",
-        "communities with high modularity, found by merging two communities again and again",
+        "communities with high modularity, found by repeatedly merging two communities",
         ("community",),
         words={
             "cutoff": "the minimum number of communities",

@@ -16,7 +16,9 @@ PARTS = (
     Algorithm("is_connected", "whether there is exactly one component", ("connected",)),
     Algorithm("strong_components", "the sets of vertices that reach each other", ("component",)),
     Algorithm(
-        "is_strongly_connected", "whether every vertex reaches every other", ("strongly connected",)
+        "is_strongly_connected",
+        "whether each vertex reaches all other vertices",
+        ("strongly connected",),
     ),
     Algorithm("bridges", "the edges whose removal disconnects a component", ("weight",)),
     Algorithm(
@@ -34,7 +36,7 @@ PARTS = (
         "k_core",
         "the largest subgraph in which each vertex has at least k neighbors",
         ("weight",),
-        words={"k": "the minimum degree (default: the largest with a nonempty result)"},
+        words={"k": "the minimum degree (default: the largest degree with a nonempty result)"},
         hides=("core_number",),
     ),
     Algorithm(
@@ -55,7 +57,7 @@ PARTS = (
         "k_corona",
         "the edges between vertices of the k-core that have exactly k neighbors in it",
         ("weight",),
-        words={"k": "the core number and the number of neighbors"},
+        words={"k": "the core number and the required number of neighbors"},
         hides=("core_number",),
         bench={"k": 2},
     ),

@@ -146,13 +146,13 @@ PATHS = (
     ),
     Algorithm(
         "descendants",
-        "the vertices reachable from a vertex, without this vertex",
+        "the vertices reachable from a vertex, except this vertex",
         ("reached",),
         tell=_answer_reachable,
     ),
     Algorithm(
         "ancestors",
-        "the vertices from which a vertex is reachable, without this vertex",
+        "the vertices from which a vertex is reachable, except this vertex",
         ("reached",),
         tell=_answer_reachable,
     ),
@@ -237,7 +237,7 @@ PATHS = (
         command="reliable",
         story=(
             "Each weight is the probability, from 0 to 1, that the edge works, independently of "
-            "the others. The probabilities are multiplied along a path, and the result is the "
+            "the other edges. The probabilities are multiplied along a path, and the result is the "
             "maximum over all paths."
         ),
         formula="p = p max (p max.times A),  until p converges",

@@ -23,7 +23,7 @@ STRUCTURE = (
     ),
     Algorithm(
         "effective_size",
-        "for each vertex, the number of its neighbors without redundant ones",
+        "for each vertex, the number of its neighbors, not counting redundant ones",
         ("size",),
     ),
 )

@@ -112,8 +112,8 @@ class Dependencies:
     def run(self) -> DependencySums | None:
         """Return the sums, or None if the device has no loop or kernel that computes dependencies.
 
-        If `config.deterministic` is set, the result on a GPU is None: its kernel uses atomic
-        additions, whose order changes from run to run.
+        If `config.deterministic` is set, the result on a GPU is None, because the kernel uses
+        atomic additions, whose order changes from run to run.
         """
         a = self.A._read()
         if config.deterministic and a.device != "cpu":

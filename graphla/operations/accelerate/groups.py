@@ -60,8 +60,9 @@ class SettleLabels:
 
     turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each vertex.
     A vertex takes the label with the largest total weight in its row of W, unless its own label has
-    the same total weight. If several labels have the largest weight, it takes the largest of them
-    if its salt is 2^15, otherwise the one with the largest hash of label and salt.
+    the same total weight. If several labels have the largest weight, a vertex whose salt has the
+    special value 2^15 takes the largest of these labels. Any other vertex takes the label with the
+    largest hash of label and salt.
     """
 
     W: Any

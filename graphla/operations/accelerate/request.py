@@ -36,7 +36,7 @@ def accelerated(request: Request[T], definition: Callable[[], T]) -> T:
 def lift(A: Any, store: Any) -> Any:
     """Return a new Vector or Matrix that holds `store`, or None if `store` is None.
 
-    Its class is derived from the class of A.
+    The class of the result is derived from the class of A.
     """
     return None if store is None else A._lift(store)
 

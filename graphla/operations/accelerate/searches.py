@@ -2,8 +2,8 @@
 
 Pull needs the columns of the matrix (CSC). The first search of a matrix checks whether its pattern
 is symmetric; if so, CSR serves both directions. Otherwise (in a directed graph) a search can only
-push until CSC exists. The matrix keeps an account of the time that pull could have saved, and CSC
-is built once this exceeds the cost of building it.
+push until CSC exists. The matrix adds up the time that pull could have saved, and CSC is built once
+this sum exceeds the cost of building it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Search:
     The vector f has an entry at each vertex that the last step reached, and p at each vertex that
     any step has reached. The r stands for "replace". `starts` are the start vertices, which are
     distinct: an array of INT32 on the host, or a Vector that has entries at these vertices.
-    `levels` is the dtype of the levels, or None if no levels are wanted. Apart from the start
+    `levels` is the dtype of the levels, or None if no levels are requested. Apart from the start
     vertices, the search visits only vertices that the mask selects.
     """
 
@@ -185,7 +185,7 @@ def _record_bfs(trace: list[Level], seconds: float) -> None:
 def record_levels(
     operation: str, semiring: str, what: str, trace: list[Level], seconds: float
 ) -> None:
-    """Record one event for each level or round in `trace`, or a single event if it is empty."""
+    """Record one event for each level or round in `trace`, or one event if `trace` is empty."""
     for k, level in enumerate(trace):
         reason = f"{what} {k}"
         record(Event(operation, semiring, level.direction, reason, *level[1:]))
