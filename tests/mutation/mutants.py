@@ -339,7 +339,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "truss",
-            "an edge needs one triangle too many to stay",
+            "an edge is kept only if it is in one more triangle than needed",
             "swapped comparison",
             "left = select.valuege(edges.S, k - 2).new()",
             "left = select.valuegt(edges.S, k - 2).new()",
@@ -463,7 +463,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "reduce",
-            "the very last value is skipped",
+            "the last value is skipped",
             "off by one",
             "end = min((s + 1) * length, size)",
             "end = min((s + 1) * length, size - 1)",
@@ -646,7 +646,7 @@ def _kernels() -> list[Mutant]:
     return [
         one(
             "collectives.cuh",
-            "a running sum over lanes omits a lane",
+            "a prefix sum over lanes omits a lane",
             "off by one",
             "    if (lane() >= delta) x += before;",
             "    if (lane() > delta) x += before;",
@@ -742,7 +742,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_dense.cu",
-            "an intersection has an entry where only one operand has one",
+            "an intersection gets an entry where only one operand has an entry",
             "dropped condition",
             "const bool there = HOW == INTERSECTION ? in_a && in_b : in_a || in_b;",
             "const bool there = in_a || in_b;",
@@ -758,7 +758,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmspv.cu",
-            "an output is claimed only by threads that come too late",
+            "a thread claims an output only if another thread has claimed it before",
             "swapped comparison",
             "return !(atomicOr(&claimed[o / WARP], bit) & bit);",
             "return atomicOr(&claimed[o / WARP], bit) & bit;",
@@ -838,7 +838,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "forest.cu",
-            "the wrong one of several equally light edges is chosen",
+            "of several edges with the smallest weight, the wrong edge is chosen",
             "swapped comparison",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place);",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place + 1);",
@@ -886,7 +886,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "multi_source_bfs_levels.cuh",
-            "a new bit plane is cleared one level too late",
+            "a new bit plane is cleared one level late",
             "swapped comparison",
             "return level >= 4 && (level & (level - 1)) == 0;",
             "return level > 4 && (level & (level - 1)) == 0;",
@@ -909,7 +909,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_colors: a color that two neighbors have counts twice",
+            "Numba serial_colors: a color that two neighbors share is counted twice",
             "dropped condition",
             colors,
             "while k < end and kept_seen[k] != color:",
@@ -917,7 +917,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_colors: colors are exchanged although a path connects them",
+            "Numba serial_colors: two colors are exchanged although a path connects their vertices",
             "dropped condition",
             colors,
             "if out_colors[w] == d and kept_visits[w] == searches:",
@@ -925,7 +925,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_order: the bit of the next vertex is tested",
+            "Numba serial_order: the bit of the next vertex is tested by mistake",
             "off by one",
             order,
             "if (reached >> k) & 1:",
@@ -933,7 +933,7 @@ def _networkx() -> list[Mutant]:
             "tests/algorithms/test_dags.py -k reduction",
         ),
         Mutant(
-            "Numba serial_blocks: the greatest order is taken instead of the smallest",
+            "Numba serial_blocks: the largest search position is used, not the smallest",
             "swapped comparison",
             loops + "serial_blocks.py",
             "low = min(low, out_order[w])",
@@ -957,7 +957,7 @@ def _networkx() -> list[Mutant]:
             here + "flow.py",
         ),
         Mutant(
-            "networkx: components that edges enter do not count as attracting",
+            "networkx: components with incoming edges do not count as attracting",
             "wrong operand",
             package + "components.py",
             "labels[rows[labels[rows] != labels[columns]]]",
@@ -965,7 +965,7 @@ def _networkx() -> list[Mutant]:
             here + "components.py",
         ),
         Mutant(
-            "networkx: a view is estimated to have the edges of the whole graph",
+            "networkx: a view is estimated to have as many edges as the whole graph",
             "dropped condition",
             package + "costs.py",
             "n = len(adjacency) if n is None else min(n, len(adjacency))",

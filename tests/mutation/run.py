@@ -46,7 +46,7 @@ PATIENCE = 300
 """Seconds after which a run is stopped. In `make test` this counts as an endless loop, which kills
 the mutant; in `make test-full` it counts as survival, because no test has failed so far."""
 
-ENDLESS = f"no end after {PATIENCE} s"
+ENDLESS = f"the tests did not end within {PATIENCE} s"
 TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"
 FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
 
