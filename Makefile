@@ -71,7 +71,7 @@ gpu-traversal:
 # These suites run few Hypothesis examples too, because each example is a loop that needs its own
 # kernel.
 gpu-loops:
-	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(addprefix tests/program/test_,cuda_engine.py cuda_products.py sources_on_cuda.py shelf_on_cuda.py launches.py library.py) --outcomes out/loops.json
+	GRAPHLA_TEST_DEVICE=cuda HYPOTHESIS_PROFILE=quick $(GPU_PYTHON) -m pytest $(GPU_ARGS) $(addprefix tests/program/test_,cuda_engine.py cuda_products.py sources_on_cuda.py stored_programs_on_cuda.py launches.py library.py) --outcomes out/loops.json
 
 gpu-sanitizers:
 	$(GPU_PYTHON) tests/gpu/sanitize.py out/sanitize.json

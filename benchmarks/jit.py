@@ -788,7 +788,7 @@ def compilation(device: str) -> list[str]:
         # Let Python write bytecode, as for an installed package, so that no call compiles sources.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         environment["PYTHONPYCACHEPREFIX"] = f"{folder}/bytecode"
-        others = {"cuda": ("cuda_needs", "cuda_text", "plan"), "cpu": ("numba_text",)}
+        others = {"cuda": ("host_info", "cuda_text", "plan"), "cpu": ("numba_text",)}
         modules = ("tracing", device, *others[device])
         engine = f"import {', '.join(f'graphla.program.{each}' for each in modules)}"
         subprocess.run([sys.executable, "-c", engine], capture_output=True, env=environment)

@@ -10,8 +10,8 @@ from typing import Any
 
 from semirings.exceptions import InvalidValue, NotImplementedException
 
-registered: set[tuple[str, str]] = set()
-"""The kind and the name of each operator that was registered, and is not part of the library."""
+user_operators: set[tuple[str, str]] = set()
+"""The kind and the name of each operator that the user registered."""
 
 
 def find(names: Mapping[str, Any], kind: str, signs: Mapping[str, str], text: Any) -> Any:
@@ -81,7 +81,7 @@ def register(names: dict[str, Any], kind: str, name: str, op: Any) -> None:
     if not isinstance(name, str) or not all(map(str.isidentifier, name.split("."))):
         raise InvalidValue(f"name is {name!r}, but it should be made of identifiers and dots")
     *groups, last = name.split(".")
-    registered.add((kind, name))
+    user_operators.add((kind, name))
     for group in groups:
         inner = names.setdefault(group, SimpleNamespace())
         if not isinstance(inner, SimpleNamespace):

@@ -81,8 +81,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection. Scanning them took 20% of the time of a
-    run with Numba."""
+    """Exclude the collected tests from garbage collection, whose scans of them took 20% of the time
+    of a run with Numba.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
@@ -141,8 +142,8 @@ def record_some_examples(item: Any) -> None:
 
 @pytest.fixture(autouse=DEVICE == "cuda" and not has_card())
 def schedule(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Seed the random order in which the simulator runs threads with the name of the test. So each
-    test is reproducible.
+    """Use the name of the test as the seed of the order in which the simulator runs threads. So
+    each test is reproducible.
 
     Compiled loops use few threads, because at each barrier the simulator switches to each thread.
     """

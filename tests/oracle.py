@@ -1,9 +1,9 @@
 """Implement GraphBLAS on dictionaries of entries, following the text of its C API 2.1.
 
-A vector of size n is an n x 1 table, so that each operation is defined only once. If the standard
-lets an implementation choose (the `any` monoid), an entry is `OneOf` the legal values. If the
-standard leaves the value undefined (a float cast to an integer that cannot hold it), the entry is
-`UNDEFINED`.
+A vector of size n is represented as an n x 1 table, so that each operation is defined only once. If
+the standard lets an implementation choose (the `any` monoid), an entry is `OneOf` the legal values.
+If the standard leaves the value undefined (a float cast to an integer that cannot hold it), the
+entry is `UNDEFINED`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Mask:
     """A mask, which selects the positions that an operation may write.
 
     A structural mask selects the positions at which `table` has an entry. Any other mask selects
-    those at which `table` has an entry that is true. `complement` inverts the selection.
+    the positions at which `table` has a true entry. `complement` inverts the selection.
     """
 
     table: Table
@@ -80,7 +80,7 @@ def cast(value: Any, dtype: Any) -> Any:
 
 
 def lift(function: Callable[..., Any], *values: Any) -> Any:
-    """Apply the function to the values, or to every combination if a value is a `OneOf`."""
+    """Apply the function to the values, or to each combination of choices if a value is `OneOf`."""
     if any(value is UNDEFINED for value in values):
         return UNDEFINED
     with np.errstate(all="ignore"):
@@ -234,8 +234,8 @@ def write(
 ) -> Table:
     """C⟨mask, replace⟩ = C ⊙ T, where ⊙ is the operator `accum`; without it, T replaces C.
 
-    If a set of positions is given as `region`, T has entries only there. Outside the region nothing
-    changes, except that `replace` deletes the entries that the mask forbids.
+    If a set of positions is given as `region`, T has entries only in the region. Outside the region
+    nothing changes, except that `replace` deletes the entries that the mask forbids.
     """
     reached = set(product(*map(range, C.shape)) if region is None else region)
     Z = {key: value for key, value in C.entries.items() if accum or key not in reached}
@@ -254,7 +254,8 @@ def assign(
 ) -> Table:
     """C⟨mask, replace⟩(I, J) ⊙= A, where the mask spans all of C.
 
-    If an index occurs twice in I or J, ⊙ also joins the values of A that have the same position.
+    If an index occurs twice in I or J, ⊙ also combines the values of A written to the same
+    position.
     """
     T: dict[Key, Any] = {}
     for (i, j), x in sorted(A.entries.items()):
@@ -319,7 +320,7 @@ def ewise_add(A: Table, B: Table, name: str) -> Table:
 
 
 def ewise_union(A: Table, B: Table, name: str, alpha: Any, beta: Any) -> Table:
-    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; alpha replaces a missing A(i, j), beta B(i, j)."""
+    """T(i, j) = A(i, j) ⊕ B(i, j) on the union; alpha replaces an absent A(i, j), beta B(i, j)."""
     op = binary(name, A.dtype, B.dtype)
     either = A.entries.keys() | B.entries.keys()
     entries = {k: op(A.entries.get(k, alpha), B.entries.get(k, beta), *k, *k) for k in either}

@@ -1,10 +1,10 @@
-"""Write and check records of test runs; each record holds a digest of the tested sources.
+"""Write and check records of test runs; each record contains a digest of the tested sources.
 
 `make gpu-test` writes tests/gpu/verified.json and `make test-full` writes tests/full.json, if
 nothing fails. `make release-check` fails unless both match the current sources.
 
-python tests/records.py check                     # do both records match these sources?
-python tests/records.py ready gpu                 # may a record be written? only at a clean commit
+python tests/records.py check                     # check that both records match these sources
+python tests/records.py ready gpu                 # check that the checkout is clean
 python tests/records.py write gpu OUTCOMES...     # from files that pytest --outcomes FILE wrote
 """
 

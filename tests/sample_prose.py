@@ -86,7 +86,7 @@ def is_prose(block: Block) -> bool:
 
 
 def room(path: str) -> str:
-    """Return the directory of a file. Each directory contributes blocks to the sample."""
+    """Return the directory of a file, because each directory contributes blocks to the sample."""
     return str(PurePath(path).parent)
 
 

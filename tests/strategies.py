@@ -60,7 +60,7 @@ def numbers(dtype: np.dtype, *, wild: bool = True) -> st.SearchStrategy[Any]:
 def tables(
     draw: st.DrawFn, shape: Any = None, dtype: Any = None, *, wild: bool = True, values: Any = None
 ) -> Table:
-    """Draw tables up to 6 x 6: empty, sparse, full, iso-valued, symmetric, with explicit zeros."""
+    """Draw tables up to 6 x 6: empty, sparse, full, iso-valued, symmetric or with stored zeros."""
     rows, columns = draw(st.tuples(sizes, sizes) if shape is None else shape)
     dtype = draw(dtypes) if dtype is None else dtype
     values = numbers(dtype, wild=wild) if values is None else values
@@ -84,7 +84,7 @@ def tables(
 
 
 def suited(monoid: str, dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values for a monoid such that their reduction gives the same bits in any order."""
+    """Draw values whose reduction with a monoid gives the same bits in any order."""
     if monoid == "times" and dtype.kind == "f":
         return st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0, -2.0, np.inf, np.nan]).map(dtype.type)
     return numbers(dtype, wild=monoid != "plus")
@@ -211,7 +211,7 @@ def read(noun: Any) -> Table:
 
 
 def agrees(got: Any, expected: Any) -> bool:
-    """Return whether a value equals the expected value, or one of several that are allowed.
+    """Return whether a value equals the expected value, or one of several allowed values.
 
     NaN equals NaN.
     """

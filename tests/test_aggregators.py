@@ -67,7 +67,7 @@ def close(got: Any, expected: Any) -> bool:
 
 @pytest.mark.parametrize("name", AGGREGATORS)
 @given(A=tables(dtype=INT, values=st.integers(-5, 5).map(np.int64)))
-def test_an_aggregator_agrees_with_numpy_on_the_entries(name, A):
+def test_each_aggregator_agrees_with_numpy_on_the_entries(name, A):
     aggregator, reference = getattr(gl.agg, name), AGGREGATORS[name]
     rows: dict[int, list] = {}
     for (i, _), x in sorted(A.entries.items()):
@@ -87,7 +87,7 @@ def test_an_aggregator_agrees_with_numpy_on_the_entries(name, A):
 
 
 @given(A=tables(dtype=INT, values=st.integers(-3, 3).map(np.int64)))
-def test_argmin_argmax_first_index_and_last_index_return_the_correct_positions(A):
+def test_aggregators_that_return_positions_return_the_correct_ones(A):
     C = matrix(A)
     low, high = (C.reduce_rowwise(a).new().to_dict() for a in (gl.agg.argmin, gl.agg.argmax))
     first = C.reduce_rowwise(gl.agg.first_index).new().to_dict()
@@ -99,13 +99,13 @@ def test_argmin_argmax_first_index_and_last_index_return_the_correct_positions(A
     assert low.keys() == first.keys() == {i for i, _ in A.entries}
 
 
-def test_an_aggregator_may_be_given_by_name():
+def test_an_aggregator_may_be_specified_by_its_name():
     assert line().reduce("mean").new() == 2.0
     assert line().reduce(gl.agg.argmin).new() == 2
     assert line().reduce("std").new() == line().reduce(gl.agg.stdp).new()
 
 
-def test_a_name_of_both_a_monoid_and_an_aggregator_means_the_monoid():
+def test_a_name_shared_by_a_monoid_and_an_aggregator_means_the_monoid():
     u, none = line(), gl.Vector(int, 3)
     assert u.reduce("any").dtype == gl.dtypes.INT64
     assert u.reduce("any").new().value in u.to_dict().values()
@@ -144,7 +144,7 @@ def test_an_aggregator_can_be_called_on_a_matrix_or_a_vector():
 
 
 @given(data)
-def test_writing_an_aggregation_obeys_the_write_rule(data):
+def test_writing_an_aggregation_obeys_the_graphblas_write_rule(data):
     A = data.draw(tables(dtype=INT))
     w = data.draw(columns(A.shape[0], INT))
     C, mask = vector(w), data.draw(masks((A.shape[0], 1)))
@@ -155,7 +155,7 @@ def test_writing_an_aggregation_obeys_the_write_rule(data):
     same(C, expected)
 
 
-def test_an_aggregator_can_be_composed_of_others():
+def test_an_aggregator_can_be_composed_of_other_aggregators():
     Aggregator = type(gl.agg.sum)
     v, A = (
         gl.Vector.from_coo([0, 2], [3, 9], size=4),

@@ -40,7 +40,7 @@ def line() -> gl.Vector:
 
 
 # --- error messages name the argument ----------------------------------------------------------
-def test_mismatched_shapes_are_rejected_and_both_are_named():
+def test_the_error_about_mismatched_shapes_names_both_shapes():
     A, u = gl.Matrix(int, 3, 5), gl.Vector(int, 7)
     with pytest.raises(gl.exceptions.DimensionMismatch, match=r"5.*7"):
         A @ u
@@ -85,14 +85,14 @@ def test_operators_of_the_wrong_kind_are_rejected():
         gl.binary.no_such_operator  # pyright: ignore
 
 
-def test_an_operator_name_may_be_a_numpy_string():
+def test_a_numpy_string_is_accepted_as_the_name_of_an_operator():
     A = small()
     for name in np.array(["min_plus", "max_times"]):
         assert A.mxm(A, name).new().isequal(A.mxm(A, str(name)).new())
     assert A.apply(np.str_("abs")).new().isequal(A.apply("abs").new())
 
 
-def test_an_operator_is_rejected_on_a_dtype_for_which_it_is_undefined():
+def test_an_operator_is_rejected_on_a_dtype_for_which_the_operator_is_undefined():
     u = gl.Vector.from_coo([0], [1.5])
     with pytest.raises((TypeError, KeyError)):
         u.apply(gl.unary.bnot)
@@ -132,7 +132,7 @@ def test_a_rejected_statement_writes_nothing():
     same(A, before)
 
 
-def test_an_unknown_device_or_setting_is_rejected_by_name():
+def test_the_error_about_an_unknown_device_or_setting_names_the_device_or_setting():
     assert small().device == ("cpu" if DEVICE == "cpu" else "cuda:0")
     assert line().to("cpu").device == "cpu" and line().to("cpu").isequal(line().to("cpu"))
     with pytest.raises(ValueError, match="abacus"):
@@ -147,7 +147,7 @@ def test_an_unknown_device_or_setting_is_rejected_by_name():
 
 # --- methods of matrices and vectors -----------------------------------------------------------
 @given(data)
-def test_isequal_compares_shape_and_entries(data):
+def test_the_method_isequal_compares_shapes_and_entries(data):
     A, B = data.draw(tables(wild=False)), data.draw(tables(wild=False))
     has_nan = any(x != x for x in A.entries.values())
     assert matrix(A).isequal(matrix(A, "transposed")) == (not has_nan)
@@ -157,7 +157,7 @@ def test_isequal_compares_shape_and_entries(data):
     assert matrix(A).isequal(matrix(B), check_dtype=True) == (equal and A.dtype == B.dtype)
 
 
-def test_isclose_allows_a_tolerance():
+def test_the_method_isclose_allows_a_tolerance():
     u = gl.Vector.from_coo([0, 2], [1.0, 2.0], size=3)
     v = gl.Vector.from_coo([0, 2], [1.0 + 1e-9, 2.0], size=3)
     assert u.isclose(v) and not u.isequal(v)
@@ -167,7 +167,7 @@ def test_isclose_allows_a_tolerance():
     assert u.diag().isclose(v.diag())
 
 
-def test_dup_returns_an_independent_copy_and_clear_keeps_the_shape_and_dtype():
+def test_the_method_dup_returns_an_independent_copy_and_clear_keeps_the_shape_and_dtype():
     for noun in (small(), line()):
         copy = noun.dup()
         noun.clear()
@@ -223,7 +223,7 @@ def test_every_operation_accepts_empty_matrices_and_vectors():
 
 # --- scalars -----------------------------------------------------------------------------------
 @given(data)
-def test_a_scalar_holds_a_value_or_is_empty(data):
+def test_a_scalar_contains_a_value_or_is_empty(data):
     dtype = data.draw(dtypes)
     s, x = gl.Scalar(dtype), data.draw(numbers(dtype))
     assert s.is_empty and s.value is None and s.nvals == 0 and s.get(4) == 4
@@ -252,7 +252,7 @@ def test_a_scalar_behaves_like_a_python_number():
     assert s.value == 3 and t.value == 4
 
 
-def test_a_scalar_can_store_an_element_a_reduction_or_an_accumulation():
+def test_a_scalar_can_be_assigned_an_element_or_a_reduction_or_an_accumulated_value():
     s = gl.Scalar(int)
     s << small()[2, 0]
     assert s.value == 4
@@ -298,7 +298,7 @@ def test_settings_apply_only_inside_their_block():
 
 
 @given(data)
-def test_several_threads_may_read_the_same_matrix(data):
+def test_several_threads_may_read_the_same_matrix_at_the_same_time(data):
     A = data.draw(tables(dtype=INT))
     C, u = matrix(A), gl.Vector.from_scalar(1, A.shape[1], INT)
     expected = oracle.mxm(A, read(u), "plus_times")
@@ -375,7 +375,7 @@ def test_every_argument_that_accepts_a_number_also_accepts_a_scalar():
         u.apply("plus", right=empty).new()
 
 
-def test_formatting_a_scalar_formats_its_value():
+def test_a_format_specification_applies_to_the_value_of_a_scalar():
     assert (
         f"{gl.Scalar.from_value(2.5):.3f} {gl.Vector.from_dense([1, 2]).reduce():3d}" == "2.500   3"
     )

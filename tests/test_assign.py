@@ -45,7 +45,7 @@ def draw_value(draw: Any, shape: tuple[int, int], kind: str, *inputs: Operand) -
 
 # --- regions ----------------------------------------------------------------------------------
 @given(data)
-def test_assign_to_a_submatrix_agrees_with_the_specification(data):
+def test_assigning_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -60,7 +60,7 @@ def test_assign_to_a_submatrix_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_subassign_to_a_submatrix_agrees_with_the_specification(data):
+def test_subassigning_to_a_submatrix_agrees_with_the_specification(data):
     C = Operand(data.draw, data.draw(tables()))
     rows, I = data.draw(selections(C.table.shape[0], duplicates=False))
     cols, J = data.draw(selections(C.table.shape[1], duplicates=False))
@@ -85,7 +85,7 @@ def test_assigning_a_transposed_matrix_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_assign_to_a_subvector_agrees_with_the_specification(data):
+def test_assigning_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -99,7 +99,7 @@ def test_assign_to_a_subvector_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_subassign_to_a_subvector_agrees_with_the_specification(data):
+def test_subassigning_to_a_subvector_agrees_with_the_specification(data):
     w = Operand(data.draw, data.draw(columns()), "vector")
     index, I = data.draw(selections(w.table.shape[0], duplicates=False))
     u = draw_value(data.draw, (len(I), 1), "vector", w)
@@ -161,7 +161,7 @@ def test_a_scalar_fills_a_region_of_a_vector(confined, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_a_scalar_is_written_under_a_mask(kind, data):
+def test_a_scalar_is_assigned_only_where_the_mask_allows(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     C = Operand(data.draw, data.draw(tables(st.just(shape))), kind)
     scalar, value, dtype = data.draw(scalars(C.table.dtype))
@@ -179,7 +179,7 @@ def test_a_scalar_fills_an_empty_region_and_then_regions_of_other_sizes():
 
 
 @pytest.mark.parametrize("value", [7, gl.Matrix.from_coo([0], [0], [7], nrows=1, ncols=2)])
-def test_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
+def test_the_option_replace_keeps_entries_outside_the_assigned_region_that_the_mask_selects(value):
     C = gl.Matrix.from_coo([0, 1, 1], [0, 1, 0], [1, 2, 3], nrows=2, ncols=2)
     M = gl.Matrix.from_coo([0, 1], [0, 1], True, nrows=2, ncols=2)
     C(M.S, replace=True)[[0], :] << value
@@ -272,7 +272,7 @@ def test_assigning_an_empty_scalar_deletes_the_entry(data):
 
 
 @given(data)
-def test_del_removes_an_entry_if_it_exists(data):
+def test_the_statement_del_removes_an_entry_if_the_entry_exists(data):
     A = data.draw(tables(nonempty))
     i, j = data.draw(st.integers(0, A.shape[0] - 1)), data.draw(st.integers(0, A.shape[1] - 1))
     C = matrix(A)
@@ -306,7 +306,7 @@ def test_repeated_element_assignments_do_not_change_copies(data):
     assert mask is not None
 
 
-# --- equal indices, whose values an accumulator joins ------------------------------------------
+# --- equal indices, whose values the accumulator combines ----------------------------------------
 def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
     """Draw the name of an operator that is the operator of a monoid on this dtype."""
     logical = ["lor", "land", "lxor", "eq"] if dtype.kind == "b" else []
@@ -318,7 +318,7 @@ def joining(dtype: np.dtype) -> st.SearchStrategy[str]:
 def values_to_join(draw: st.DrawFn, accum: str, dtype: Any) -> tuple[np.dtype, Any]:
     """Draw the dtype of the values that are assigned, and return a strategy for the values.
 
-    A fold of the values has the same bits in any order.
+    A reduction of the values gives the same bits in any order.
     """
     if draw(st.booleans()):
         return dtype, suited(accum, dtype)
@@ -328,7 +328,7 @@ def values_to_join(draw: st.DrawFn, accum: str, dtype: Any) -> tuple[np.dtype, A
 @pytest.mark.parametrize("confined", [False, True])
 @pytest.mark.parametrize("region", ["vector", "row", "column", "matrix"])
 @given(data)
-def test_the_accumulator_joins_values_with_equal_indices(region, confined, data):
+def test_the_accumulator_combines_the_values_assigned_to_equal_indices(region, confined, data):
     kind = "vector" if region == "vector" else "matrix"
     dtype = data.draw(dtypes)
     accum = data.draw(joining(dtype))
@@ -367,14 +367,14 @@ def test_the_accumulator_joins_values_with_equal_indices(region, confined, data)
     same(C.noun, expected)
 
 
-def test_a_monoid_without_a_name_joins_values_with_equal_indices():
+def test_an_anonymous_monoid_combines_the_values_assigned_to_equal_indices():
     op = gl.binary.register_anonymous(lambda x, y: x + y + 1)
     w = gl.Vector.from_dense([10, 20, 30])
     w(gl.monoid.register_anonymous(op, -1))[[2, 0, 2]] << gl.Vector.from_dense([1, 2, 3])
     assert w.to_dict() == {0: 13, 1: 20, 2: 36}
 
 
-def test_a_scalar_counts_at_each_occurrence_of_an_index():
+def test_a_scalar_is_accumulated_once_per_occurrence_of_an_index():
     w = gl.Vector(int, 3)
     w(gl.binary.plus)[np.resize([2, 2, 0], 3000)] << 1
     assert w.to_dict() == {0: 1000, 2: 2000}
@@ -382,7 +382,7 @@ def test_a_scalar_counts_at_each_occurrence_of_an_index():
     assert w.to_dict() == {0: 1000, 1: 10, 2: 2000}
 
 
-def test_integers_are_joined_in_the_dtype_of_the_output():
+def test_integers_at_equal_indices_are_combined_in_the_dtype_of_the_output():
     w = gl.Vector("INT64", 1)
     w(gl.binary.plus)[[0, 0, 0]] << gl.Vector.from_dense(np.array([100, 100, 100], np.int8))
     assert w.to_dict() == {0: 300}
@@ -395,7 +395,7 @@ def test_an_empty_scalar_changes_nothing_under_an_accumulator():
 
 
 @pytest.mark.parametrize("accum", ["minus", "first", "second", "truediv", "lor", "eq", "pair"])
-def test_an_accumulator_that_is_not_a_monoid_does_not_join_values(accum):
+def test_equal_indices_are_rejected_if_the_accumulator_is_not_a_monoid(accum):
     C, w = gl.Matrix(int, 3, 3), gl.Vector(int, 3)
     with pytest.raises(gl.exceptions.DuplicateEntry, match=f"1 occurs twice.*binary.{accum}"):
         w(accum)[[0, 1, 1]] << 1
@@ -406,7 +406,7 @@ def test_an_accumulator_that_is_not_a_monoid_does_not_join_values(accum):
     assert C.nvals == 0 and w.nvals == 0
 
 
-def test_equal_indices_are_rejected_with_replace_and_a_mask_of_the_region():
+def test_equal_indices_are_rejected_if_replace_is_used_with_a_mask_of_the_region():
     w, m = gl.Vector.from_dense([1, 2]), gl.Vector.from_coo([0], [True], size=2)
     with pytest.raises(gl.exceptions.DuplicateEntry, match="mask of the region"):
         w[[1, 1]](m.S, "plus", gl.replace) << 1
@@ -415,7 +415,7 @@ def test_equal_indices_are_rejected_with_replace_and_a_mask_of_the_region():
 
 
 # --- a Vector of indices ----------------------------------------------------------------------
-def test_a_vector_of_indices_is_read_before_the_statement_changes_it():
+def test_a_vector_of_indices_is_read_before_the_statement_changes_the_vector():
     p = gl.Vector.from_dense([1, 2, 0, 3])
     part = p[p]
     p[p] << gl.Vector.from_dense([10, 20, 30, 40])
@@ -423,7 +423,7 @@ def test_a_vector_of_indices_is_read_before_the_statement_changes_it():
     assert part.new().to_dict() == {0: 2, 1: 0, 2: 1, 3: 3}
 
 
-def test_an_expression_or_a_vector_with_one_stored_value_can_hold_indices():
+def test_an_expression_or_a_vector_with_one_stored_value_can_be_used_as_indices():
     v = gl.Vector.from_dense([10, 20, 30])
     q = gl.Vector.from_scalar(2, 4)
     assert v[q].new().to_dict() == {0: 30, 1: 30, 2: 30, 3: 30}
@@ -444,7 +444,7 @@ def test_an_expression_or_a_vector_with_one_stored_value_can_hold_indices():
         ([0, -4, 1], [0, 1, 2], IndexError, "-4 is out of range: the size is 3"),
     ],
 )
-def test_a_vector_that_does_not_hold_indices_is_rejected(values, indices, error, message):
+def test_a_vector_whose_values_are_not_valid_indices_is_rejected(values, indices, error, message):
     q = gl.Vector.from_coo(indices, values, size=3)
     w, C = gl.Vector(int, 3), gl.Matrix(int, 3, 3)
     for statement in (
@@ -474,7 +474,7 @@ def test_assigning_an_array_sets_each_element(data):
     same(C.noun, oracle.assign(C.table, I, J, A))
 
 
-def test_a_duplicate_index_is_rejected_in_assign():
+def test_assign_without_an_accumulator_rejects_duplicate_indices():
     C, w = gl.Matrix(int, 3, 3), gl.Vector(int, 3)
     with pytest.raises(ValueError):
         C[[0, 1, 0], :] << gl.Matrix(int, 3, 3)
@@ -531,7 +531,7 @@ def test_an_index_out_of_range_is_rejected():
         w[0, 0] = 1
 
 
-def test_a_symmetric_matrix_may_be_assigned_to_a_part_of_itself():
+def test_a_symmetric_matrix_may_be_assigned_to_a_region_of_itself():
     table = Table((3, 3), np.dtype(int), {(0, 1): 1, (1, 0): 1, (2, 2): 5})
     A = matrix(table, "both")
     A[[2, 1, 0], :] << A
@@ -551,7 +551,9 @@ def test_a_matrix_can_be_assigned_its_own_transpose(data):
 
 
 @given(tables(dtype=np.dtype(np.int16)), st.booleans(), st.booleans())
-def test_a_mask_made_from_the_output_is_read_before_the_output_changes(A, structural, complement):
+def test_a_mask_created_from_the_output_is_read_before_the_output_changes(
+    A, structural, complement
+):
     C = matrix(A)
     mask = Mask(A, structural, complement)
     C(mask_of(mask, C), gl.replace) << 7

@@ -159,7 +159,7 @@ def sorted_by_scipy(always: bool):
 @pytest.mark.parametrize("name", folds)
 @quick
 @given(st.data())
-def test_building_folds_duplicates_from_the_left(large, name, data):
+def test_building_from_entries_folds_duplicates_from_the_left(large, name, data):
     places = data.draw(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=30))
     values = [data.draw(st.integers(-5, 5)) for _ in places]
     want = {}
@@ -190,12 +190,12 @@ def test_building_combines_duplicates_that_lie_in_different_parts_of_the_input(n
 
 @pytest.mark.parametrize("size", [1 << 15, 1 << 18])
 @pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.float64])
-def test_building_uses_at_most_three_times_the_memory_of_its_result(dtype, size):
+def test_building_takes_at_most_three_times_the_memory_of_the_result(dtype, size):
     random = np.random.default_rng(size)
     i, j = random.integers(0, size // 16, (2, size))
     values = random.random(size).astype(dtype)
     given = (size // 16, size // 16, i, j, values, binary.second[dtype])
-    # Small matrices are sorted by NumPy, with more memory, until the process has imported SciPy.
+    # Until the process has imported SciPy, NumPy sorts small matrices, which takes more memory.
     pytest.importorskip("scipy.sparse")
     do.build_matrix(*given)
     tracemalloc.start()
@@ -215,7 +215,7 @@ def test_building_reports_the_first_duplicate(large):
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_building_from_one_value_gives_an_iso_valued_result(large):
+def test_building_from_a_single_value_gives_an_iso_valued_result(large):
     one = np.broadcast_to(np.ones(1), 4)
     with sorted_by_scipy(large):
         a = do.build_matrix(3, 3, np.array([2, 0, 1, 0]), np.array([0, 2, 1, 0]), one, None)
@@ -251,7 +251,7 @@ def joined(a, b, op, left=None, right=None):
 @pytest.mark.parametrize("filled", [False, True])
 @quick
 @given(st.data(), sizes, st.none() | sizes)
-def test_union_and_intersection_agree_with_the_dictionary_model(filled, data, size, ncols):
+def test_unions_and_intersections_agree_with_the_dictionary_model(filled, data, size, ncols):
     a, b = (data.draw(tables(size, ncols=ncols)) for _ in range(2))
     make = (
         (lambda t: vector(size, t, "sorted"))
@@ -312,7 +312,7 @@ def test_reductions_agree_with_the_dictionary_model(data, nrows, ncols, name):
 
 @quick
 @given(st.data(), sizes, sizes)
-def test_extract_agrees_with_the_dictionary_model(data, nrows, ncols):
+def test_extracted_regions_agree_with_the_dictionary_model(data, nrows, ncols):
     a, v = data.draw(tables(nrows, ncols=ncols)), data.draw(tables(nrows))
     some = [
         st.lists(st.integers(0, n - 1), max_size=9) if n else st.just([]) for n in (nrows, ncols)
@@ -333,7 +333,7 @@ def test_extract_agrees_with_the_dictionary_model(data, nrows, ncols):
 
 @settings(max_examples=30, deadline=None)
 @given(st.data(), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3))
-def test_kronecker_agrees_with_the_dictionary_model(data, m, n, p, q):
+def test_kronecker_products_agree_with_the_dictionary_model(data, m, n, p, q):
     a, b = data.draw(tables(m, ncols=n)), data.draw(tables(p, ncols=q))
     got = do.kronecker(matrix(m, n, a), matrix(p, q, b), binary.minus["INT64"])
     want = {(i * p + k, j * q + l): x - y for (i, j), x in a.items() for (k, l), y in b.items()}
@@ -371,7 +371,7 @@ def check(got, terms, ring):
 @pytest.mark.parametrize("name", named + picking + truth)
 @settings(max_examples=50, deadline=None)
 @given(st.data(), st.integers(0, 5), st.integers(0, 5), st.sampled_from(["mxv", "vxm"]))
-def test_each_output_of_push_and_pull_is_the_fold_of_its_terms(name, data, n, m, side):
+def test_each_element_of_a_push_or_pull_product_is_the_fold_of_its_terms(name, data, n, m, side):
     chunk, few = data.draw(st.sampled_from([(2, 0), (2, 99), (99, 0), (99, 99)]))
     dtype = numbers(name)
     ring = getattr(semiring, name)["BOOL" if dtype == np.bool_ else "INT64"]
@@ -402,7 +402,7 @@ def test_each_output_of_push_and_pull_is_the_fold_of_its_terms(name, data, n, m,
 @pytest.mark.parametrize("name", named + picking + truth)
 @settings(max_examples=50, deadline=None)
 @given(st.data(), st.integers(0, 4), st.integers(0, 4), st.integers(0, 4))
-def test_each_element_of_mxm_is_the_fold_of_its_terms(name, data, n, m, l):
+def test_each_element_of_a_matrix_product_is_the_fold_of_its_terms(name, data, n, m, l):
     chunk, dots = data.draw(st.sampled_from([2, 99])), data.draw(st.booleans())
     dtype = numbers(name)
     ring = getattr(semiring, name)["BOOL" if dtype == np.bool_ else "INT64"]
@@ -460,7 +460,7 @@ accums = {
 @pytest.mark.parametrize("name", accums)
 @settings(max_examples=150, deadline=None)
 @given(st.data(), sizes, forms, forms, forms, st.booleans())
-def test_writing_a_vector_obeys_the_write_rule(
+def test_writing_a_vector_obeys_the_graphblas_write_rule(
     name, replace, data, size, c_form, t_form, mask_form, complement
 ):
     c, t = data.draw(tables(size, np.int8)), data.draw(tables(size))
@@ -500,7 +500,9 @@ def test_writing_a_vector_obeys_the_write_rule(
 @pytest.mark.parametrize("name", accums)
 @settings(max_examples=80, deadline=None)
 @given(st.data(), st.integers(0, 4), st.integers(0, 4), st.booleans())
-def test_writing_a_matrix_obeys_the_write_rule(name, replace, data, nrows, ncols, complement):
+def test_writing_a_matrix_obeys_the_graphblas_write_rule(
+    name, replace, data, nrows, ncols, complement
+):
     c, t = data.draw(tables(nrows, np.int8, ncols)), data.draw(tables(nrows, np.int64, ncols))
     masked = data.draw(st.none() | tables(nrows, np.bool_, ncols))
     C, T = matrix(nrows, ncols, c, np.int8), matrix(nrows, ncols, t)
@@ -518,13 +520,13 @@ def test_writing_a_matrix_obeys_the_write_rule(name, replace, data, nrows, ncols
     assert table_of(C) == c
 
 
-def test_writing_casts_without_a_warning():
+def test_writing_values_of_another_dtype_issues_no_warning():
     c = FullVector(2, np.zeros(2, np.int8))
     t = SparseVector(2, np.array([0, 1], np.int32), np.array([np.nan, 1e300]))
     do.write_vector(c, t, None, binary.second["INT8", "FP64"], False, np.dtype(np.int8))
 
 
-def test_an_in_place_write_reuses_the_arrays():
+def test_a_write_in_place_reuses_the_arrays_of_the_vector():
     c = BitmapVector(4, np.array([True, False, False, True]), np.arange(4), 2)
     t = SparseVector(4, np.array([1], np.int32), np.array([9]))
     mask = VectorMask(4, None, t.indices, False)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="owners and modes are
 root = pytest.mark.skipif(
     os.name == "posix" and os.geteuid() != 0, reason="only root gives files to other users"
 )
-find_folder = cache_folder.__wrapped__  # the function `cache_folder` without its cache
+find_folder = cache_folder.__wrapped__  # call the uncached version of `cache_folder`
 
 
 @pytest.fixture
@@ -39,14 +39,14 @@ def test_a_new_cache_folder_is_private_to_the_user_and_is_reused(folder):
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o702])
-def test_a_world_writable_folder_is_not_used(folder, mode):
+def test_a_world_writable_cache_folder_is_not_used(folder, mode):
     folder.mkdir()
     folder.chmod(mode)
     refused("cache is writable by other users")
 
 
 @pytest.mark.parametrize(("mode", "is_safe"), [(0o777, False), (0o1777, True), (0o755, True)])
-def test_a_folder_that_other_users_could_replace_is_not_used(folder, mode, is_safe):
+def test_a_cache_folder_that_other_users_could_replace_is_not_used(folder, mode, is_safe):
     folder.mkdir(mode=0o700)
     folder.parent.chmod(mode)
     if is_safe:
@@ -56,7 +56,7 @@ def test_a_folder_that_other_users_could_replace_is_not_used(folder, mode, is_sa
 
 
 @pytest.mark.parametrize("name", ["loop.py", "__pycache__", "__pycache__/loop.nbi"])
-def test_a_folder_with_a_file_that_other_users_may_write_is_not_used(folder, name):
+def test_a_cache_folder_with_a_file_that_other_users_may_write_is_not_used(folder, name):
     path = folder / name
     path.parent.mkdir(parents=True, mode=0o700)
     path.mkdir() if path.suffix == "" else path.write_text("")
@@ -67,7 +67,7 @@ def test_a_folder_with_a_file_that_other_users_may_write_is_not_used(folder, nam
 
 @root
 @pytest.mark.parametrize("name", [".", "loop.py", "__pycache__/loop.nbi"])
-def test_a_folder_with_a_file_owned_by_another_user_is_not_used(folder, name):
+def test_a_cache_folder_with_a_file_owned_by_another_user_is_not_used(folder, name):
     (folder / "__pycache__").mkdir(parents=True, mode=0o700)
     (folder / name).touch()
     os.chown(folder / name, 54321, -1)
@@ -75,7 +75,7 @@ def test_a_folder_with_a_file_owned_by_another_user_is_not_used(folder, name):
 
 
 @root
-def test_a_group_writable_folder_is_used_only_if_the_group_is_the_users_own(folder):
+def test_a_group_writable_cache_folder_is_used_only_if_the_group_is_that_of_the_user(folder):
     folder.mkdir()
     folder.chmod(0o770)
     assert find_folder() == folder.resolve()
@@ -93,6 +93,6 @@ def test_an_unsafe_default_cache_folder_is_replaced_without_a_warning(tmp_path, 
     assert find_folder() == private_folder()
 
 
-def test_a_folder_that_cannot_be_created_is_not_used(folder):
+def test_a_cache_folder_that_cannot_be_created_is_not_used(folder):
     folder.write_text("a file")
     assert find_folder() == private_folder()

@@ -51,7 +51,7 @@ def graphla(*arguments: Any) -> subprocess.CompletedProcess[str]:
     with redirect_stdout(out), redirect_stderr(error):
         try:
             code = main(words)
-        except SystemExit as done:  # raised by argparse
+        except SystemExit as done:  # argparse raises this error
             code = int(done.code or 0)
     printed = [_text(stream) for stream in (out, error)]
     return subprocess.CompletedProcess(words, code, *printed)
@@ -85,7 +85,7 @@ def succeeds(*arguments: Any) -> str:
 
 
 def refused(*arguments: Any) -> str:
-    """Return the single line that the command prints to standard error about wrong input."""
+    """Check that the command rejects the input; return the one line of its error message."""
     done = graphla(*arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("graphla: ")
@@ -103,7 +103,7 @@ def edge_list(tmp_path: Path) -> Path:
 # --- help -----------------------------------------------------------------------------------------
 
 
-def test_help_names_every_command_and_dataset():
+def test_the_help_text_names_every_command_and_dataset():
     text = succeeds("--help")
     assert all(word in text for word in (*COMMANDS, *gl.datasets.names(), "exit codes"))
 
@@ -138,7 +138,7 @@ def test_graphla_can_be_run_as_a_command():
 # --- results --------------------------------------------------------------------------------------
 
 
-def test_bfs_of_a_dataset_prints_levels():
+def test_the_bfs_command_prints_the_levels_in_a_dataset():
     lines = succeeds("bfs", "karate", "--source", 16, "--top", 2).splitlines()
     assert lines[0] == "graph    karate: 34 vertices, 156 entries"
     assert lines[1] == "source   16"
@@ -148,17 +148,17 @@ def test_bfs_of_a_dataset_prints_levels():
     assert [line.split() for line in lines[-3:]] == [["vertex", "level"], ["14", "5"], ["15", "5"]]
 
 
-def test_sssp_uses_weights_unless_an_option_ignores_them(edge_list):
+def test_the_sssp_command_uses_weights_unless_an_option_says_to_ignore_the_weights(edge_list):
     assert "up to 3, " in succeeds("sssp", edge_list)
     assert "up to 1, " in succeeds("sssp", edge_list, "--unweighted")
 
 
-def test_edges_are_directed_unless_an_option_makes_them_undirected(edge_list):
+def test_edges_are_directed_unless_an_option_makes_the_graph_undirected(edge_list):
     assert "reached  1 vertex, " in succeeds("bfs", edge_list, "--source", 1)
     assert "reached  3 vertices, " in succeeds("bfs", edge_list, "--source", 1, "--undirected")
 
 
-def test_pagerank_components_and_triangles_of_a_dataset_are_printed():
+def test_the_ranks_and_components_and_triangles_of_a_dataset_are_printed():
     assert "\n      33   0.100919\n" in succeeds("pagerank", "karate", "--tol", 1e-9)
     assert "components  1\n" in succeeds("components", "karate")
     assert "triangles     45\n" in succeeds("triangles", "karate")
@@ -169,7 +169,7 @@ def test_distances_between_the_vertices_of_a_dataset_are_printed():
     assert "diameter          5\n" in succeeds("eccentricity", "karate")
 
 
-def test_triangles_ignore_edge_directions():
+def test_the_triangles_command_ignores_edge_directions():
     assert "triangles     5\n" in succeeds("triangles", "ldbc-directed")
 
 
@@ -184,7 +184,7 @@ def test_widest_paths_are_listed_with_their_widths(edge_list):
     assert "\n       1      5\n       2      1\n" in text
 
 
-def test_explain_lists_the_operations_that_ran():
+def test_the_option_explain_lists_the_operations_that_ran():
     done = graphla("bfs", "karate", "--explain", "--no-compile")
     assert done.returncode == 0
     assert "level 1" in done.stderr
@@ -210,7 +210,7 @@ every = pytest.mark.parametrize("algorithm", ALGORITHMS, ids=lambda each: each.n
 
 
 @every
-def test_each_algorithm_has_a_help_page_and_can_run_and_save_its_result(
+def test_each_algorithm_has_a_help_page_and_can_be_run_and_can_save_its_result(
     algorithm, capsys, tmp_path
 ):
     with pytest.raises(SystemExit) as done:
@@ -227,7 +227,7 @@ def test_each_algorithm_has_a_help_page_and_can_run_and_save_its_result(
         words = needed(algorithm)
     path = tmp_path / "found.csv"
     assert main([algorithm.name, "karate", *words, "--output", str(path)]) == int(
-        algorithm.name == "negative-cycle"  # finds no cycle here, so it writes no file
+        algorithm.name == "negative-cycle"  # this command finds no cycle here, so it writes no file
     )
     if algorithm.name != "negative-cycle":
         assert "graph" in capsys.readouterr().out
@@ -250,7 +250,7 @@ def test_every_algorithm_accepts_graphs_without_edges_or_vertices(tmp_path, caps
         assert "graph" in capsys.readouterr().out or words == ["info"]
 
 
-def test_the_options_match_the_parameters_of_the_function(capsys, tmp_path):
+def test_the_options_of_a_command_match_the_parameters_of_its_function(capsys, tmp_path):
     path = tmp_path / "friends.txt"
     path.write_text("ann bob 1\nbob eve 5\nann eve 2\neve joe 1\n")
     friends = [str(path), "--labels", "--undirected", "--output", "-"]
@@ -279,7 +279,9 @@ def test_the_options_match_the_parameters_of_the_function(capsys, tmp_path):
     assert len(rows("components")) == 5
 
 
-def test_bench_times_each_algorithm_and_reports_which_exceeded_the_limit(tmp_path):
+def test_the_bench_command_times_each_algorithm_and_reports_which_ones_exceeded_the_time_limit(
+    tmp_path,
+):
     path = tmp_path / "times.csv"
     text = succeeds("bench", "karate", "--no-compile", "--output", path)
     header, *lines = text.splitlines()[2:]
@@ -301,7 +303,7 @@ def test_bench_times_each_algorithm_and_reports_which_exceeded_the_limit(tmp_pat
     assert "-  its result would take 1,118 GB" in text.splitlines()[-2] or "not done" in text
 
 
-def test_bench_rejects_unknown_algorithms_and_graphs(tmp_path):
+def test_the_bench_command_rejects_unknown_algorithms_and_graphs(tmp_path):
     assert "--only has 'bfss', but the algorithms are bfs" in refused(
         "bench", "karate", "--only", "bfss"
     )
@@ -309,7 +311,7 @@ def test_bench_rejects_unknown_algorithms_and_graphs(tmp_path):
     assert "should end in .csv" in refused("bench", "karate", "--output", "times.txt")
 
 
-def test_bench_runs_from_a_script_without_a_main_guard(tmp_path):
+def test_the_bench_command_can_be_called_from_a_script_without_a_main_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "from graphla.cli import main\nmain(['bench', 'karate', '--no-compile', '--only', 'bfs'])\n"
@@ -326,13 +328,13 @@ def test_bench_runs_from_a_script_without_a_main_guard(tmp_path):
 # --- tests of `info` and `convert` ----------------------------------------------------------------
 
 
-def test_info_reports_what_is_installed():
+def test_the_info_command_reports_what_is_installed():
     text = succeeds("info")
     assert all(word in text for word in ("graphla", "numpy", "numba", "devices", "threads"))
     assert np.__version__ in text
 
 
-def test_info_describes_a_graph(edge_list):
+def test_the_info_command_describes_a_graph(edge_list):
     facts = dict(line.split(None, 1) for line in succeeds("info", edge_list).splitlines())
     assert facts["vertices"] == "4"
     assert facts["entries"] == "4"
@@ -360,19 +362,21 @@ def test_info_describes_a_graph(edge_list):
         ("0 9999\n" + "1 2\n" * 600, "isolated", "9,996 vertices (more than 99.9% of all)"),
     ],
 )
-def test_info_describes_weights_symmetry_and_isolated_vertices(tmp_path, written, name, said):
+def test_the_info_command_describes_the_weights_and_symmetry_and_isolated_vertices_of_a_graph(
+    tmp_path, written, name, said
+):
     (tmp_path / "a.txt").write_text(written)
     lines = succeeds("info", tmp_path / "a.txt").splitlines()
     assert dict(line.split(None, 1) for line in lines)[name] == said
 
 
 @pytest.mark.parametrize("name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "a.tsv.gz", "a.txt"])
-def test_convert_keeps_every_entry(tmp_path, name):
+def test_the_convert_command_keeps_every_entry(tmp_path, name):
     assert succeeds("convert", "ldbc-directed", tmp_path / name) == ""
     assert gl.io.read(tmp_path / name).isequal(gl.datasets.load("ldbc-directed"))
 
 
-def test_convert_makes_a_graph_undirected_or_unweighted_on_request(tmp_path, edge_list):
+def test_the_convert_command_makes_a_graph_undirected_or_unweighted_on_request(tmp_path, edge_list):
     target = tmp_path / "a.npz"
     assert succeeds("convert", edge_list, target, "--undirected") == ""
     assert gl.io.read(target).to_dicts() == {
@@ -385,13 +389,13 @@ def test_convert_makes_a_graph_undirected_or_unweighted_on_request(tmp_path, edg
     assert gl.io.read(target).to_dicts() == {0: {1: True, 2: True}, 2: {1: True}, 3: {3: True}}
 
 
-def test_convert_keeps_an_unweighted_graph_unweighted(tmp_path):
+def test_the_convert_command_keeps_an_unweighted_graph_unweighted(tmp_path):
     (tmp_path / "a.txt").write_text("0 1\n1 2\n2 0\n")
     assert succeeds("convert", tmp_path / "a.txt", tmp_path / "a.mtx", "--undirected") == ""
     assert " pattern symmetric\n" in (tmp_path / "a.mtx").read_text()
 
 
-def test_convert_accepts_vectors_and_matrices_of_any_shape(tmp_path):
+def test_the_convert_command_accepts_vectors_and_matrices_of_any_shape(tmp_path):
     for thing in (gl.Vector.from_coo([1], [2.5], size=3), gl.Matrix.from_coo([0], [2], [7])):
         gl.io.write(tmp_path / "a.npz", thing)
         assert succeeds("convert", tmp_path / "a.npz", tmp_path / "a.mtx") == ""
@@ -427,7 +431,7 @@ def test_npz_output_can_be_read_back(tmp_path):
         assert np.allclose(arrays["rank"], rank.to_dense(), rtol=1e-12)
 
 
-def test_matrix_market_output_has_a_column_for_each_value(tmp_path, edge_list):
+def test_matrix_market_output_has_one_column_per_value(tmp_path, edge_list):
     path = tmp_path / "levels.mtx"
     succeeds("bfs", edge_list, "--output", path)
     assert "columns: level, parent" in path.read_text()
@@ -447,7 +451,7 @@ def test_a_scalar_result_can_be_written_to_a_file(tmp_path, name):
         assert gl.io.mmread(path)[0, 0].value == 45
 
 
-def test_output_to_a_dash_prints_csv_and_moves_the_summary_to_standard_error(edge_list):
+def test_the_output_file_dash_prints_csv_and_moves_the_summary_to_standard_error(edge_list):
     done = graphla("sssp", edge_list, "--output", "-")
     assert done.stdout == "vertex,distance\n0,0\n1,3\n2,1\n"
     assert "reached" in done.stderr
@@ -463,7 +467,7 @@ def test_labels_name_vertices_in_options_and_in_output(tmp_path):
     assert rows["900719925474"]["level"] == "2"
 
 
-def test_convert_keeps_labels_in_an_edge_list(tmp_path):
+def test_the_convert_command_keeps_the_labels_of_an_edge_list(tmp_path):
     path = tmp_path / "friends.txt"
     path.write_text("bob ann 3\nann carol 4\n")
     assert succeeds("convert", path, tmp_path / "friends.csv", "--labels") == ""
@@ -544,7 +548,7 @@ def test_options_decide_whether_the_first_line_is_a_header(tmp_path):
 # --- error messages -------------------------------------------------------------------------------
 
 
-def test_problems_with_the_input_are_reported_in_one_line(tmp_path, edge_list):
+def test_each_problem_with_the_input_is_reported_in_one_line(tmp_path, edge_list):
     broken = tmp_path / "broken.mtx"
     broken.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 x 3\n")
     wide = tmp_path / "wide.mtx"
@@ -609,7 +613,7 @@ def test_an_unknown_command_suggests_similar_commands(word, proposed):
     assert len(done.stderr.splitlines()) == 2
 
 
-def test_an_unknown_command_without_a_similar_one_points_to_the_help():
+def test_the_error_about_an_unknown_command_without_similar_commands_points_to_the_help():
     done = graphla("xyzzy")
     assert done.returncode == 2
     assert "there is no command 'xyzzy'; `graphla --help` lists them" in done.stderr
@@ -634,7 +638,7 @@ def test_each_synonym_maps_to_a_command_and_is_not_itself_a_command():
         ["convert", "karate"],
     ],
 )
-def test_wrong_usage_exits_with_status_2(arguments):
+def test_invalid_usage_ends_with_exit_status_2(arguments):
     done = graphla(*arguments)
     assert done.returncode == 2
     assert "usage: graphla" in done.stderr
@@ -685,7 +689,7 @@ def test_an_interrupt_is_reported_in_one_line(tmp_path):
         subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
         ) as process,
-        pipe.open("w"),  # returns when the process has opened the pipe for reading
+        pipe.open("w"),  # `open` returns when the process has opened the pipe for reading
     ):
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
@@ -729,7 +733,7 @@ def test_an_interrupted_command_ends_with_one_line_and_status_130(program):
 
 
 @unix
-def test_importing_graphla_keeps_the_programs_signal_handler():
+def test_importing_graphla_keeps_the_signal_handler_of_the_program():
     program = (
         "import signal; before = signal.getsignal(signal.SIGINT); import graphla.cli; "
         "assert signal.getsignal(signal.SIGINT) is before"

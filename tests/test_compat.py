@@ -125,7 +125,7 @@ def lines(draw: st.DrawFn, n: int) -> str:
 
 
 @given(data)
-def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
+def test_a_sequence_of_statements_gives_the_same_results_as_in_python_graphblas(data):
     n, dtype = data.draw(st.integers(1, 4)), data.draw(st.sampled_from(NUMBERS))
     held = {name: data.draw(tables(st.just((n, n)), dtype, values=values(dtype))) for name in "ABC"}
     held |= {
@@ -134,7 +134,7 @@ def test_a_program_gives_the_same_results_as_in_python_graphblas(data):
     program = data.draw(st.lists(lines(n), min_size=1, max_size=5), label="program")
     ours, theirs = ({"lib": lib, **nouns_of(lib, held)} for lib in (gl, gb))
     for text in program:
-        exec(text, ours)  # `exec` is safe here, because the text comes only from `lines`
+        exec(text, ours)  # `exec` is safe here, because `lines` generates the whole text
         exec(text, theirs)
     results = {name: read(theirs[name]) for name in held}
     # Beyond 2^50 a sum of floats is rounded, so it depends on the order.
@@ -160,7 +160,7 @@ def nouns_of(lib: Any, held: dict[str, Any]) -> dict[str, Any]:
 
 
 @given(data)
-def test_a_matrix_and_its_exports_agree_with_python_graphblas(data):
+def test_a_matrix_and_the_results_of_its_export_methods_agree_with_python_graphblas(data):
     A = data.draw(tables(st.tuples(sizes.filter(bool), sizes.filter(bool)), data.draw(dtypes)))
     ours, theirs = (nouns_of(lib, {"A": A})["A"] for lib in (gl, gb))
     for form in ("to_coo", "to_csr", "to_csc"):
@@ -355,7 +355,7 @@ LINES = [
 
 
 @pytest.mark.parametrize("text", LINES)
-def test_a_line_of_code_gives_the_same_result_as_in_python_graphblas(text):
+def test_a_single_statement_gives_the_same_result_as_in_python_graphblas(text):
     assert either(text, gl) == either(text, gb)
 
 

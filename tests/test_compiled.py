@@ -35,7 +35,7 @@ from semirings.exceptions import GraphblasException
 
 numba = pytest.importorskip("numba")
 
-N = 70  # number of rows; this is more than the number of bits in a word of a bitmap
+N = 70  # number of rows, more than the number of bits in a word of a bitmap
 LARGE_PUSH = SpmspvTuning(parallel=16, small=0)
 
 
@@ -179,7 +179,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
     rng = np.random.default_rng(2)
     s = typed(name, "INT64")
     low, high = (typed(f"{each}_{name[4:]}", "INT64") for each in ("min", "max"))
-    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows take several blocks
+    a = a_matrix(rng, 700, N, np.int64, False)  # 700 rows are divided into several blocks
     columns = cpu.transpose(a)
     for mask in vector_masks(rng, 700):
         u = a_vector(rng, N, np.int64, "bitmap", False)
@@ -198,7 +198,7 @@ def test_the_any_monoid_returns_one_of_the_terms(name: str) -> None:
                     assert np.array_equal(places, expected) and within(bound, values).all()
 
 
-def test_matrices_with_64_bit_offsets_are_multiplied_correctly() -> None:
+def test_products_with_64_bit_offsets_are_correct() -> None:
     rng = np.random.default_rng(3)
     s = typed("plus_times", "INT64")
     a = a_matrix(rng, N, 40, np.int64, False, wide=True)
@@ -249,7 +249,7 @@ def test_totals_of_rows_agree_with_numpy(name: str, dtype: str, iso: bool) -> No
 def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() -> None:
     size = 1 << 16
     values = np.full(size, 2.0**-10, np.float32)
-    values[0] = 1 << 14  # this plus 2^-10 is rounded to this
+    values[0] = 1 << 14  # the sum of this value and 2^-10 is rounded to this value
     indptr = np.full(size + 1, size, np.int32)  # the other rows are empty
     indptr[0] = 0
     a = Csr(size, size, indptr, np.arange(size, dtype=np.int32), values)
@@ -266,7 +266,7 @@ def test_the_sum_of_a_long_row_in_single_precision_does_not_lose_small_values() 
 def test_unions_and_intersections_agree_with_numpy(name: str, dtype: str, iso: bool) -> None:
     rng = np.random.default_rng(14)
     op = binary.from_string(name)[dtype]
-    # Each type of offsets is compiled.
+    # Each offset type needs a separate compilation.
     for wide in (False, True) if name == "minus" or is_full() else (False,):
         a = a_matrix(rng, N, 90, op.type.np_type, iso, wide=wide)
         for b in (
@@ -349,7 +349,7 @@ WILD = [np.nan, np.inf, -np.inf, -1.0, -5.5, 3e9, 1e19, 2e19, -1e19, 1e300, 256.
 
 
 @pytest.mark.parametrize("dtype", ["INT8", "INT64", "UINT8", "UINT32", "UINT64"])
-def test_a_float_that_does_not_fit_an_integer_is_cast_as_numpy_casts_it(dtype: str) -> None:
+def test_a_float_out_of_range_of_an_integer_dtype_is_cast_as_in_numpy(dtype: str) -> None:
     u = gl.Vector.from_dense(np.resize(WILD, N))
     few = gl.Vector.from_coo(range(0, N, 3), np.resize(WILD, (N + 2) // 3), size=N)
     A, some = few.diag(), gl.Vector.from_coo(range(0, N, 2), 1, dtype, size=N)
@@ -417,7 +417,7 @@ def pulled(size: int = N, op: Any = None) -> Any:
     return cpu.pull(a, FullVector(N, np.ones(N, np.int64)), s, "mxv", None)
 
 
-def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
+def test_the_setting_auto_selects_compiled_loops_by_the_size_of_the_operands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loads = count_loads(monkeypatch)
@@ -437,10 +437,10 @@ def test_auto_chooses_compiled_loops_by_the_size_of_the_operands(
         (3999, 3999, ["marks.weigh", "marks.reach", "spgemm.saxpy"]),
     ],
 )
-def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
+def test_a_product_is_computed_in_one_pass_only_if_the_product_has_few_terms(
     few_terms: int, room: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With many terms, one thread would add up all of them, and Ctrl-C would wait for it."""
+    """One thread would add up all terms, so with many terms Ctrl-C would have to wait."""
     loads, n = count_loads(monkeypatch), 1000
     indptr, ones = np.arange(3, dtype=np.int32) * n, np.ones(2 * n)
     a = Csr(2, n, indptr, np.tile(np.arange(n, dtype=np.int32), 2), ones)
@@ -451,7 +451,9 @@ def test_a_product_is_computed_in_one_pass_only_if_it_has_few_terms(
     assert loads == expected
 
 
-def test_a_masked_product_uses_the_users_operators_even_if_they_are_called_plus_and_pair() -> None:
+def test_a_masked_product_uses_user_defined_operators_even_if_their_names_are_plus_and_pair() -> (
+    None
+):
     rng = np.random.default_rng(13)
     add = binary.register_anonymous(lambda x, y: x * y, "plus")
     term = binary.register_anonymous(lambda x, y: x + y, "pair")
@@ -476,7 +478,7 @@ def test_an_operator_without_a_numba_form_runs_on_numpy(monkeypatch: pytest.Monk
         assert np.array_equal(entries_of(got)[1], 2 * entries_of(pulled())[1])
 
 
-def test_without_numba_compiled_auto_uses_numpy_and_compiled_true_raises_an_error(
+def test_the_setting_auto_selects_numpy_if_numba_is_missing_and_the_setting_true_raises_an_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loads = count_loads(monkeypatch)
@@ -488,7 +490,7 @@ def test_without_numba_compiled_auto_uses_numpy_and_compiled_true_raises_an_erro
         pulled()
 
 
-def test_an_error_names_the_operator_that_does_not_compile() -> None:
+def test_the_error_about_an_operator_that_does_not_compile_names_the_operator() -> None:
     wrong = trace.raw("{0}", lambda x: x, numba="{0}.there_is_no_such_thing", dtype="INT64")
     times = binary.register_anonymous(lambda x, y: wrong(x) * y, "wrong")
     s = semirings.Semiring("plus_wrong", semirings.monoid.plus, times, is_anonymous=True)["INT64"]
@@ -576,11 +578,13 @@ def test_a_matrix_built_from_entries_in_any_order_agrees_with_numpy(dtype: Any, 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("wide", [False, True])
-def test_the_number_of_triangles_is_the_trace_of_the_cube(seed: int, wide: bool) -> None:
+def test_the_number_of_triangles_is_one_sixth_of_the_trace_of_the_cubed_matrix(
+    seed: int, wide: bool
+) -> None:
     a = a_matrix(np.random.default_rng(seed), N, N, bool, iso=True, wide=wide)
     dense = np.zeros((N, N), np.int64)
     dense[np.arange(N).repeat(np.diff(a.indptr)), a.indices] = 1
-    dense |= dense.T  # and entries on the diagonal, which are ignored
+    dense |= dense.T  # the diagonal entries are ignored
     rows, columns = np.nonzero(dense)
     counts = np.concatenate(([0], np.cumsum(dense.sum(1)))).astype(a.indptr.dtype)
     symmetric = Csr(N, N, counts, columns.astype(np.int32), np.broadcast_to(True, rows.size))
@@ -626,7 +630,7 @@ def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
     rng = np.random.default_rng(seed)
     n = 400
     u = rng.integers(0, n, 900)
-    v = (u + rng.integers(1, 5, u.size)) % n  # ends have near numbers, so that there are triangles
+    v = (u + rng.integers(1, 5, u.size)) % n  # close indices, so that triangles occur
     ends = np.stack([u, v])
     if has_hub:
         ends = np.concatenate([ends, [np.zeros(n - 1, np.int64), np.arange(1, n)]], axis=1)
@@ -642,14 +646,14 @@ def test_the_k_truss_has_the_edges_whose_truss_number_is_at_least_k(
             assert np.array_equal(found >= k, numbers >= k)
 
 
-def test_results_of_parts_are_in_order_and_the_first_error_is_raised() -> None:
+def test_the_results_of_parts_are_returned_in_order_and_the_first_error_is_raised() -> None:
     assert threads.run(lambda x: x * x, [(x,) for x in range(50)], 4) == [x * x for x in range(50)]
     assert threads.run(lambda x: x, [], 4) == []
     with pytest.raises(ZeroDivisionError):
         threads.run(lambda x: 1 // x, [(x,) for x in (3, 2, 0, 1)], 3)
 
 
-def test_many_threads_may_call_compiled_loops_at_once() -> None:
+def test_many_threads_may_call_compiled_loops_at_the_same_time() -> None:
     expected = entries_of(pulled())[1]
 
     def call(_: int) -> bool:
@@ -660,7 +664,7 @@ def test_many_threads_may_call_compiled_loops_at_once() -> None:
         assert all(pool.map(call, range(60)))
 
 
-def test_a_scratch_array_left_dirty_by_an_error_is_not_reused(
+def test_a_scratch_array_that_is_not_cleared_because_of_an_error_is_not_reused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rng = np.random.default_rng(13)
@@ -683,7 +687,7 @@ def test_a_scratch_array_left_dirty_by_an_error_is_not_reused(
         agree(cpu.push(a, u, s, "vxm", None), expected)
 
 
-def test_a_large_scratch_array_is_not_kept() -> None:
+def test_a_large_scratch_array_is_not_kept_for_later_calls() -> None:
     size = scratch.MOST + 8
     scratch.give("test", np.zeros(size, np.uint8))
     assert scratch.take("test", 4, np.dtype(np.uint8)).size == 4
@@ -732,7 +736,7 @@ def ended(process: subprocess.Popen) -> str:
     return out.strip()
 
 
-def test_two_processes_share_the_cache_and_damaged_or_foreign_code_is_replaced(
+def test_two_processes_share_the_cache_and_replace_damaged_or_foreign_code(
     tmp_path: Path,
 ) -> None:
     by_numba = not machine_code.is_supported()
@@ -786,7 +790,7 @@ def test_an_interrupt_during_compilation_raises_keyboard_interrupt(tmp_path: Pat
     assert ended(start(tmp_path, INTERRUPTED)) == "interrupted"
 
 
-def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_one(
+def test_a_cache_folder_that_cannot_be_created_is_replaced_by_a_temporary_folder(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "file").touch()

@@ -44,7 +44,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def csr_of(n: int, rows: Any, columns: Any, values: Any, wide: bool = False) -> Csr:
-    """Return a CSR matrix of the entries; the last of several entries at the same index counts."""
+    """Return a CSR matrix of the entries; of several entries at the same index, keep the last."""
     entries = dict(zip(zip(rows.tolist(), columns.tolist(), strict=True), values, strict=True))
     places = sorted(entries)
     counts = np.zeros(n + 1, np.int64 if wide else np.int32)
@@ -118,7 +118,7 @@ def test_a_compiled_search_agrees_with_numpy(seed: int, parents: Any, direction:
     for plan in plans_of(out, into):
         level_type = [None, np.int32, np.uint8][rng.integers(3)]
         if level_type is np.uint8 and out.indptr.dtype == np.int64 and not is_full():
-            level_type = np.int32  # each pair of dtypes is compiled
+            level_type = np.int32  # each pair of dtypes needs a separate compilation
         options: Any = {
             "mask": a_mask(rng, out.nrows),
             "limit": int(rng.choice([0, 1, 3, FOREVER])),
@@ -184,7 +184,7 @@ def path(n: int) -> Csr:
     return csr_of(n, np.arange(n - 1), np.arange(1, n), np.ones(n - 1))
 
 
-def test_levels_stored_in_one_byte_overflow_beyond_254() -> None:
+def test_levels_above_254_overflow_if_levels_are_stored_in_one_byte() -> None:
     options: Any = {"mask": None, "limit": FOREVER, "levels": np.dtype(np.uint8)}
     start = np.zeros(1, np.int32)
 
@@ -200,7 +200,7 @@ def test_levels_stored_in_one_byte_overflow_beyond_254() -> None:
                 levels_of_many(path(256), None, start, np.uint8)
 
 
-def test_a_plan_marks_idle_vertices_and_stores_an_in_neighbor_of_each_vertex_that_has_one() -> None:
+def test_a_plan_marks_idle_vertices_and_stores_one_in_neighbor_of_each_other_vertex() -> None:
     for seed in SEEDS:
         out, into = a_graph(np.random.default_rng(seed))
         degrees = np.diff(into.indptr)
@@ -255,7 +255,7 @@ def test_a_batch_of_searches_agrees_with_single_searches(seed: int, deep: int) -
             assert np.array_equal(found, [there.sum(1), sums.sum(1), sums.max(1)])
 
 
-def test_a_batch_may_have_one_search_per_bit_of_a_word() -> None:
+def test_a_batch_may_contain_one_search_per_bit_of_a_word() -> None:
     out, into = a_graph(np.random.default_rng(7))
     starts = (np.arange(130) % out.nrows).astype(np.int32)
 
@@ -294,7 +294,7 @@ def operands(name: Any, dtype: str, rng: Any) -> tuple[Any, Csr, SparseVector]:
     op = (semiring.from_string(name) if isinstance(name, str) else name)[dtype]
     kept = op.return_type.np_type
     out, _ = a_graph(rng, kept, low=1)
-    if name != "min_plus" and not is_full():  # each type of offsets is compiled
+    if name != "min_plus" and not is_full():  # each offset type needs a separate compilation
         offsets = out.indptr.astype(np.int32)
         out = Csr(out.nrows, out.ncols, offsets, out.indices, out.values)
     if name == "max_times":
@@ -389,7 +389,7 @@ def test_a_near_far_closure_is_correct_when_entries_improve_many_times(name: str
 
 @pytest.mark.parametrize("how", ["improving", "rounds"])
 @pytest.mark.parametrize(("name", "dtype"), NEAR_FAR[:3] + OTHERS)
-def test_a_closure_by_rounds_agrees_with_numpy(name: Any, dtype: str, how: str) -> None:
+def test_a_closure_computed_in_rounds_agrees_with_numpy(name: Any, dtype: str, how: str) -> None:
     for seed in range(4):
         closed_alike(name, dtype, how, seed)
 
@@ -400,7 +400,7 @@ def test_a_closure_of_k_rounds_computes_k_products(limit: int) -> None:
         closed_alike("min_plus", "INT64", "rounds", seed, limit=limit)
 
 
-def test_an_entry_that_is_nan_is_not_improved_again() -> None:
+def test_a_nan_entry_is_not_improved_again() -> None:
     n = 3
     values = np.array([np.nan, 1.0, 1.0, 1.0])
     ring = csr_of(n, np.array([0, 1, 2, 2]), np.array([1, 2, 1, 0]), values)
@@ -425,7 +425,7 @@ def test_a_cycle_that_keeps_improving_is_detected_from_the_parents(setting: bool
 
 
 @pytest.mark.parametrize("setting", [True, False])
-def test_an_overflowing_product_is_left_out_and_reported(setting: bool) -> None:
+def test_a_product_that_overflows_is_omitted_and_reported(setting: bool) -> None:
     a = csr_of(3, np.array([0, 0]), np.array([1, 2]), np.array([100, 5], np.int8))
     x = SparseVector(3, np.zeros(1, np.int32), np.array([100], np.int8))
     for how in ("improving", "near_far"):
@@ -464,7 +464,7 @@ def test_an_interrupt_waits_until_the_loop_has_stopped() -> None:
     assert seen == [True]
 
 
-def test_an_error_in_the_other_thread_is_raised_in_the_caller() -> None:
+def test_an_error_in_another_thread_is_raised_in_the_calling_thread() -> None:
     def fails() -> None:
         raise ValueError("no")
 
@@ -472,7 +472,7 @@ def test_an_error_in_the_other_thread_is_raised_in_the_caller() -> None:
         threads.apart(fails, np.zeros(1, np.int64), 1)
 
 
-def test_outside_the_main_thread_the_function_apart_calls_its_argument_directly() -> None:
+def test_the_function_apart_calls_its_argument_directly_outside_the_main_thread() -> None:
     names: list[str] = []
     stop = np.zeros(1, np.int64)
     here = Thread(
@@ -483,7 +483,7 @@ def test_outside_the_main_thread_the_function_apart_calls_its_argument_directly(
     assert names == ["ran"]
 
 
-def test_a_search_works_after_an_interrupted_closure() -> None:
+def test_a_search_gives_correct_results_after_an_interrupted_closure() -> None:
     A = gl.generators.kronecker(10, 16, seed=1)
     start = np.zeros(1, np.int32)
     out = A._store.csr

@@ -48,7 +48,7 @@ def test_coordinates_are_read_in_any_order_and_returned_sorted(data):
 
 
 @given(data)
-def test_dense_arrays_survive_a_round_trip(data):
+def test_a_dense_array_round_trip_keeps_every_value(data):
     A = data.draw(tables())
     dense = np.zeros(A.shape, A.dtype)
     for key, x in A.entries.items():
@@ -61,7 +61,7 @@ def test_dense_arrays_survive_a_round_trip(data):
     same(gl.Matrix.from_dense(dense, missing_value=0), Table(A.shape, A.dtype, there))
 
 
-def test_to_dense_needs_a_fill_value_if_entries_are_missing():
+def test_the_method_to_dense_requires_a_fill_value_if_entries_are_missing():
     with pytest.raises(TypeError, match="fill_value"):
         small().to_dense()
     with pytest.raises(TypeError, match="fill_value"):
@@ -69,7 +69,7 @@ def test_to_dense_needs_a_fill_value_if_entries_are_missing():
 
 
 @given(data)
-def test_dicts_and_edge_lists_survive_a_round_trip(data):
+def test_dict_and_edge_list_round_trips_keep_every_entry(data):
     A = data.draw(tables(dtype=INT))
     C, shape = matrix(A), dict(zip(("nrows", "ncols"), A.shape, strict=True))
     same(gl.Matrix.from_dicts(C.to_dicts(), INT, **shape), A)
@@ -100,7 +100,7 @@ def test_a_scalar_value_gives_an_iso_valued_matrix():
     assert gl.Matrix.from_scalar(1, 2, 2, "INT8").nvals == 4
 
 
-def test_dtypes_are_inferred_as_in_numpy_and_may_be_named_in_many_ways():
+def test_dtypes_are_inferred_as_in_numpy_and_may_be_specified_in_many_ways():
     assert gl.Vector.from_coo([0], [1]).dtype == gl.dtypes.INT64
     assert gl.Vector.from_coo([0], [True]).dtype == bool
     for dtype in (gl.dtypes.FP32, "FP32", "float32", np.float32, np.dtype("f4")):
@@ -112,7 +112,7 @@ def test_dtypes_are_inferred_as_in_numpy_and_may_be_named_in_many_ways():
         gl.Vector.from_coo([0], [1j])
 
 
-def test_the_error_names_the_first_duplicate():
+def test_the_error_about_duplicate_entries_names_the_first_duplicate():
     with pytest.raises(ValueError, match=r"1.*2") as caught:
         gl.Matrix.from_coo([0, 1, 1, 1], [0, 2, 3, 2], [1, 2, 3, 4])
     assert isinstance(caught.value, gl.exceptions.GraphblasException)
@@ -122,7 +122,7 @@ def test_the_error_names_the_first_duplicate():
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op="plus").to_dict() == {1: 1, 3: 2}
 
 
-def test_duplicates_are_merged_if_there_is_one_value_for_all():
+def test_duplicate_entries_are_merged_if_all_entries_have_the_same_value():
     assert gl.Vector.from_coo([3, 1, 3], 5).to_dict() == {1: 5, 3: 5}
     assert gl.Matrix.from_coo([0, 0], [1, 1], 5, nrows=2, ncols=2).to_dict() == {(0, 1): 5}
 
@@ -132,7 +132,9 @@ def test_duplicates_are_merged_if_there_is_one_value_for_all():
 @pytest.mark.parametrize(
     ("op", "value", "is_kept"), [("min", 3, True), ("plus", 3, False), ("plus", 0, True)]
 )
-def test_a_single_stored_value_is_kept_if_dup_op_does_not_change_it(op, value, is_kept, size):
+def test_a_single_stored_value_is_kept_if_the_argument_dup_op_does_not_change_the_value(
+    op, value, is_kept, size
+):
     rows, columns = np.divmod(np.arange(2 * size) % size, 100)
     A = gl.Matrix.from_coo(rows, columns, value, dup_op=op)
     assert A.isequal(gl.Matrix.from_coo(rows, columns, np.full(2 * size, value), dup_op=op))
@@ -140,13 +142,13 @@ def test_a_single_stored_value_is_kept_if_dup_op_does_not_change_it(op, value, i
 
 
 @pytest.mark.parametrize("name", ["first", "second"])
-def test_duplicates_are_combined_by_the_users_operator_even_if_it_is_called_first(name):
+def test_duplicates_are_combined_with_a_user_defined_operator_even_if_its_name_is_first(name):
     op = gl.binary.register_anonymous(lambda x, y: 2 * x + y, name)
     assert gl.Vector.from_coo([3, 1, 3, 3], [1, 2, 3, 4], dup_op=op).to_dict() == {1: 2, 3: 14}
     assert gl.Vector.from_coo([3, 1, 3], 1, dup_op=op).to_dict() == {1: 1, 3: 3}
 
 
-def test_build_rejects_a_nonempty_matrix_or_vector_unless_clear_is_set():
+def test_the_method_build_rejects_a_nonempty_matrix_or_vector_unless_clear_is_set():
     A, w = small(), line()
     with pytest.raises(gl.exceptions.OutputNotEmpty):
         A.build([0], [0], [1])
@@ -187,7 +189,7 @@ def test_arrays_of_inconsistent_sizes_are_rejected():
 
 
 @pytest.mark.parametrize("edges", [[(1,)], [(1, 2, 3, 4)], [(0, 1), (1, 2, 3)], np.zeros((2, 4))])
-def test_an_edge_with_the_wrong_number_of_elements_is_rejected(edges):
+def test_an_edge_tuple_with_the_wrong_number_of_elements_is_rejected(edges):
     with pytest.raises(ValueError, match=r"2 (or 3 )?(parts|columns)"):
         gl.Matrix.from_edgelist(edges)
 
@@ -212,9 +214,9 @@ def test_writing_into_an_imported_or_exported_array_does_not_change_the_matrix()
     assert A.to_dicts() == {0: {0: 1.0}, 1: {1: 2.0}} and v.to_dict() == {0: 1.0, 1: 2.0}
 
 
-# --- sizes that are out of range, and values that do not fit the dtype -------------------------
+# --- sizes that are out of range, and values that do not fit in the dtype -------------------------
 @pytest.mark.parametrize("size", [2**31, 2**40, -1])
-def test_the_error_names_a_dimension_that_is_out_of_range(size):
+def test_the_error_about_a_dimension_out_of_range_names_the_dimension(size):
     for make in (
         lambda: gl.Vector(int, size),
         lambda: gl.Vector.from_coo([0], [1], size=size),
@@ -265,7 +267,7 @@ def test_a_wide_matrix_with_few_entries_uses_little_memory():
 
 
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-def test_a_python_int_that_does_not_fit_the_dtype_is_rejected(dtype):
+def test_a_python_int_that_does_not_fit_in_the_dtype_is_rejected(dtype):
     info = np.iinfo(dtype)
     for value in (int(info.max) + 1, int(info.min) - 1):
         w, A = gl.Vector(dtype, 3), gl.Matrix(dtype, 2, 2)
@@ -317,7 +319,7 @@ def test_a_list_of_dicts_gives_one_row_per_dict():
     assert gl.Matrix.from_dicts([{0: 1}, {}], nrows=3).shape == (3, 1)
 
 
-def test_the_error_names_an_argument_that_a_constructor_cannot_read():
+def test_the_error_about_an_argument_that_a_constructor_cannot_read_names_the_argument():
     for name, refused in {
         "indices": lambda: gl.Vector.from_coo(0, 1),
         "but size is 0": lambda: gl.Vector.from_dict({-1: 2}),
@@ -337,7 +339,7 @@ def test_a_mapping_is_rejected_as_an_edge_list():
 
 
 @pytest.mark.parametrize("big", [1 << 63, (1 << 63) + 1, (1 << 64) - 1])
-def test_large_64_bit_integers_get_an_integer_dtype_that_keeps_them_exactly(big):
+def test_large_64_bit_integers_get_a_dtype_that_represents_them_exactly(big):
     for make in (
         lambda x: gl.Vector.from_coo([0, 1], [big, x]),
         lambda x: gl.Vector.from_dense([big, x]),

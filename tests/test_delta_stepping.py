@@ -23,7 +23,7 @@ from semirings import semiring
 pytest.importorskip("numba")
 pytestmark = pytest.mark.cpu
 THREADS = [1, 2, 4]
-WEIGHTS = {  # the largest weight and the dtype of each kind of graph
+WEIGHTS = {  # for each kind of graph, the largest weight and the dtype
     "small": (60, "INT64"),
     "zero": (1, "INT64"),
     "beyond 32 bits": (2**40, "INT64"),
@@ -78,7 +78,7 @@ def test_edges_of_length_zero_are_followed_on_any_number_of_threads(threads):
 
 
 @pytest.mark.parametrize("kind", WEIGHTS)
-def test_parents_form_a_tree_of_shortest_paths_and_do_not_depend_on_threads(kind):
+def test_parents_form_a_tree_of_shortest_paths_and_do_not_depend_on_the_number_of_threads(kind):
     A, _ = random_graph(1, kind)
     found = []
     for threads in THREADS:
@@ -109,7 +109,7 @@ def test_start_values_of_any_size_are_kept_unless_a_path_is_shorter(starts):
     assert closure(x, ring, semiring.min_plus).values.to_dict() == expected
 
 
-def test_a_forbidden_start_keeps_its_value_and_paths_begin_there():
+def test_a_start_vertex_outside_the_mask_keeps_its_value_and_paths_may_begin_at_this_vertex():
     A = Matrix.from_coo([0, 1, 2, 0], [1, 2, 3, 3], [1, 1, 1, 9], nrows=4, ncols=4)
     for values, expected in (
         ({0: 0, 2: 0}, {0: 0, 2: 0, 3: 1}),
@@ -133,7 +133,7 @@ def test_a_search_with_a_cutoff_returns_the_distances_up_to_the_cutoff(threads):
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_the_width_of_a_bucket_may_exceed_the_largest_float(compiled):
+def test_the_bucket_width_may_exceed_the_largest_float(compiled):
     A = Matrix.from_coo([0, 1], [1, 2], [8e307, 1.0], nrows=4, ncols=4)
     with config.set(device="cpu", compiled=compiled):
         assert shortest_path(A, 0, 1, weight=True) == [0, 1]

@@ -16,7 +16,7 @@ from graphla import algorithms, ladder
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-# `make docs` runs the notebooks and generates the pages in reference/generated.
+# Not tested here: `make docs` runs the notebooks and generates the pages in reference/generated.
 MADE = (DOCS / "notebooks", DOCS / "reference" / "generated")
 PAGES = sorted(
     page
@@ -75,13 +75,13 @@ WITH_PYTHON = [name(page) for page in PAGES if blocks(page)]
 
 
 @pytest.mark.parametrize("page", sorted(ON_ANY_DEVICE))
-def test_the_examples_of_a_page_print_the_shown_output_on_every_device(page: str):
+def test_the_examples_on_a_documentation_page_print_the_shown_output_on_every_device(page: str):
     run(ROOT / page, on_card=has_card())
 
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", sorted(set(WITH_PYTHON) - ON_ANY_DEVICE))
-def test_the_examples_of_a_page_print_the_shown_output(page: str):
+def test_the_examples_on_a_documentation_page_print_the_shown_output(page: str):
     pytest.importorskip("networkx")
     run(ROOT / page, on_card=False)
 
@@ -112,7 +112,7 @@ def test_every_code_block_names_its_language():
 
 
 @pytest.mark.cpu
-def test_pyproject_reads_the_version_dynamically_and_the_changelog_lists_it():
+def test_pyproject_reads_the_version_dynamically_and_the_changelog_lists_this_version():
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert f"## {graphla.__version__}" in changelog
@@ -127,7 +127,7 @@ def test_the_table_of_algorithms_lists_every_algorithm():
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_internal_link_has_a_target(page: Path):
+def test_every_internal_link_has_an_existing_target(page: Path):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
         path, _, anchor = link.partition("#")
         if path.startswith("http"):
@@ -154,7 +154,7 @@ def test_the_index_of_design_decisions_links_to_every_decision():
 
 
 @pytest.mark.cpu
-def test_the_search_in_the_readme_reaches_every_vertex():
+def test_the_example_search_in_the_readme_reaches_every_vertex():
     names = run(ROOT / "README.md", on_card=False)
     assert names["levels"].nvals == names["parent"].nvals == 264_346
 

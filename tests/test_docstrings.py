@@ -122,15 +122,15 @@ ANY = re.compile(
     # labels of any type, or arguments that contain labels
     r"|Labels\.(vertices|pairs|number_keys|of)|Labelled\w+\.to"
 )
-"""Functions whose return annotation may be Any, each with its reason."""
+"""Functions whose return annotation may be Any; a comment gives the reason for each."""
 
 WITHOUT_EXAMPLES = {"algorithms.NoPath", "algorithms.ConvergenceError"}
 """Objects that need no example because the examples of other objects show them."""
 
 UNREACHABLE = {name: {"DuplicateEntry"} for name in ("Updater.update", "InputMasked.update")}
-"""For each function, errors that its helpers raise for other callers, but never for this function.
+"""For each function, the errors that its helpers can raise only for other callers.
 
-These functions assign to all indices, so that no index can occur twice.
+These functions assign to all indices, so no index can occur twice.
 """
 
 NEED_EXAMPLES = ("algorithms.", "closure", "draw", "spy", "direction", "Graph.from_")
@@ -184,7 +184,7 @@ def is_function(thing: Any) -> bool:
 def public(choose: Callable[[Any], bool]) -> Callable[[Callable[[str], None]], Any]:
     """Return a decorator that runs a test on the chosen objects of each module or class.
 
-    If the test fails, a note of the error has the name of the object.
+    If the test fails, a note added to the error names the object.
     """
     owners: dict[str, list[str]] = {}
     for name, thing in PUBLIC.items():
@@ -291,7 +291,7 @@ def test_a_docstring_begins_with_a_summary_line(name):
 
 
 @public(is_function)
-def test_args_are_the_parameters_of_the_signature(name):
+def test_the_args_section_lists_the_parameters_of_the_signature(name):
     thing = PUBLIC[name]
     args = entries(sections(thing).get("Args", ""))
     assert list(args) == parameters(thing)
@@ -299,7 +299,7 @@ def test_args_are_the_parameters_of_the_signature(name):
 
 
 @public(lambda thing: isinstance(thing, type) and "__init__" in vars(thing))
-def test_args_of_a_class_are_the_parameters_of_its_constructor(name):
+def test_the_args_section_of_a_class_lists_the_parameters_of_its_constructor(name):
     thing = PUBLIC[name]
     if parameters(thing.__init__):
         heading = "Attributes" if is_dataclass(thing) else "Args"
@@ -307,7 +307,7 @@ def test_args_of_a_class_are_the_parameters_of_its_constructor(name):
 
 
 @public(lambda thing: True)
-def test_sections_are_in_the_order_of_the_guide(name):
+def test_docstring_sections_are_in_the_order_of_the_style_guide(name):
     order = ("Args", "Attributes", "Returns", "Yields", "Raises", "Examples", "References")
     found = [order.index(title) for title in sections(PUBLIC[name]) if title in order]
     assert found == sorted(found)
@@ -373,7 +373,7 @@ def calls(thing: Any) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 
 @public(lambda thing: hasattr(thing, "graph_options"))
-def test_every_error_that_wrong_input_raises_is_described(name):
+def test_every_error_that_invalid_input_raises_is_described(name):
     thing = PUBLIC[name]
     described = entries(sections(thing)["Raises"])
     expected = tuple(error_class(each) for each in described)
@@ -383,13 +383,13 @@ def test_every_error_that_wrong_input_raises_is_described(name):
 
 
 @public(lambda thing: hasattr(thing, "_fields"))
-def test_every_field_is_described(name):
+def test_every_public_field_is_described(name):
     thing = PUBLIC[name]
     assert list(entries(sections(thing).get("Attributes", ""))) == list(thing._fields)
 
 
 @public(is_function)
-def test_examples_show_the_actual_output(name):
+def test_docstring_examples_show_the_actual_output(name):
     text = sections(PUBLIC[name]).get("Examples", "")
     assert ">>>" in text or name in WITHOUT_EXAMPLES or not name.startswith(NEED_EXAMPLES)
     for library in ("networkx", "pandas", "scipy"):

@@ -65,7 +65,7 @@ def test_bin_counts_equal_those_of_scipy(nrows, ncols, nvals, bins, entries):
         assert np.array_equal(density.count_in_bins(A, rows, columns), wanted)
 
 
-def test_spy_draws_the_counts_and_hides_empty_bins():
+def test_the_function_spy_draws_the_bin_counts_and_hides_empty_bins():
     A = random_matrix(50, 70, 90, 0)
     ax = gl.spy(A, bins=10)
     shown: Any = ax.images[0].get_array()
@@ -73,7 +73,7 @@ def test_spy_draws_the_counts_and_hides_empty_bins():
     assert ax.images[0].get_extent() == [-0.5, 69.5, 49.5, -0.5]
 
 
-def test_spy_of_a_small_matrix_has_one_bin_per_element():
+def test_a_spy_plot_of_a_small_matrix_has_one_bin_per_element():
     A = random_matrix(5, 8, 12, 0)
     shown: Any = gl.spy(A).images[0].get_array()
     assert shown.shape == (5, 8)
@@ -81,7 +81,7 @@ def test_spy_of_a_small_matrix_has_one_bin_per_element():
     assert found == set(A.to_dict())
 
 
-def test_spy_accepts_graphs_expressions_and_axes():
+def test_the_function_spy_accepts_graphs_and_expressions_and_axes():
     G = chain()
     _, ax = pyplot.subplots()
     assert gl.spy(G, ax=ax) is ax
@@ -89,7 +89,7 @@ def test_spy_accepts_graphs_expressions_and_axes():
     assert gl.spy(G.matrix.T).images and gl.spy(gl.Matrix(int, 3, 4)).images
 
 
-def test_spy_rejects_arguments_that_it_cannot_draw():
+def test_the_function_spy_rejects_arguments_that_cannot_be_drawn():
     with pytest.raises(InvalidValue, match="bins must be an int from 1 to 4096, not 0"):
         gl.spy(gl.Matrix(int, 3, 3), bins=0)
     with pytest.raises(InvalidValue, match="A is 0 x 3, so there is nothing to draw"):
@@ -107,7 +107,7 @@ def dots(ax: Any) -> Any:
     return ax.collections[-1]
 
 
-def test_draw_shows_each_vertex_edge_label_and_weight_exactly_once():
+def test_the_function_draw_shows_each_vertex_and_edge_and_label_and_weight_exactly_once():
     ax = gl.draw(chain())
     assert dots(ax).get_offsets().shape == (4, 2)
     (lines,) = [each for each in ax.collections if isinstance(each, LineCollection)]
@@ -116,7 +116,7 @@ def test_draw_shows_each_vertex_edge_label_and_weight_exactly_once():
     assert not gl.draw(chain(), labels=False, weights=False).texts
 
 
-def test_draw_shows_directed_edges_as_arrows_and_self_loops_as_circles():
+def test_directed_edges_are_drawn_as_arrows_and_self_loops_as_circles():
     G = gl.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "b")], directed=True)
     patches = gl.draw(G).patches
     arrows = [each for each in patches if isinstance(each, FancyArrowPatch)]
@@ -147,14 +147,14 @@ def test_vertices_of_the_same_category_have_the_same_color():
     assert gl.draw(many, color=louvain(many)).collections
 
 
-def test_draw_uses_the_given_positions():
+def test_the_function_draw_uses_the_given_positions():
     points = {"a": (0, 0), "b": (1, 2), "c": (5, 1), "d": (3, 3)}
     for positions in (points, list(points.values())):
         shown = dots(gl.draw(chain(), positions=positions)).get_offsets()
         assert np.array_equal(shown, list(points.values()))
 
 
-def test_draw_rejects_arguments_that_it_cannot_draw():
+def test_the_function_draw_rejects_arguments_that_cannot_be_drawn():
     G, large = chain(), gl.Graph(gl.generators.path(2000))
     with pytest.raises(InvalidValue, match="G has 2,000 vertices and 1,999 edges, but draw shows"):
         gl.draw(large)
@@ -178,7 +178,7 @@ def test_draw_rejects_arguments_that_it_cannot_draw():
         gl.draw([1])  # pyright: ignore[reportArgumentType]
 
 
-def test_draw_accepts_graphs_with_zero_vertices_or_one():
+def test_the_function_draw_accepts_graphs_with_at_most_one_vertex():
     assert not gl.draw(gl.Graph(gl.Matrix(int, 0, 0))).collections
     assert len(dots(gl.draw(gl.Graph(gl.Matrix(int, 1, 1)))).get_offsets()) == 1
 
@@ -186,7 +186,7 @@ def test_draw_accepts_graphs_with_zero_vertices_or_one():
 # --- layout ---------------------------------------------------------------------------------------
 
 
-def test_the_layout_of_a_path_is_a_straight_line_with_the_graph_distances():
+def test_the_layout_of_a_path_is_a_straight_line_whose_distances_are_graph_distances():
     wanted = abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))
     points = minimize_stress(wanted)
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)

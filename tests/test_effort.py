@@ -19,7 +19,7 @@ TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("prefix", sorted({*EXAMPLES, *CASES, *SIMULATED_CASES} - {""}))
-def test_each_prefix_matches_at_least_one_test(prefix):
+def test_each_prefix_in_the_effort_tables_matches_at_least_one_test(prefix):
     file, _, function = prefix.partition("::")
     assert (TESTS / file).exists()
     assert not function or f"\ndef {function}" in (TESTS / file).read_text()

@@ -74,7 +74,7 @@ def test_the_routes_example_prints_correct_routes(tmp_path):
     assert text.count("without the market") == 4
 
 
-# Each script, the lines that it prints, and the name of its picture.
+# For each script, the lines that it prints and the name of its picture.
 SCRIPTS = [
     ("arbitrage.py", ["no cycle makes a profit", "1,000 SEK become 1,003.99 SEK"], None),
     ("cheapest_network.py", ["10,531 km connect all 32"], "cheapest_network"),
@@ -127,14 +127,14 @@ SCRIPTS = [
 @pytest.mark.parametrize(
     ("script", "said", "picture"), SCRIPTS, ids=[script for script, _, _ in SCRIPTS]
 )
-def test_each_script_prints_the_expected_lines(tmp_path, run_here, script, said, picture):
+def test_each_example_script_prints_the_expected_lines(tmp_path, run_here, script, said, picture):
     text = run_here(script)
     assert all(line in text for line in said), text
     if picture and find_spec("matplotlib"):
         assert (tmp_path / "out" / f"{picture}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_every_script_has_a_test():
+def test_every_example_script_has_a_test():
     named = (ROOT / "tests" / "test_examples.py").read_text(encoding="utf-8")
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")} - {"picture.py"}
     assert all(f'"{script}"' in named for script in scripts)

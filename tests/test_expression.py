@@ -20,7 +20,7 @@ def ran(recorder: Recorder) -> list[str]:
 
 
 # --- evaluation ---------------------------------------------------------------------------------
-def test_an_expression_runs_once_when_its_value_is_first_needed():
+def test_an_expression_is_computed_once_when_its_value_is_first_needed():
     A = small()
     with Recorder() as recorder:
         product = A.mxm(A)
@@ -65,7 +65,7 @@ def test_a_product_is_computed_under_the_mask_of_its_statement():
     assert C.to_dicts() == {0: {0: 1}} and recorder.events[0].nvals_out == 1
 
 
-def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_the_expression_was_created():
     A, u = small(), Vector.from_dense([1, 2])
     written = {
         "mxv": A.mxv(u),
@@ -95,7 +95,7 @@ def test_an_in_place_write_to_an_operand_does_not_change_an_expression():
 
 
 # --- infix expressions --------------------------------------------------------------------------
-def test_an_infix_expression_without_an_operator_reports_that_it_needs_one():
+def test_an_infix_expression_without_an_operator_reports_that_an_operator_is_needed():
     A = small()
     assert "waiting" in repr(A & A) and "op(A & B)" in repr(A & A)
     assert binary.plus(A & A).to_dicts() == {0: {0: 2, 1: 4}, 1: {1: 6}}
@@ -137,7 +137,7 @@ def test_the_choice_between_push_and_pull_can_be_forced(way):
     assert (recorder.events[0].direction, recorder.events[0].reason) == (way, "forced")
 
 
-def test_products_push_a_small_frontier_and_pull_a_large_one():
+def test_products_push_a_small_frontier_and_pull_a_large_frontier():
     n = 5000
     A = ring(n)
     few, all_ = Vector.from_coo([3], [1], size=n), Vector.from_scalar(1, n)
@@ -149,7 +149,7 @@ def test_products_push_a_small_frontier_and_pull_a_large_one():
     assert all(event.reason for event in recorder.events)
 
 
-def test_repeated_products_build_csc_and_change_from_push_to_pull():
+def test_repeated_products_build_the_csc_form_and_change_from_push_to_pull():
     n = 2000
     rows = np.repeat(np.arange(n), 8)
     columns = (rows + np.tile(np.arange(8), n)) % n
@@ -210,7 +210,7 @@ def test_assigning_a_scalar_under_a_sparse_mask_writes_in_place():
         levels(frontier.S)[:] << depth
         places.add(levels._read().bitmap().values.ctypes.data)
     assert levels.nvals == 7 and levels.get(2000) == 2
-    assert len(places) == 1  # each write reused the same array
+    assert len(places) == 1  # every write reuses the same array
 
 
 def test_a_region_expression_cannot_be_read_after_its_region_was_assigned():
@@ -226,7 +226,7 @@ def test_a_region_expression_cannot_be_read_after_its_region_was_assigned():
         (A + A)(A.S) << A
 
 
-def test_updaters_reject_comparison_and_conversion_to_bool():
+def test_an_updater_cannot_be_compared_or_converted_to_bool():
     A = small()
     for thing in (A(A.S), A(A.S)[:, :], A.S):
         with pytest.raises(TypeError):
@@ -256,7 +256,7 @@ def test_updaters_reject_comparison_and_conversion_to_bool():
         (lambda A, u: Matrix(int, 2**16, 1).kronecker(Matrix(int, 2**15, 1)), r"rows.*2\^31"),
     ],
 )
-def test_mismatched_shapes_are_rejected_in_one_sentence_with_both_sizes(statement, words):
+def test_the_error_about_mismatched_shapes_is_one_sentence_that_names_both_sizes(statement, words):
     A, u = Matrix(int, 3, 5), Vector(int, 7)
     with pytest.raises(ValueError, match=words) as caught:
         statement(A, u)
@@ -302,7 +302,7 @@ def test_mismatched_shapes_are_rejected_in_one_sentence_with_both_sizes(statemen
         (lambda A, u: lor_land(A | A), "op must be"),
     ],
 )
-def test_operands_of_the_wrong_kind_are_rejected_with_advice(statement, words):
+def test_the_error_about_operands_of_the_wrong_kind_gives_advice(statement, words):
     A, u = small(), Vector.from_dense([1, 2])
     with pytest.raises(TypeError, match=words) as caught:
         statement(A, u)
@@ -310,7 +310,7 @@ def test_operands_of_the_wrong_kind_are_rejected_with_advice(statement, words):
     assert A.nvals == 3 and u.to_dict() == {0: 1, 1: 2}
 
 
-def test_the_error_names_an_index_out_of_range():
+def test_the_error_about_an_index_out_of_range_names_the_index():
     A, u = small(), Vector.from_dense([1, 2])
     for statement in (lambda: u[5], lambda: A[0, -3], lambda: u[[0, 7]], lambda: u.get(2)):
         with pytest.raises(IndexError, match="out of range: the size is 2"):
@@ -336,7 +336,7 @@ def test_an_operation_that_is_too_large_raises_an_error_and_leaves_its_operands_
 
 
 # --- config.autocompute -------------------------------------------------------------------------
-def test_without_autocompute_an_expression_is_computed_only_on_request():
+def test_an_expression_is_computed_only_on_request_if_autocompute_is_off():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4])
     v = gl.Vector.from_coo([0, 1], [1, 2])
     with gl.config.set(autocompute=False):
@@ -373,7 +373,7 @@ def test_without_autocompute_an_expression_is_computed_only_on_request():
     assert (A + A).nvals == 2
 
 
-def test_without_autocompute_select_accepts_a_comparison_of_its_own_operand():
+def test_select_accepts_a_comparison_of_its_own_operand_if_autocompute_is_off():
     A = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     B = gl.Matrix.from_coo([0, 0, 1], [1, 2, 2], [1, 2, 3])
     with gl.config.set(autocompute=False):
@@ -384,7 +384,7 @@ def test_without_autocompute_select_accepts_a_comparison_of_its_own_operand():
     assert A.select(B > 1).new().isequal(selected)
 
 
-def test_without_autocompute_algorithms_still_run():
+def test_algorithms_run_even_if_autocompute_is_off():
     A = gl.generators.kronecker(5, symmetric=True, seed=1)
     algorithms = gl.algorithms
     for run in (

@@ -35,7 +35,9 @@ def by_lines(read: Any, lines: list[str], **options: Any) -> gl.Matrix:
 
 # --- DIMACS ---------------------------------------------------------------------------------------
 @given(tables(SQUARE, np.dtype(np.int64)), COMMENTS, st.sampled_from([10, 1 << 20]))
-def test_a_dimacs_file_with_arcs_gives_each_arc_with_its_length(table: Table, comments, block):
+def test_reading_a_dimacs_file_with_arcs_gives_each_arc_with_its_length(
+    table: Table, comments, block
+):
     n = table.shape[0]
     lines = [f"a {u + 1} {v + 1} {w}" for (u, v), w in table.entries.items()]
     problem = f"p sp {n} {len(lines)}"
@@ -46,7 +48,9 @@ def test_a_dimacs_file_with_arcs_gives_each_arc_with_its_length(table: Table, co
 
 
 @given(symmetric(np.dtype(np.int64)), st.sampled_from(["edge", "col"]), st.booleans())
-def test_a_dimacs_file_with_edges_gives_each_edge_in_both_directions(table: Table, kind, is_twice):
+def test_reading_a_dimacs_file_with_edges_gives_each_edge_in_both_directions(
+    table: Table, kind, is_twice
+):
     n = table.shape[0]
     lines = [f"e {u + 1} {v + 1}" for u, v in table.entries if is_twice or u <= v]
     lines = [f"n {v + 1} 3" for v in range(n)] + lines
@@ -56,7 +60,7 @@ def test_a_dimacs_file_with_edges_gives_each_edge_in_both_directions(table: Tabl
     assert A._store.is_symmetric
 
 
-def test_dimacs_files_may_have_real_lengths_and_duplicate_arcs():
+def test_a_dimacs_file_may_have_floating_point_lengths_and_duplicate_arcs():
     lines = ["p sp 2 2", "a 1 2 1.5", "a 1 2 0.5"]
     assert by_lines(gio.read_dimacs, lines, dup_op="min").to_dicts() == {0: {1: 0.5}}
     assert by_lines(gio.read_dimacs, [*lines[:2], "a 2 1 3"], dtype="FP32").dtype == "FP32"
@@ -82,7 +86,7 @@ def test_dimacs_files_may_have_real_lengths_and_duplicate_arcs():
         ("p sp 3 1\na 1 2 far\n", 2, "weight is 'far'"),
     ],
 )
-def test_the_error_names_the_invalid_line_of_a_dimacs_file(written, line, problem):
+def test_the_error_about_an_invalid_dimacs_file_names_the_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_dimacs(io.StringIO(written))
     assert problem in str(caught.value)
@@ -113,7 +117,7 @@ def metis_files(draw: st.DrawFn) -> tuple[list[str], Table, bool]:
 
 
 @given(metis_files(), st.sampled_from([10, 1 << 20]))
-def test_a_metis_file_gives_each_edge_in_both_directions_with_its_weight(file, block):
+def test_reading_a_metis_file_gives_each_edge_in_both_directions_with_its_weight(file, block):
     lines, table, is_weighted = file
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(io_files, "BLOCK", block)
@@ -147,7 +151,7 @@ def test_a_metis_file_gives_each_edge_in_both_directions_with_its_weight(file, b
         ("2 2 1\n2 5 2 5\n1 5 1 5\n", None, "vertex 1 has the neighbor 2 twice"),
     ],
 )
-def test_the_error_names_the_invalid_line_of_a_metis_file(written, line, problem):
+def test_the_error_about_an_invalid_metis_file_names_the_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_metis(io.StringIO(written))
     assert problem in str(caught.value)
@@ -243,7 +247,9 @@ def test_parallel_edges_in_a_file_are_rejected_unless_they_are_combined(format, 
         ("json", '{"nodes": 3, "links": []}', None),
     ],
 )
-def test_the_error_names_a_file_that_networkx_cannot_read(format, written, line, tmp_path):
+def test_the_error_about_a_file_that_networkx_cannot_read_names_the_file(
+    format, written, line, tmp_path
+):
     path = tmp_path / f"a.{format}"
     path.write_text(written)
     with pytest.raises(ParseError, match=f"this is not a {format} file of a graph") as caught:
@@ -276,7 +282,9 @@ def test_gml_without_node_labels_and_json_with_an_edges_key_can_be_read():
         ("a.feather", "pyarrow", "tables"),
     ],
 )
-def test_the_error_names_a_missing_package_and_how_to_install_it(name, package, extra, monkeypatch):
+def test_the_error_about_a_missing_package_explains_how_to_install_the_package(
+    name, package, extra, monkeypatch
+):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(gio.PackageMissing, match=rf"needs {package}: pip .*graphla\[{extra}\]"):
         gl.Graph.read(name)
@@ -329,7 +337,9 @@ def test_an_edge_table_round_trip_keeps_every_entry(table: Table, format, is_ext
     st.sampled_from(TABLES),
     st.booleans(),
 )
-def test_an_edge_table_with_labels_numbers_them_in_order_of_appearance(pairs, format, are_numbers):
+def test_the_labels_of_an_edge_table_are_numbered_in_order_of_appearance(
+    pairs, format, are_numbers
+):
     known: dict[Any, Any] = {"ann": 10**12, "bob": -7, "x,y": 3, "eve": 2**63 - 1}
     pairs = [(known[u], known[v]) for u, v in pairs] if are_numbers else pairs
     kind = np.int64 if are_numbers else np.str_
@@ -392,7 +402,7 @@ def test_the_labels_of_an_edge_table_must_have_one_type():
 
 @pytest.mark.parametrize("format", TABLES)
 @pytest.mark.parametrize("data", [b"", b"0 1\n", b"PAR1", b"ARROW1\0\0"])
-def test_the_error_names_a_file_that_is_not_a_table(data, format, tmp_path):
+def test_the_error_about_a_file_that_is_not_a_table_names_the_file(data, format, tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / f"a.{format}"
     path.write_bytes(data)
@@ -408,7 +418,7 @@ def test_the_error_names_a_file_that_is_not_a_table(data, format, tmp_path):
 @pytest.mark.parametrize(
     "name", ["by_extension", "dimacs", "edge_table", "metis", "networkx_files"]
 )
-def test_the_example_of_each_reader_prints_the_shown_output(name):
+def test_the_docstring_example_of_each_reader_prints_the_shown_output(name):
     if name == "edge_table":
         pytest.importorskip("pyarrow")
     found = doctest.testmod(import_module(f"graphla.io.{name}"))

@@ -50,7 +50,7 @@ def sparse(size, indices, values, is_sorted=True):
 # --- forms --------------------------------------------------------------------------------------
 
 
-def test_each_form_is_built_once():
+def test_each_storage_form_is_built_only_once():
     v = VectorStore("cpu", INT64, sparse(4, [3, 1], [30, 10], False))
     assert v.sparse(sorted=False).indices.tolist() == [3, 1]
     assert v.sparse().indices.tolist() == [1, 3]
@@ -86,7 +86,7 @@ def test_an_empty_vector_has_no_entries_in_any_form(size):
 @pytest.mark.parametrize("how", ["sparse", "unsorted", "bitmap", "full", "both"])
 @pytest.mark.parametrize("values", [[1, 0, 2], [0, 0, 0], [1, 1, 1]])
 @pytest.mark.parametrize("iso", [False, True])
-def test_a_mask_selects_the_expected_indices(how, structural, complement, values, iso):
+def test_each_kind_of_mask_selects_the_correct_indices(how, structural, complement, values, iso):
     size, indices = (3, [0, 1, 2]) if how == "full" else (5, [0, 2, 4])
     values = np.array(values)
     values = np.broadcast_to(values[:1], 3) if iso else values
@@ -158,7 +158,7 @@ def test_an_empty_matrix_and_an_empty_scalar_have_no_entries():
     assert ScalarStore("cpu", BOOL, np.False_).nvals == 1
 
 
-def test_several_threads_build_a_form_only_once():
+def test_several_threads_build_a_storage_form_only_once():
     a = backend("cpu").transpose(csr())
     A = MatrixStore("cpu", INT64, None, a)
     start, made = threading.Barrier(4), []
@@ -296,7 +296,7 @@ def test_a_sparse_vector_is_not_written_in_place():
 
 
 @needs_counts
-def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
+def test_an_interrupted_write_leaves_a_consistent_vector():
     noun = bitmap_noun()
     noun._store.sparse()
     taken = take_in_place(noun)
@@ -309,7 +309,7 @@ def test_a_write_that_is_interrupted_leaves_a_consistent_vector():
     assert noun._store.at_hand.nvals == 3
 
 
-def test_repeated_merges_into_a_sparse_vector_make_it_dense():
+def test_repeated_merges_into_a_sparse_vector_make_the_vector_dense():
     size = 1000
     noun = Noun(VectorStore.empty("cpu", INT64, size))
     do, went_dense = backend("cpu"), None
@@ -339,7 +339,7 @@ def test_conversions_between_forms_keep_iso_values():
     assert is_iso(v.bitmap().values)
 
 
-def test_cached_properties_of_a_matrix_are_computed_once_and_freed_with_it():
+def test_cached_properties_of_a_matrix_are_computed_once_and_freed_with_the_matrix():
     def matrix() -> Csr:
         return Csr(1, 1, *np.zeros((3, 2), np.int32))
 

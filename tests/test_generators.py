@@ -52,7 +52,7 @@ def test_fixed_graphs_equal_those_of_networkx(name, n):
 
 @pytest.mark.parametrize("spine", [0, 1, 2, 5])
 @pytest.mark.parametrize("leaves", [0, 1, 3])
-def test_a_caterpillar_is_a_path_with_leaves(spine, leaves):
+def test_a_caterpillar_graph_is_a_path_with_leaves(spine, leaves):
     G = nx.path_graph(spine)
     for v in range(spine):
         nx.add_star(G, [v, *range(spine + v * leaves, spine + (v + 1) * leaves)])
@@ -66,7 +66,7 @@ def test_a_caterpillar_is_a_path_with_leaves(spine, leaves):
 
 
 @given(st.integers(0, 12), st.floats(0, 1), st.booleans(), st.integers(0, 5), st.data())
-def test_small_world_graphs_have_n_k_over_2_edges_and_no_loops(n, p, symmetric, seed, data):
+def test_a_small_world_graph_has_n_k_over_2_edges_and_no_self_loops(n, p, symmetric, seed, data):
     k = 2 * data.draw(st.integers(0, max(n - 1, 0) // 2))
     A = made.watts_strogatz(n, k, p, seed=seed, symmetric=symmetric)
     edges = places(A)
@@ -107,7 +107,7 @@ def test_rewiring_a_complete_graph_changes_nothing():
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (1, 1), (3, 4), (4, 1), (2, 3, 4), (0, 3)])
-def test_grids_equal_those_of_networkx(shape):
+def test_grid_graphs_equal_those_of_networkx(shape):
     A = made.grid(*shape)
     n = int(np.prod(shape, dtype=int))
     expected = nx.grid_graph(list(reversed(shape))) if shape and n else nx.empty_graph(n)
@@ -189,7 +189,8 @@ def test_kronecker_edges_fall_into_each_quadrant_with_its_probability():
 
 
 def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_targets():
-    # Each bit of a source's number is 1 with probability 0.1. For targets the probability is 0.45.
+    # Each bit of a source vertex is 1 with probability 0.1; for target vertices the probability is
+    # 0.45.
     A = made.kronecker(10, 4, 0.5, 0.4, 0.05, symmetric=False, seed=2)
     rows, columns, _ = A.to_coo()
     out, into = np.bincount(rows, minlength=1024), np.bincount(columns, minlength=1024)
@@ -200,7 +201,7 @@ def test_an_asymmetric_kronecker_graph_has_different_skews_of_sources_and_target
     assert nx.overall_reciprocity(G) < 0.1
 
 
-def test_kronecker_keeps_self_loops_and_directions_on_request():
+def test_a_kronecker_graph_keeps_self_loops_and_directions_on_request():
     A = made.kronecker(8, symmetric=False, self_loops=True)
     assert any(i == j for i, j in places(A))
     assert {(j, i) for i, j in places(A)} != places(A)
@@ -257,7 +258,7 @@ EXPECTED = {
 }
 
 
-def test_bounds_of_weights_may_be_numpy_numbers():
+def test_the_bounds_of_random_weights_may_be_numpy_numbers():
     low, high = anything(np.int64(1)), anything(np.int64(9))
     A = made.path(9, weights=(low, high))
     assert A.dtype == "INT64"
@@ -265,7 +266,7 @@ def test_bounds_of_weights_may_be_numpy_numbers():
 
 
 def anything(x: Any) -> Any:
-    """Return x without a static type, so that the type checker accepts wrong arguments."""
+    """Return x typed as Any, so that the type checker accepts wrong arguments."""
     return x
 
 

@@ -135,7 +135,7 @@ def foreign_graphs() -> list[tuple[Any, str]]:
     ]
 
 
-def test_a_graph_of_another_library_is_rejected_with_advice_on_how_to_convert_it():
+def test_the_error_about_a_graph_of_another_library_explains_how_to_convert_the_graph():
     for foreign, convert in foreign_graphs():
         name = type(foreign).__name__
         problem = rf"A must be .* not a \w+\.{name}; convert it by {convert}\(A\)"
@@ -164,7 +164,7 @@ def test_a_graph_is_immutable():
 
 
 @given(labeled())
-def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
+def test_degrees_agree_with_networkx_and_a_networkx_round_trip_keeps_the_graph(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
     there = G.to_networkx()
@@ -185,7 +185,7 @@ def test_degrees_agree_with_networkx_and_a_round_trip_keeps_the_graph(drawn):
     )
 
 
-def test_a_graph_survives_pickling_copying_moving_and_writing_to_a_file(tmp_path):
+def test_a_graph_can_be_pickled_and_copied_and_moved_and_written_to_a_file_without_loss(tmp_path):
     G = Graph.from_edges(FRIENDS)
     for same in (pickle.loads(pickle.dumps(G)), copy.copy(G), copy.deepcopy(G), G.to("cpu")):
         assert same.labels == G.labels and same.matrix.to_dict() == G.matrix.to_dict()
@@ -203,7 +203,7 @@ def test_a_graph_survives_pickling_copying_moving_and_writing_to_a_file(tmp_path
 
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize("name", ["plain.txt", "plain.csv", "plain.edges.gz"])
-def test_a_text_edge_list_is_directed_unless_it_is_declared_undirected(tmp_path, name, named):
+def test_a_text_edge_list_is_directed_unless_declared_undirected(tmp_path, name, named):
     path = tmp_path / name
     gl.io.write(path, gl.Matrix.from_coo([0, 1, 2], [1, 2, 2], [5, 6, 7], nrows=3, ncols=3))
     labels = ["0", "1", "2"] if named else [0, 1, 2]
@@ -241,7 +241,7 @@ def test_symmetry_is_detected_once_per_matrix():
 # --- labels ---------------------------------------------------------------------------------------
 
 
-def test_copied_results_keep_their_labels_and_computed_results_have_none():
+def test_copies_of_results_keep_the_labels_and_computed_results_have_no_labels():
     G = Graph.from_edges(FRIENDS)
     found = algorithms.connected_components(G)
     expected = {"ann": "ann", "bob": "ann", "eve": "ann", "joe": "ann", (1, 2): (1, 2)}
@@ -268,7 +268,7 @@ def test_a_label_may_be_a_tuple_of_other_labels():
     assert algorithms.jaccard(G, [((0, 1), 1)]).to_dict() == {((0, 1), 1): 0.0}
 
 
-def test_the_error_names_an_unknown_label():
+def test_the_error_about_an_unknown_label_names_the_label():
     G = Graph.from_edges(FRIENDS)
     for wrong in ("zoe", ["ann", "zoe"], 0):
         with pytest.raises(IndexOutOfBound, match=r"source has ('zoe'|0), which is not a label"):
@@ -307,7 +307,7 @@ def dense(draw: st.DrawFn) -> np.ndarray:
 
 
 def known(edges: Any) -> list[Any]:
-    """Return edges with their weights as text, because NaN is not equal to itself."""
+    """Return the edges; their weights are text, because NaN is not equal to itself."""
     return sorted((u, v, str(float(w))) for u, v, w in edges)
 
 
@@ -344,7 +344,7 @@ def test_every_stored_entry_of_a_sparse_array_is_an_edge(array, format):
     )
 
 
-def test_changing_a_sparse_array_does_not_change_the_graph_made_from_it():
+def test_changing_a_sparse_array_does_not_change_a_graph_created_from_the_array():
     sparse = pytest.importorskip("scipy.sparse")
     S = sparse.csr_array(np.array([[0.0, 1], [2, 0]]))
     G = Graph.from_scipy(S, labels="ab")
@@ -420,7 +420,7 @@ def pairs_of(G: Graph, there: Any) -> set[Any]:
 
 
 @given(labeled())
-def test_vertices_and_edges_equal_those_of_networkx(drawn):
+def test_the_vertex_and_edge_views_equal_those_of_networkx(drawn):
     nx = pytest.importorskip("networkx")
     G, A = drawn
     there = (nx.DiGraph if G.directed else nx.Graph)()
@@ -537,7 +537,7 @@ def test_removing_edges_gives_the_same_graph_as_networkx(drawn, data):
     same_as_networkx(H, there)
 
 
-def test_a_graph_made_from_another_keeps_its_labels_and_properties():
+def test_a_graph_derived_from_another_graph_keeps_the_labels_and_properties():
     G = Graph.from_edges([(0, 1), (1, 2)], directed=True)
     assert G.subgraph([1, 2]).labels == (1, 2) and G.subgraph(2).labels == (2,)
     assert G.subgraph([]).labels == range(0) and G.subgraph(np.array([0, 1])).labels == range(2)
@@ -582,7 +582,7 @@ def test_a_graph_is_displayed_as_a_table_with_its_labels():
     assert "<td>..</td>" in large._repr_html_()
 
 
-def test_views_are_displayed_as_tables():
+def test_vertex_and_edge_views_are_displayed_as_tables():
     G = Graph.from_edges([("<a>", "b", 3), ("b", "c", 4)])
     nodes, edges, weighted = (
         view._repr_html_() for view in (G.nodes, G.edges, G.edges(data="weight"))
@@ -601,7 +601,7 @@ DOCUMENTED = {"Graph": Graph.__doc__} | {
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
-def test_the_example_of_each_method_prints_the_shown_output(name):
+def test_the_docstring_example_of_each_method_prints_the_shown_output(name):
     text = DOCUMENTED[name] or ""
     for library in ("networkx", "pandas", "scipy"):
         if f"import {library}" in text or f"from {library}" in text:
@@ -638,7 +638,7 @@ def has_parallel_edges(G: Any) -> bool:
 
 
 @given(st.data(), st.sampled_from(["sum", "min", "max"]))
-def test_parallel_edges_are_combined_as_requested_and_the_graph_records_how(data, how):
+def test_parallel_edges_are_combined_as_requested_and_the_graph_records_the_method(data, how):
     nx = pytest.importorskip("networkx")
     there = data.draw(multigraphs())
     G = Graph.from_networkx(there, multigraph_weight=how)
@@ -784,7 +784,7 @@ def _direction(algorithm: Algorithm, G: Graph) -> dict[str, Any]:
 def _arguments(draw: Any, algorithm: Algorithm, G: Graph) -> tuple[dict, dict]:
     """Draw arguments of an algorithm.
 
-    Return them in two versions: vertices are given by number in the first, by label in the second.
+    Return them in two versions: the first identifies vertices by number, the second by label.
     """
     numbered, named = dict(algorithm.fixed), dict(algorithm.fixed)
     vertices = st.integers(0, len(G) - 1)

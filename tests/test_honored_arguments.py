@@ -15,7 +15,7 @@ def by_columns() -> Matrix:
     return Matrix.from_csc([0, 2, 3], [0, 2, 1], [5, 6, 7], nrows=3)
 
 
-def test_to_coo_without_sorting_uses_the_format_already_stored():
+def test_the_method_to_coo_without_sorting_uses_the_format_that_is_already_stored():
     A = by_columns()
     rows, columns, values = A.to_coo(sort=False)
     assert not A._store.has_csr
@@ -31,7 +31,7 @@ def test_to_coo_without_sorting_uses_the_format_already_stored():
 
 
 @pytest.mark.parametrize("name", ["to_csr", "to_csc", "to_dcsr", "to_dcsc"])
-def test_exports_to_compressed_formats_refuse_to_leave_indices_unsorted(name):
+def test_exports_to_compressed_formats_reject_the_option_to_leave_indices_unsorted(name):
     with pytest.raises(InvalidValue, match=f"sort is False, but {name} always sorts"):
         getattr(by_columns(), name)(sort=False)
 
@@ -67,21 +67,21 @@ def test_operators_on_user_defined_dtypes_are_rejected(kind):
         module.register_anonymous(lambda *args: args[0], is_udt=True)
 
 
-def test_monoids_and_semirings_reject_lazy_creation():
+def test_registering_a_lazy_monoid_or_semiring_is_rejected():
     with pytest.raises(NotImplementedException, match="a monoid looks up its parts at once"):
         monoid.register_new("lazy_monoid", "plus", 0, lazy=True)
     with pytest.raises(NotImplementedException, match="a semiring looks up its parts at once"):
         semiring.register_new("lazy_semiring", "plus", "times", lazy=True)
 
 
-def test_wait_returns_the_object_itself():
+def test_the_method_wait_returns_the_object_itself():
     v = gl.Vector.from_dense([1, 2])
     for x in (v, v + v, v.reduce(), by_columns()):
         assert x.wait() is x is x.wait("complete")
 
 
 @pytest.mark.parametrize("x", [gl.Scalar.from_value(3), gl.Vector.from_dense([1]).reduce()])
-def test_scalars_masks_and_recorders_have_a_notebook_representation(x):
+def test_scalars_and_masks_and_recorders_have_a_notebook_representation(x):
     assert "3" in x._repr_html_() or "INT64" in x._repr_html_()
     mask = gl.Vector.from_dense([1, 2]).S
     assert "&lt;mask Vector.S, size 2&gt;" in mask._repr_html_()

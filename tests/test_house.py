@@ -174,7 +174,7 @@ EXAMPLES = (
 
 
 @pytest.mark.parametrize(("text", "expected"), EXAMPLES)
-def test_cuda_functions_are_found_with_their_lengths_and_parameter_counts(
+def test_the_lengths_and_parameter_counts_of_cuda_functions_are_computed_correctly(
     text: str, expected: tuple[str, int, int], tmp_path: Path
 ) -> None:
     (tmp_path / "x.cu").write_text(text)

@@ -65,7 +65,9 @@ def test_push_and_pull_give_the_same_result(data):
 
 
 @given(data)
-def test_vxm_equals_mxv_of_the_transpose_with_the_multiply_operator_flipped(data):
+def test_a_vxm_product_equals_the_mxv_product_of_the_transpose_with_the_multiply_operator_flipped(
+    data,
+):
     A, u, semiring = data.draw(factors(sizes, sizes, st.just(1)))
     assume(is_deterministic(semiring) and semiring != "any_firsti")
     op, v, B = getattr(gl.semiring, semiring), vector(u), matrix(A)
@@ -107,7 +109,7 @@ def test_complementing_a_mask_twice_changes_nothing(data):
 
 
 @given(data)
-def test_mxm_is_associative_on_integers(data):
+def test_matrix_multiplication_is_associative_on_integers(data):
     dtype = data.draw(integers)
     n, k, m, p = (data.draw(sizes) for _ in range(4))
     A, B, C = (
@@ -119,7 +121,7 @@ def test_mxm_is_associative_on_integers(data):
 
 
 @given(data)
-def test_mxm_distributes_over_ewise_add_on_integers(data):
+def test_matrix_multiplication_distributes_over_elementwise_addition_on_integers(data):
     dtype = data.draw(integers)
     n, k, m = (data.draw(sizes) for _ in range(3))
     A = matrix(data.draw(tables(st.just((n, k)), dtype)))
@@ -146,7 +148,7 @@ def test_reducing_rows_equals_a_product_with_a_vector_of_ones(data):
 
 @pytest.mark.parametrize("form", ["coo", "csr", "csc", "dcsr", "dcsc", "transpose", "pickle"])
 @given(data)
-def test_a_matrix_survives_conversion_to_each_format_and_back(form, data):
+def test_converting_a_matrix_to_any_format_and_back_keeps_every_entry(form, data):
     import pickle
 
     A = data.draw(tables())
@@ -169,7 +171,7 @@ def test_a_matrix_survives_conversion_to_each_format_and_back(form, data):
 
 
 @given(data)
-def test_a_vector_survives_conversion_to_sparse_and_dense_and_back(data):
+def test_converting_a_vector_to_sparse_or_dense_form_and_back_keeps_every_entry(data):
     u = data.draw(columns())
     v = vector(u, "assigned")
     same(gl.Vector.from_coo(*v.to_coo(), u.dtype, size=u.shape[0]), u)

@@ -71,7 +71,7 @@ def test_every_scipy_format_gives_the_same_entries(table: Table, form: str):
 
 
 @given(columns())
-def test_a_vector_is_exported_as_a_row_or_in_csc_as_a_column(table: Table):
+def test_a_vector_is_exported_as_a_row_or_in_csc_format_as_a_column(table: Table):
     v = vector(table)
     n = table.shape[0]
     assert gio.to_scipy_sparse(v).shape == (1, n)
@@ -106,7 +106,7 @@ def test_unsorted_arrays_are_copied_before_they_are_sorted():
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_scipy_duplicates_are_rejected_unless_dup_op_combines_them(form):
+def test_duplicates_in_a_scipy_matrix_are_rejected_unless_the_argument_dup_op_combines_them(form):
     S = {
         "csr": sp.csr_array((np.array([1, 2]), np.array([1, 1]), np.array([0, 2, 2])), (2, 2)),
         "csc": sp.csc_array((np.array([1, 2]), np.array([0, 0]), np.array([0, 0, 2])), (2, 2)),
@@ -176,7 +176,7 @@ def random_graph(kind, seed: int):
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
 @pytest.mark.parametrize("seed", range(5))
-def test_networkx_graphs_give_the_adjacency_matrix_that_networkx_computes(kind, seed):
+def test_reading_a_networkx_graph_gives_the_adjacency_matrix_that_networkx_computes(kind, seed):
     G = random_graph(kind, seed)
     for nodelist in (None, list("gfedcba"), list("ace")):
         A = gio.from_networkx(G, nodelist)
@@ -208,7 +208,7 @@ def test_an_undirected_networkx_round_trip_keeps_every_entry(table: Table):
     same(gio.from_networkx(G, range(A.nrows), A.dtype), table)
 
 
-def test_networkx_conversions_use_given_names_and_reject_wrong_arguments():
+def test_networkx_conversions_use_the_given_node_names_and_reject_invalid_arguments():
     A = gl.Matrix.from_coo([0], [1], [2.5], nrows=2, ncols=2)
     G = gio.to_networkx(A, "cost", nodelist=["x", "y"])
     assert list(G.edges(data=True)) == [("x", "y", {"cost": 2.5})]
@@ -290,14 +290,14 @@ def test_an_undirected_edge_list_contains_each_edge_once(table):
         "\ufeff0,1,5\r\n1,2,-3\r\n",
     ],
 )
-def test_separators_headers_and_comments_are_recognized(written):
+def test_the_separators_and_headers_and_comments_of_an_edge_list_are_recognized(written):
     A = edges(written)
     assert A.shape == (3, 3)
     assert A.dtype == "INT64"
     assert A.to_dicts() == {0: {1: 5}, 1: {2: -3}}
 
 
-def test_an_edge_list_can_be_read_with_given_columns_base_size_and_dtype():
+def test_an_edge_list_can_be_read_with_given_columns_and_base_and_size_and_dtype():
     written = "1 x 2 0.5\n2 y 3 1.5\n"
     A = edges(written, columns=(2, 0, 3), base=1, n=5)
     assert A.shape == (5, 5)
@@ -344,7 +344,7 @@ def test_duplicate_unweighted_edges_are_merged_or_counted():
         ("0 1 18446744073709551615\n", {}, 1, "outside int64"),
     ],
 )
-def test_the_error_names_the_invalid_line_of_an_edge_list(written, options, line, problem):
+def test_the_error_about_an_invalid_edge_list_names_the_line(written, options, line, problem):
     with pytest.raises(ParseError) as caught:
         edges(written, **options)
     assert problem in caught.value.problem
@@ -393,7 +393,7 @@ def test_vertex_numbers_that_are_not_indices_are_rejected_with_the_advice_to_use
         ("1 2\n2 4\n", {"n": 3, "base": 1}, "outside of 1 to 3"),
     ],
 )
-def test_the_error_about_a_vertex_just_out_of_range_suggests_the_other_base(
+def test_the_error_about_a_vertex_that_is_out_of_range_by_one_suggests_the_other_base(
     written, options, advice
 ):
     with pytest.raises(ParseError) as caught:
@@ -443,7 +443,7 @@ def test_wrong_options_of_an_edge_list_are_rejected(options, name):
         edges("0 1\n", **options)
 
 
-def test_labels_are_numbered_in_order_of_appearance():
+def test_labels_in_a_file_are_numbered_in_order_of_appearance():
     written = "# friends\nAda Bob 2\nBob Čeněk 3\nAda Čeněk 0.5\n"
     A, labels = gio.read_labelled_edgelist(io.StringIO(written))
     assert labels == ["Ada", "Bob", "Čeněk"]
@@ -468,7 +468,7 @@ def test_labels_are_numbered_in_order_of_appearance():
         ('a,b\nb,"c"d\nd,e\n', 2, "cannot be split"),
     ],
 )
-def test_the_error_names_the_invalid_line_of_an_edge_list_with_labels(written, line, problem):
+def test_the_error_about_an_invalid_edge_list_with_labels_names_the_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         gio.read_labelled_edgelist(io.StringIO(written))
     assert problem in caught.value.problem
@@ -489,7 +489,7 @@ def test_bytes_that_are_not_text_are_rejected():
     ),
     st.sampled_from([",", ";", "\t"]),
 )
-def test_labels_are_written_and_read_back(labels, separator):
+def test_written_labels_can_be_read_back(labels, separator):
     A = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], [1, 2, 3, 4])
     try:
         written = listed(A, separator=separator, header=False, labels=labels)
@@ -582,7 +582,7 @@ def labeled_graphs(draw):
 
 
 @given(labeled_graphs(), st.sampled_from([".txt", ".csv", ".tsv", ".csv.gz"]))
-def test_a_labeled_graph_survives_writing_and_reading(graph, extension):
+def test_a_labeled_graph_is_unchanged_after_writing_and_reading(graph, extension):
     A, labels = graph
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -604,7 +604,7 @@ def test_a_labeled_graph_survives_writing_and_reading(graph, extension):
 
 
 @given(tables(st.integers(1, 6).map(lambda n: (n, n))), st.sampled_from([".txt", ".csv", ".tsv"]))
-def test_an_unlabeled_graph_survives_writing_and_reading(table, extension):
+def test_an_unlabeled_graph_is_unchanged_after_writing_and_reading(table, extension):
     A = matrix(table)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"a{extension}"
@@ -658,7 +658,7 @@ def test_a_progress_bar_shows_how_much_of_a_file_has_been_read(name, tmp_path, m
     monkeypatch.setattr("graphla.progress.DELAY", 1e-9)
     with gl.config.set(progress=True), io_files.TextReader(path) as text:
         text.block()
-        time.sleep(0.11)  # sleep for longer than tqdm waits between two updates of the progress bar
+        time.sleep(0.11)  # sleep longer than the interval between two updates of tqdm
         text.block()
         shown = capsys.readouterr().err
         assert f"reading {name}:" in shown and "%" in shown and "B/s" in shown
@@ -710,7 +710,7 @@ def test_npz_files_written_by_scipy_are_read(form, kind, tmp_path):
     assert np.array_equal(gio.to_scipy_sparse(A).toarray(), S.toarray())
 
 
-def test_files_keep_unweighted_graphs_iso_valued_and_symmetric(tmp_path):
+def test_an_unweighted_graph_read_from_an_npz_file_is_still_iso_valued_and_symmetric(tmp_path):
     A = gl.generators.kronecker(6)
     for name in ("a.npz", "a.mtx", "a.mtx.gz"):
         gio.write(tmp_path / name, A)
@@ -794,7 +794,7 @@ def test_pickled_objects_in_an_archive_are_rejected_without_advice_to_unpickle(t
     assert "allow_pickle" not in str(caught.value)
 
 
-def test_an_archive_too_large_for_memory_is_rejected_before_it_is_read(tmp_path):
+def test_an_archive_too_large_for_memory_is_rejected_before_the_archive_is_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("src.npy", b"")
     data = bytearray((tmp_path / "a.npz").read_bytes())
@@ -820,7 +820,7 @@ def test_indices_that_are_floats_are_rejected_in_every_layout(form, tmp_path):
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_the_error_names_a_broken_npz_file(name, tmp_path):
+def test_the_error_about_a_broken_npz_file_names_the_file(name, tmp_path):
     path = tmp_path / "a.npz"
     np.savez(path, **BROKEN[name])
     with pytest.raises(ParseError) as caught:
@@ -847,7 +847,7 @@ def test_an_npz_file_with_offsets_before_its_start_is_rejected(tmp_path):
     path = tmp_path / "a.npz"
     gio.write_npz(path, gl.generators.uniform(5, 6))
     data = bytearray(path.read_bytes())
-    # The last record of a zip file stores the offset of the central directory.
+    # The last record of a zip file contains the offset of the central directory.
     start = int.from_bytes(data[-6:-2], "little")
     data[-6:-2] = (start + 10).to_bytes(4, "little")
     path.write_bytes(data)
@@ -882,7 +882,7 @@ def test_every_available_graph_file_is_read(path: Path):
 @pytest.mark.parametrize(
     "name", ["a.mtx", "a.mtx.gz", "a.npz", "a.csv", "A.TSV", "a.edges.gz", "b.c.txt"]
 )
-def test_the_extension_determines_the_format(name, tmp_path):
+def test_the_file_extension_determines_the_format(name, tmp_path):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [1.5, 2.5, -1.0])
     gio.write(tmp_path / name, A)
     exactly(gio.read(tmp_path / name), A)
@@ -891,7 +891,7 @@ def test_the_extension_determines_the_format(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a", "a.xls", "a.gz", ".mtx2", "a.npz.gz", "a.parquet.gz"])
-def test_an_unknown_extension_is_rejected(name):
+def test_an_unknown_file_extension_is_rejected(name):
     for use in (gio.read, lambda path: gio.write(path, gl.generators.path(3))):
         with pytest.raises(gl.exceptions.InvalidValue, match="path is"):
             use(name)
@@ -908,7 +908,7 @@ def test_pickling_keeps_matrices_and_vectors_of_every_dtype(dtype):
         exactly(pickle.loads(pickle.dumps(A)), A)
 
 
-def test_parse_errors_survive_pickling():
+def test_parse_errors_can_be_pickled():
     error = ParseError("it is wrong", "a.mtx", 7)
     copy = pickle.loads(pickle.dumps(error))
     assert str(copy) == str(error) == "a.mtx, line 7: it is wrong"

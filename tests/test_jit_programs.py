@@ -221,7 +221,7 @@ def check_cores_and_turns(cores: Callable[..., Any]) -> None:
     for G in UNDIRECTED:
         A = pattern(G)
         core, turn = (each.to_dict() for each in cores(A, full_degrees(A)))
-        # When a vertex is removed, at most core(v) of its neighbors are left.
+        # When vertex v is removed, at most core(v) of its neighbors are left.
         assert all(sum(turn[u] >= turn[v] for u in G[v]) <= core[v] for v in G)
 
 

@@ -126,7 +126,7 @@ def write(C: Dense, T: Dense, mask: np.ndarray | None, accum: bool, replace: boo
 
 
 def check(rng: np.random.Generator, make: Any, T: Dense) -> None:
-    """Check that the expression that make() returns has the entries T.
+    """Check that the expression that make() returns evaluates to the entries T.
 
     Also check writes of the expression with masks and accumulators.
     """
@@ -155,7 +155,7 @@ few = settings(max_examples=5)
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_agrees_with_numpy_on_dense_arrays(semiring, rng):
+def test_matrix_products_agree_with_numpy_on_dense_arrays(semiring, rng):
     n, k, m = (int(size) for size in rng.integers(1, 60, 3))
     A, B = (draw_dense(rng, shape, SEMIRINGS[semiring][0]) for shape in ((n, k), (k, m)))
     op, C, D = semiring_of(semiring), noun_of(A), noun_of(B)
@@ -165,7 +165,9 @@ def test_mxm_agrees_with_numpy_on_dense_arrays(semiring, rng):
 @pytest.mark.parametrize("semiring", SEMIRINGS)
 @few
 @given(generators())
-def test_mxm_of_long_rows_under_a_sparse_mask_agrees_with_numpy_on_dense_arrays(semiring, rng):
+def test_matrix_products_of_long_rows_under_a_sparse_mask_agree_with_numpy_on_dense_arrays(
+    semiring, rng
+):
     n, k, m = (int(size) for size in rng.integers(20, 50, 3))
     dtype = SEMIRINGS[semiring][0]
     A, B = draw_dense(rng, (n, k), dtype), draw_dense(rng, (k, m), dtype)
@@ -204,7 +206,7 @@ def test_mxv_and_vxm_agree_with_numpy_on_dense_arrays(semiring, direction, rng):
 
 @few
 @given(generators())
-def test_entrywise_operations_reductions_and_indices_agree_with_numpy_on_dense_arrays(rng):
+def test_entrywise_operations_and_reductions_and_indexing_agree_with_numpy_on_dense_arrays(rng):
     n, m = (int(size) for size in rng.integers(1, 120, 2))
     A, B = draw_dense(rng, (n, m), np.int64), draw_dense(rng, (n, m), np.int64)
     C, D = noun_of(A), noun_of(B)
@@ -250,7 +252,7 @@ def test_assigning_to_a_region_agrees_with_numpy_on_dense_arrays(rng):
 
 @few
 @given(generators(), st.booleans())
-def test_values_at_equal_indices_are_joined_as_in_numpy(rng, is_full):
+def test_values_assigned_to_equal_indices_are_combined_as_in_numpy(rng, is_full):
     n, count = (int(size) for size in rng.integers(1, 300, 2))
     w, u = draw_dense(rng, (n,), np.int64), draw_dense(rng, (count,), np.int64)
     if is_full:
@@ -268,7 +270,7 @@ def test_values_at_equal_indices_are_joined_as_in_numpy(rng, is_full):
 
 @few
 @given(generators())
-def test_building_folds_unsorted_entries_with_duplicates(rng):
+def test_building_from_unsorted_entries_folds_duplicates(rng):
     n, m, count = (int(size) for size in rng.integers(1, 300, 3))
     rows, cols = rng.integers(0, n, count), rng.integers(0, m, count)
     values = rng.integers(-9, 9, count)
@@ -280,7 +282,7 @@ def test_building_folds_unsorted_entries_with_duplicates(rng):
 
 @few
 @given(generators())
-def test_ewise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
+def test_elementwise_operations_of_a_bitmap_with_a_sparse_vector_agree_with_numpy(rng):
     n = int(rng.integers(100, 300))
     u, v = rng.random(n) < 0.6, np.zeros(n, bool)
     v[rng.choice(n, 5, replace=False)] = True
@@ -336,7 +338,7 @@ def test_operations_on_many_thousands_of_entries_agree_with_scipy(rng):
 
 @few
 @given(generators())
-def test_writing_long_vectors_obeys_the_write_rule(rng):
+def test_writing_long_vectors_obeys_the_graphblas_write_rule(rng):
     n = int(rng.integers(20_000, 60_000))
     u, v = (rng.random(n) < rng.choice([0, 0.001, 0.3, 1]) for _ in range(2))
     x, y = (np.where(there, rng.integers(1, 9, n), 0) for there in (u, v))

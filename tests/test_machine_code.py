@@ -1,4 +1,4 @@
-"""Test that machine code is loaded without Numba, and only if it is intact and fits the machine."""
+"""Test that machine code is loaded without Numba, and only if it is intact and suits the CPU."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def run(program: Path, *arguments: str, **environment: str) -> list[str]:
     return done.stdout.split("\n")[:-1]
 
 
-def test_a_new_process_runs_cached_loops_without_numba_and_finds_the_results_of_numba(
+def test_a_new_process_runs_cached_loops_without_numba_and_gets_the_same_results(
     tmp_path: Path,
 ) -> None:
     program = tmp_path / "loops.py"
@@ -89,7 +89,7 @@ FUNCTIONS = {"copysign", "floor", "fmod", "sqrt"}
 def test_a_process_ends_without_reading_freed_memory(tmp_path: Path) -> None:
     program = tmp_path / "loops.py"
     program.write_text(LOOPS)
-    # With these settings, freed memory is filled with ones at once.
+    # With these settings, the allocator immediately fills freed memory with one bits.
     filled = {"MALLOC_PERTURB_": "255", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
     for _ in range(2):  # the first run may compile loops
         run(program, PYTHONMALLOC="malloc", **filled)
@@ -144,7 +144,9 @@ def names() -> Iterator[list[str]]:
         machine_code._path(name).unlink(missing_ok=True)
 
 
-def test_a_file_is_used_only_under_its_own_name_and_only_if_it_is_whole(names: list[str]) -> None:
+def test_a_file_of_machine_code_is_used_only_if_the_file_is_complete_and_has_its_original_name(
+    names: list[str],
+) -> None:
     first, second = names
     addresses = machine_code.store(first, [(compile_call("PyDict_New"), compile_nothing())] * 2)
     assert addresses is not None and len(set(addresses)) == 2
@@ -162,7 +164,7 @@ def test_a_file_is_used_only_under_its_own_name_and_only_if_it_is_whole(names: l
         assert machine_code.load(first) is None and not machine_code.is_refused(first)
 
 
-def test_code_with_an_undefined_symbol_is_left_to_numba(names: list[str]) -> None:
+def test_numba_compiles_a_loop_whose_cached_code_has_an_undefined_symbol(names: list[str]) -> None:
     code = compile_call("numba_function_that_does_not_exist")
     assert machine_code.store(names[0], [(code, compile_nothing())]) is None
     assert machine_code.is_refused(names[0]) and machine_code.load(names[0]) is None
@@ -185,7 +187,7 @@ def read_only() -> np.ndarray:
     return array
 
 
-def test_a_loop_takes_subclasses_of_arrays_and_integers_of_numpy(tmp_path: Path) -> None:
+def test_a_loop_accepts_subclasses_of_numpy_arrays_and_numpy_integers(tmp_path: Path) -> None:
     expected, found = np.empty(3, np.int32), np.memmap(tmp_path / "x", np.int32, "w+", shape=3)
     loop = find_hubs()
     assert loop(INDPTR, INDICES, expected, 0, 3) is None
@@ -209,12 +211,14 @@ def test_a_loop_takes_subclasses_of_arrays_and_integers_of_numpy(tmp_path: Path)
         3,
     ],
 )
-def test_a_loop_refuses_an_array_of_another_dtype_or_layout(out: object) -> None:
+def test_a_loop_rejects_an_array_of_another_dtype_or_layout(out: object) -> None:
     with pytest.raises(TypeError):
         find_hubs()(INDPTR, INDICES, out, 0, 3)
 
 
-def test_a_loop_refuses_other_numbers_of_arguments_and_other_integers() -> None:
+def test_a_loop_rejects_a_wrong_number_of_arguments_and_arguments_of_a_wrong_type_or_range() -> (
+    None
+):
     loop, out = find_hubs(), np.empty(3, np.int32)
     for rest in ((), (0,), (0, 3, 3), (0, None), (0, INDPTR), (0, 3.0)):
         with pytest.raises(TypeError):

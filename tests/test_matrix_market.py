@@ -52,7 +52,7 @@ def exactly(A: gl.Matrix, B: gl.Matrix) -> None:
 
 # --- files from other programs --------------------------------------------------------------------
 @needs_data
-def test_the_expected_errors_cover_every_malformed_file():
+def test_every_malformed_file_has_an_expected_error():
     assert len(files(MALFORMED, "*.gz")) == len(BAD_LINES) == 25
 
 
@@ -71,7 +71,7 @@ def test_every_malformed_file_is_rejected_with_its_name_and_line(kind, block, mo
 
 @needs_data
 @pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.name)
-def test_every_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
+def test_reading_any_other_file_gives_the_same_matrix_as_in_scipy(path: Path):
     if path.name == "complex.mtx.gz":
         with pytest.raises(ParseError, match="line 1: the field is complex"):
             mmread(path)
@@ -133,7 +133,7 @@ def test_files_without_a_header_and_with_comments_among_the_entries_are_read():
 
 @needs_data
 @pytest.mark.parametrize("name", ["bcsstk13", "skew_fp64", "matrix_fp64", "structure", "karate"])
-def test_a_matrix_read_from_a_file_survives_writing_and_reading(name):
+def test_a_matrix_read_from_a_file_is_unchanged_after_writing_and_reading(name):
     A = mmread(LAGRAPH / f"{name}.mtx.gz")
     exactly(parse(text(A)), A)
     exactly(parse(text(A, symmetry="general")), A)
@@ -141,7 +141,7 @@ def test_a_matrix_read_from_a_file_survives_writing_and_reading(name):
 
 # --- round trips --------------------------------------------------------------------------------
 @given(tables())
-def test_writing_and_reading_a_matrix_loses_nothing(table: Table):
+def test_a_matrix_is_unchanged_after_writing_and_reading(table: Table):
     A = matrix(table)
     exactly(parse(text(A)), A)
     same(parse(text(A)), table)
@@ -159,7 +159,7 @@ def test_only_half_of_a_symmetric_matrix_is_written(table: Table):
 
 
 @given(symmetric(np.dtype(np.int32)))
-def test_on_request_only_half_of_a_skew_symmetric_matrix_is_written(table: Table):
+def test_only_half_of_a_skew_symmetric_matrix_is_written_on_request(table: Table):
     entries = {(i, j): x * np.sign(i - j) for (i, j), x in table.entries.items()}
     assume(all(x != np.iinfo(np.int32).min for x in entries.values()))
     table = Table(table.shape, table.dtype, {at: np.int32(x) for at, x in entries.items()})
@@ -184,7 +184,7 @@ def test_a_vector_is_written_as_one_column():
     assert A.to_dicts() == {1: {0: 1.5}, 3: {0: -2.0}}
 
 
-def test_other_readers_understand_the_written_files():
+def test_other_libraries_can_read_the_written_files():
     A = gl.Matrix.from_coo([0, 2, 1], [1, 0, 2], [1.5, np.inf, -2e-300], nrows=3, ncols=4)
     theirs: Any = scipy.io.mmread(io.BytesIO(text(A).encode()), spmatrix=False)
     assert np.array_equal(theirs.toarray(), gl.io.to_scipy_sparse(A).toarray())
@@ -213,13 +213,13 @@ def test_reading_in_blocks_of_any_size_gives_the_same_matrix(monkeypatch):
         "\n\n2 2 2\n2 1 -2E0\n1 1 1.5\n",
     ],
 )
-def test_spacing_case_comments_and_line_ends_do_not_matter(written):
+def test_spacing_and_letter_case_and_comments_and_line_ends_do_not_change_the_result(written):
     A = parse(written)
     assert A.dtype == "FP64"
     assert A.to_dicts() == {0: {0: 1.5}, 1: {0: -2.0}}
 
 
-def test_a_pattern_file_gives_an_iso_valued_matrix_of_true():
+def test_reading_a_pattern_file_gives_an_iso_valued_matrix_of_true():
     A = parse(HEAD + "pattern symmetric\n3 3 2\n2 1\n3 3\n")
     assert A.dtype == "BOOL"
     assert A.to_dicts() == {0: {1: True}, 1: {0: True}, 2: {2: True}}
@@ -229,7 +229,7 @@ def test_a_pattern_file_gives_an_iso_valued_matrix_of_true():
     assert typed.to_dicts() == {0: {0: 1}}
 
 
-def test_integers_are_read_as_int64_unless_one_needs_uint64():
+def test_integers_are_read_as_int64_unless_a_value_requires_uint64():
     assert parse(HEAD + f"integer general\n1 2 2\n1 1 -3\n1 2 {2**63 - 1}\n").dtype == "INT64"
     A = parse(HEAD + f"integer general\n1 2 2\n1 1 3\n1 2 {2**64 - 1}\n")
     assert A.dtype == "UINT64"
@@ -240,7 +240,7 @@ def test_integers_are_read_as_int64_unless_one_needs_uint64():
     assert parse(array + f"1 2\n3\n{2**63}\n").dtype == "UINT64"
 
 
-def test_array_files_give_an_entry_for_every_element():
+def test_reading_an_array_file_gives_an_entry_for_every_element():
     array = "%%MatrixMarket matrix array integer "
     full = parse(array + "general\n2 3\n1\n2\n3\n4\n5\n6\n")
     assert full.to_dense().tolist() == [[1, 3, 5], [2, 4, 6]]
@@ -251,7 +251,7 @@ def test_array_files_give_an_entry_for_every_element():
     assert skew.nvals == 9
 
 
-def test_duplicates_are_rejected_unless_dup_op_combines_them():
+def test_duplicates_in_a_file_are_rejected_unless_the_argument_dup_op_combines_them():
     twice = HEAD + "integer general\n2 2 3\n1 2 5\n% c\n2 2 1\n1 2 7\n"
     with pytest.raises(ParseError, match=r"line 6: entry \(1, 2\) is given twice"):
         parse(twice)
@@ -265,7 +265,7 @@ def test_duplicates_are_rejected_unless_dup_op_combines_them():
     assert parse(skew, dup_op="plus").to_dicts() == {0: {1: -2}, 1: {0: 2}}
 
 
-def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
+def test_text_files_and_binary_files_and_compressed_files_are_accepted(tmp_path):
     written = HEAD + "integer general\n1 1 1\n1 1 7\n"
     path = tmp_path / "a.mtx.gz"
     path.write_bytes(gzip.compress(written.encode()))
@@ -339,7 +339,7 @@ def test_text_files_binary_files_and_compressed_files_are_read(tmp_path):
         ("%%MatrixMarket matrix array real symmetric\n2 1\n1\n2\n", 2, "2 rows and 1 columns"),
     ],
 )
-def test_the_error_names_the_invalid_line(written, line, problem):
+def test_the_error_about_an_invalid_file_names_the_line(written, line, problem):
     with pytest.raises(ParseError) as caught:
         parse(written)
     assert problem in caught.value.problem
@@ -375,13 +375,15 @@ GOOD = [
 
 
 @given(st.sampled_from(GOOD), st.data())
-def test_a_corrupted_file_gives_its_declared_shape_or_is_rejected_with_a_line_number(good, data):
+def test_a_corrupted_file_is_read_with_its_declared_shape_or_rejected_with_a_line_number(
+    good, data
+):
     written = corrupted(good, data)
     lines = [line for line in written.splitlines() if line.strip() and line.lstrip()[0] != "%"]
     said = lines[0].split() if lines else []
     assume(
         all(len(word) < 6 for word in said[:2])
-    )  # limit the declared shape, so that it fits in memory
+    )  # limit the declared shape, so that the matrix fits in memory
     try:
         A = parse(written)
     except ParseError as error:
@@ -410,14 +412,14 @@ def test_a_file_is_replaced_only_after_everything_is_written(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_the_error_names_a_path_that_cannot_be_written(tmp_path):
+def test_the_error_about_a_path_that_cannot_be_written_names_the_path(tmp_path):
     path = tmp_path / "none" / "a.mtx"
     with pytest.raises(FileNotFoundError) as caught:
         mmwrite(path, gl.generators.path(4))
     assert caught.value.filename == str(path)
 
 
-def test_gz_output_is_compressed_and_deterministic(tmp_path):
+def test_the_output_to_a_gz_file_is_compressed_and_deterministic(tmp_path):
     A = gl.generators.uniform(30, 50, weights=(1, 9))
     one, other = tmp_path / "a.mtx.gz", tmp_path / "b.mtx.gz"
     mmwrite(one, A)
@@ -437,7 +439,7 @@ def test_the_extension_of_a_written_file_determines_its_compression(name, magic,
     exactly(gl.io.read(tmp_path / name), A)
 
 
-def test_comment_field_and_precision_options_are_applied():
+def test_the_options_comment_and_field_and_precision_are_applied():
     A = gl.Matrix.from_coo([0], [0], [1 / 3], nrows=2, ncols=2)
     written = text(A, comment="%GraphBLAS type bool\nsecond", precision=3, symmetry="general")
     assert written.splitlines() == [

@@ -56,7 +56,7 @@ TOO_LARGE = {
 
 @linux
 @pytest.mark.parametrize("build", TOO_LARGE.values(), ids=TOO_LARGE)
-def test_offsets_too_large_for_memory_are_rejected_with_the_bytes_needed_and_available(
+def test_the_error_about_offsets_too_large_for_memory_states_the_needed_and_the_available_bytes(
     build, little_memory
 ):
     with pytest.raises(gl.exceptions.OutOfMemory) as caught:

@@ -41,7 +41,7 @@ def line() -> gl.Vector:
 
 
 # --- notation ----------------------------------------------------------------------------------
-def test_bfs_can_be_written_in_graphblas_notation():
+def test_breadth_first_search_can_be_written_in_graphblas_notation():
     A = gl.Matrix.from_edgelist([(0, 1), (1, 2), (2, 0), (2, 3)], nrows=5, ncols=5)
     parent, frontier = gl.Vector(int, 5), gl.Vector(int, 5)
     parent[0] = frontier[0] = 0
@@ -61,8 +61,8 @@ def fastsv(A: gl.Matrix) -> gl.Vector:
     while True:
         before = grandparent.dup()
         least(gl.binary.min) << gl.semiring.min_second(A @ grandparent)
-        parent(gl.binary.min)[parent] << least  # the parent of a vertex hooks onto its least
-        parent(gl.binary.min) << least  # so does the vertex itself
+        parent(gl.binary.min)[parent] << least  # hook the parent of each vertex onto its least
+        parent(gl.binary.min) << least  # hook the vertex itself as well
         parent(gl.binary.min) << grandparent
         grandparent << parent[parent]
         if grandparent.isequal(before):
@@ -70,7 +70,9 @@ def fastsv(A: gl.Matrix) -> gl.Vector:
 
 
 @given(st.integers(1, 30), st.integers(0, 40), st.randoms(use_true_random=False))
-def test_fastsv_in_graphblas_notation_finds_the_components_that_networkx_finds(n, m, random):
+def test_the_algorithm_fastsv_in_graphblas_notation_finds_the_same_components_as_networkx(
+    n, m, random
+):
     G = nx.gnm_random_graph(n, m, seed=random.randrange(1 << 30))
     labels = list(range(n))
     random.shuffle(labels)
@@ -99,7 +101,7 @@ def test_every_way_to_write_a_product_gives_the_same_result():
     assert u.inner(u).new() == (u @ u).new() == 26
 
 
-def test_an_operator_may_be_given_as_an_object_a_name_a_symbol_or_a_builtin_function():
+def test_an_operator_may_be_given_as_an_object_or_a_name_or_a_symbol_or_a_builtin_function():
     u, v = line(), line()
     for op in (gl.binary.plus, gl.monoid.plus, gl.op.plus, "plus", "+", "plus[INT64]"):
         assert u.ewise_add(v, op).new().to_dict() == {0: 10, 2: -2}
@@ -127,7 +129,7 @@ def test_a_user_defined_operator_needs_no_registration():
 
 
 @pytest.mark.parametrize("order", ["mask accum", "accum mask", "keywords", "strings"])
-def test_mask_accum_and_replace_may_be_given_in_any_order(order):
+def test_the_arguments_mask_and_accum_and_replace_may_be_given_in_any_order(order):
     C, mask = small(), gl.Matrix.from_coo([0, 1], [1, 1], [True, False], nrows=3, ncols=3)
     expression = gl.unary.ainv(gl.Matrix.from_scalar(1, 3, 3))
     match order:
@@ -192,7 +194,7 @@ def test_infix_plus_and_minus_use_the_union_and_other_infix_operators_use_the_in
     assert abs(-u).new().to_dict() == {0: 5, 1: 6}
 
 
-def test_infix_logical_operators_work_on_booleans_and_reject_other_dtypes():
+def test_infix_logical_operators_accept_booleans_and_reject_other_dtypes():
     p = gl.Vector.from_coo([0, 1], [True, False], size=3)
     q = gl.Vector.from_coo([1, 2], [True, True], size=3)
     assert (p & q).new().to_dict() == {1: False}
@@ -206,7 +208,7 @@ def test_infix_logical_operators_work_on_booleans_and_reject_other_dtypes():
         ~line()
 
 
-def test_augmented_assignment_works_in_place():
+def test_augmented_assignment_changes_the_object_in_place():
     u = line()
     same_object = u
     u += line()
@@ -233,14 +235,14 @@ def test_infix_operators_broadcast_a_vector_along_a_matrix(data):
     same(times(matrix(A) & vector(v)).new(), oracle.ewise_mult(A, along, "times"))
 
 
-def test_a_union_accepts_defaults_for_missing_entries():
+def test_a_union_accepts_default_values_for_missing_entries():
     u = gl.Vector.from_coo([0, 1], [5, 6], size=4)
     v = gl.Vector.from_coo([1, 2], [3, 4], size=4)
     got = gl.binary.minus(u | v, left_default=100, right_default=1).new()
     assert got.to_dict() == {0: 4, 1: 3, 2: 96}
 
 
-def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
+def test_selecting_by_a_mask_keeps_the_entries_where_the_mask_is_true():
     A = small()
     kept = A.select(A.T.new().S).new()
     assert kept.to_dicts() == {0: {2: 1}, 2: {0: 4}}
@@ -248,7 +250,7 @@ def test_select_by_a_mask_keeps_the_entries_where_the_mask_is_true():
 
 
 # --- expressions -------------------------------------------------------------------------------
-def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written():
+def test_an_expression_uses_the_values_that_its_operands_had_when_the_expression_was_created():
     A, u = small(), line()
     expected = read((A @ u).new())
     expression, twice, part = A @ u, gl.binary.plus(u | u), A[0, :]
@@ -260,7 +262,7 @@ def test_an_expression_uses_the_values_that_its_operands_had_when_it_was_written
     assert part.new().to_dict() == {1: 3, 2: 1}
 
 
-def test_a_mask_reads_its_matrix_or_vector_when_it_is_used():
+def test_a_mask_reads_its_matrix_or_vector_when_the_mask_is_used():
     u, w = line(), gl.Vector(int, 3)
     mask = u.S
     u[1] = 7
@@ -268,7 +270,7 @@ def test_a_mask_reads_its_matrix_or_vector_when_it_is_used():
     assert w.to_dict() == {0: 1, 1: 1, 2: 1}
 
 
-def test_an_expression_knows_its_shape_and_dtype_and_can_be_an_operand():
+def test_an_expression_has_a_shape_and_a_dtype_and_can_be_an_operand():
     A, u = small(), line()
     expression = A @ u
     assert expression.shape == (3,) and expression.dtype == "INT64"
@@ -278,14 +280,14 @@ def test_an_expression_knows_its_shape_and_dtype_and_can_be_an_operand():
     assert (A @ A.T).shape == (3, 3)
 
 
-def test_the_repr_of_each_object_and_expression_describes_it():
+def test_the_repr_of_each_object_and_expression_describes_the_content():
     A, u = small(), line()
     for thing in (A, u, A.T, A @ u, A[0, :], u.S, ~u.V, gl.Scalar.from_value(3), gl.Vector(int, 0)):
         assert repr(thing)
     assert "INT64" in repr(A) and "3" in repr(A)
 
 
-def test_len_iteration_truth_value_and_array_conversion_of_a_matrix_are_rejected_with_advice():
+def test_a_matrix_cannot_be_iterated_or_converted_to_a_length_or_a_bool_or_an_array():
     for noun in (small(), line(), small() @ line()):
         with pytest.raises(TypeError):
             bool(noun)
@@ -317,7 +319,7 @@ def test_select_accepts_a_comparison_of_values_or_indices(data, sign, k):
         same(select(compare(noun, gl.Scalar.from_value(k))).new(), Table(held.shape, INT, kept))
 
 
-def test_select_by_a_comparison_does_not_round_an_integer_bound():
+def test_selecting_by_a_comparison_does_not_round_an_integer_bound():
     A, v = small(), gl.Vector.from_coo([0, (1 << 24) + 1], [1.0, 2.0], "FP32")
     assert gl.select.index(v > 1 << 24).new().nvals == 1
     assert gl.select.index(v >= (1 << 24) + 1).new().nvals == 1
@@ -334,7 +336,7 @@ def test_select_by_a_comparison_does_not_round_an_integer_bound():
 
 # --- masks ------------------------------------------------------------------------------------
 @given(data)
-def test_masks_combine_with_logical_and_and_logical_or(data):
+def test_masks_can_be_combined_by_logical_conjunction_and_disjunction(data):
     shape = data.draw(st.tuples(sizes, sizes))
     some = masks(shape).filter(lambda mask: mask is not None)
     first, second = data.draw(some), data.draw(some)
@@ -357,7 +359,7 @@ def test_masks_combine_with_logical_and_and_logical_or(data):
     same(left.new(mask=right), Table(shape, oracle.BOOL, dict.fromkeys(both, True)))
 
 
-def test_masks_reject_comparison_and_conversion_to_bool():
+def test_a_mask_cannot_be_compared_or_converted_to_bool():
     mask = line().S
     for refused in (lambda: bool(mask), lambda: mask == mask, lambda: mask & small().S):
         with pytest.raises((TypeError, ValueError)):
@@ -383,7 +385,7 @@ def test_an_updater_accepts_every_form_of_assignment():
     assert C.nvals == 0
 
 
-def test_updaters_and_unfinished_expressions_reject_comparison_pickling_and_truth_value():
+def test_updaters_and_unfinished_expressions_cannot_be_compared_or_pickled_or_converted_to_bool():
     C = small()
     for refused in (
         lambda: bool(C(C.S)),
@@ -417,7 +419,7 @@ def test_every_augmented_assignment_performs_the_operation_in_place():
             assert C.isequal(expected)
 
 
-def test_an_augmented_assignment_of_a_number_works_in_place_and_keeps_the_dtype():
+def test_an_augmented_assignment_of_a_number_changes_the_object_in_place_and_keeps_the_dtype():
     for C in of_each_kind([7, 9]):
         before = same_object = C
         before += 1.0
@@ -479,14 +481,14 @@ def test_select_rejects_an_operator_that_does_not_return_bool():
         assert v.select(op, 0).new().to_dict() == {0: 5}
 
 
-def test_wait_accepts_the_modes_of_the_standard():
+def test_the_method_wait_accepts_the_modes_of_the_graphblas_standard():
     for noun in (line(), small(), gl.Scalar.from_value(5), line() + line()):
         assert noun.wait("complete") is noun is noun.wait("materialize")
         with pytest.raises(ValueError, match="how must be 'materialize' or 'complete', not 'bad'"):
             noun.wait("bad")
 
 
-def test_setdiag_rejects_a_diagonal_outside_the_matrix():
+def test_the_method_setdiag_rejects_a_diagonal_outside_the_matrix():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [3, 4], nrows=2, ncols=3)
     for k in (-2, 3, -7):
         with pytest.raises(IndexError, match=f"k is {k}, but the diagonals of a 2 x 3 matrix"):
@@ -553,7 +555,7 @@ def test_objects_and_expressions_support_weak_references():
     assert reference() is None
 
 
-def test_nbytes_is_the_total_size_of_the_arrays():
+def test_the_property_nbytes_is_the_total_size_of_the_arrays():
     A = small()
     one_way = A.nbytes
     # 4 offsets and 3 column indices take 4 bytes each, and 3 values take 8 bytes each.
@@ -568,7 +570,7 @@ def test_nbytes_is_the_total_size_of_the_arrays():
 
 # --- NumPy operators ---------------------------------------------------------------------------
 @pytest.mark.parametrize("compiled", [False, True])
-def test_operators_with_numpy_names_work_in_every_operation(compiled):
+def test_operators_with_numpy_names_can_be_used_in_every_operation(compiled):
     if compiled:
         pytest.importorskip("numba")
     A = gl.Matrix.from_coo([0, 0, 1], [0, 1, 1], [1.5, np.nan, -2.5])

@@ -1,7 +1,7 @@
 """Compare each operation with the specification, for every mask, accumulator, dtype and layout.
 
 A test draws the operands and passes the expression and the oracle's result to `check`. `check`
-draws the output (a new object or one of the operands), the mask (possibly made from the output),
+draws the output (a new object or one of the operands), the mask (possibly a view of the output),
 the accumulator and `replace`.
 """
 
@@ -57,7 +57,7 @@ class Operand:
         self.restore()
 
     def restore(self) -> None:
-        """Build the Matrix or Vector again from the table."""
+        """Rebuild the Matrix or Vector from the table."""
         make: Any = matrix if self.kind == "matrix" else vector
         self.noun = make(self.table, self.layout)
 
@@ -91,7 +91,7 @@ def draw_write(
 
 
 def updater(C: Any, view: Any, accum: str | None, replace: bool) -> Any:
-    """Return C(mask, accum, replace). Arguments that are None or False are omitted."""
+    """Return C(mask, accum, replace), omitting arguments that are None or False."""
     given = {"mask": view, "accum": getattr(gl.binary, accum) if accum else None}
     given = {name: value for name, value in given.items() if value is not None}
     return C(**given, replace=True) if replace else C(**given)
@@ -104,7 +104,7 @@ def check(
     *inputs: Operand,
     kind: str = "matrix",
 ) -> None:
-    """Assert that `make()` computes `expected`, and that writes of it obey the write rule."""
+    """Assert that `make()` computes `expected`, and that writing it obeys the write rule."""
     same(make().new(), expected)
     C = draw_output(draw, expected.shape, kind, inputs)
     mask, view, accum, replace = draw_write(draw, expected.shape, kind, (C, *inputs))
@@ -148,7 +148,7 @@ def factors(draw: st.DrawFn, rows: Any, inner: Any, columns: Any) -> tuple[Table
 
 
 @given(data)
-def test_mxm_agrees_with_the_specification_for_any_semiring(data):
+def test_matrix_products_agree_with_the_specification_for_any_semiring(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, A), Operand(data.draw, B)
     op = at(gl.semiring, semiring)
@@ -156,7 +156,7 @@ def test_mxm_agrees_with_the_specification_for_any_semiring(data):
 
 
 @given(data)
-def test_mxm_of_transposed_operands_agrees_with_the_specification(data):
+def test_matrix_products_of_transposed_operands_agree_with_the_specification(data):
     A, B, semiring = data.draw(factors(sizes, sizes, sizes))
     C, D = Operand(data.draw, oracle.transpose(A)), Operand(data.draw, oracle.transpose(B))
     op = at(gl.semiring, semiring)
@@ -164,7 +164,7 @@ def test_mxm_of_transposed_operands_agrees_with_the_specification(data):
 
 
 @given(data)
-def test_mxm_of_a_matrix_with_itself_and_its_transpose_agrees_with_the_specification(data):
+def test_products_of_a_matrix_with_itself_and_its_transpose_agree_with_the_specification(data):
     n = data.draw(sizes)
     A = data.draw(tables(st.just((n, n)), np.dtype(np.int32)))
     C, op, flipped = Operand(data.draw, A), gl.semiring.plus_times, oracle.transpose(A)
@@ -209,7 +209,7 @@ def test_products_with_a_transposed_matrix_agree_with_the_specification(directio
 
 
 @given(data)
-def test_inner_folds_the_products_of_two_vectors(data):
+def test_the_inner_product_folds_the_products_of_two_vectors(data):
     u, v, semiring = data.draw(factors(st.just(1), sizes, st.just(1)))
     x, y = Operand(data.draw, oracle.transpose(u), "vector"), Operand(data.draw, v, "vector")
     expected = oracle.mxm(u, v, semiring)
@@ -222,7 +222,7 @@ def test_inner_folds_the_products_of_two_vectors(data):
 
 
 @given(data)
-def test_outer_multiplies_each_pair_of_entries(data):
+def test_the_outer_product_multiplies_each_pair_of_entries(data):
     name = data.draw(st.sampled_from(["times", "plus", "minus", "first", "second", "pair", "lt"]))
     left = data.draw(dtypes)
     right = data.draw(dtypes) if name not in ("pair",) else left
@@ -233,7 +233,7 @@ def test_outer_multiplies_each_pair_of_entries(data):
 
 
 @given(data)
-def test_kronecker_multiplies_each_pair_of_entries(data):
+def test_the_kronecker_product_multiplies_each_pair_of_entries(data):
     name, left, right = data.draw(pairs_of_dtypes())
     small = st.tuples(st.integers(0, 3), st.integers(0, 3))
     A, B = data.draw(tables(small, left)), data.draw(tables(small, right))
@@ -243,7 +243,7 @@ def test_kronecker_multiplies_each_pair_of_entries(data):
 
 
 @given(data)
-def test_power_multiplies_a_matrix_by_itself(data):
+def test_the_method_power_multiplies_a_matrix_by_itself(data):
     semiring = data.draw(st.sampled_from(["plus_times", "min_plus", "lor_land", "max_first"]))
     dtype = data.draw(dtypes) if semiring != "lor_land" else oracle.BOOL
     # Draw small values, because a semiring is not distributive if values overflow or are rounded.
@@ -287,7 +287,7 @@ def binary_of(name: str) -> Any:
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_ewise_mult_works_on_the_intersection(kind, data):
+def test_the_operation_ewise_mult_combines_entries_on_the_intersection(kind, data):
     name, left, right = data.draw(pairs_of_dtypes(positional=True))
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, B = data.draw(tables(st.just(shape), left)), data.draw(tables(st.just(shape), right))
@@ -298,7 +298,7 @@ def test_ewise_mult_works_on_the_intersection(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_ewise_add_works_on_the_union(kind, data):
+def test_the_operation_ewise_add_combines_entries_on_the_union(kind, data):
     name, left, right = data.draw(pairs_of_dtypes(positional=True))
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, B = data.draw(tables(st.just(shape), left)), data.draw(tables(st.just(shape), right))
@@ -309,7 +309,7 @@ def test_ewise_add_works_on_the_union(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_ewise_union_uses_the_defaults_for_absent_entries(kind, data):
+def test_the_operation_ewise_union_uses_default_values_for_absent_entries(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, B = data.draw(tables(st.just(shape), dtype)), data.draw(tables(st.just(shape), dtype))
@@ -331,7 +331,7 @@ def test_positional_operators_read_the_indices_of_the_transpose(name, data):
 
 
 @given(data)
-def test_ewise_operations_accept_transposed_operands(data):
+def test_elementwise_operations_accept_transposed_operands(data):
     n, m = data.draw(sizes), data.draw(sizes)
     A = data.draw(tables(st.just((n, m)), np.dtype(np.int16)))
     B = data.draw(tables(st.just((m, n)), np.dtype(np.int16)))
@@ -345,7 +345,7 @@ def test_ewise_operations_accept_transposed_operands(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_maps_each_entry(kind, data):
+def test_the_operation_apply_maps_each_entry(kind, data):
     name = data.draw(st.sampled_from(list(oracle.UNARY)))
     dtype = data.draw(st.sampled_from(INTEGERS if name == "bnot" else DTYPES))
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
@@ -356,7 +356,7 @@ def test_apply_maps_each_entry(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_apply_binds_a_scalar_to_either_operand(kind, data):
+def test_the_operation_apply_binds_a_scalar_to_either_operand(kind, data):
     name, dtype, _ = data.draw(pairs_of_dtypes())
     assume(name != "any")
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
@@ -382,7 +382,7 @@ def test_apply_reads_the_indices_of_each_entry(kind, data):
 
 
 @given(data)
-def test_select_keeps_the_matrix_entries_that_satisfy_the_predicate(data):
+def test_the_operation_select_keeps_the_matrix_entries_that_satisfy_the_predicate(data):
     A, name = data.draw(tables()), data.draw(st.sampled_from(list(oracle.SELECT)))
     by_value = name.startswith("value")
     thunk = data.draw(numbers(A.dtype) if by_value else st.integers(-3, 3))
@@ -391,7 +391,7 @@ def test_select_keeps_the_matrix_entries_that_satisfy_the_predicate(data):
 
 
 @given(data)
-def test_select_keeps_the_vector_entries_that_satisfy_the_predicate(data):
+def test_the_operation_select_keeps_the_vector_entries_that_satisfy_the_predicate(data):
     names = {name: name for name in oracle.SELECT if name.startswith("value")}
     names |= {"indexle": "rowle", "indexgt": "rowgt"}
     A, name = data.draw(columns()), data.draw(st.sampled_from(list(names)))
@@ -423,7 +423,7 @@ def reducible(draw: st.DrawFn, shape: Any = None) -> tuple[Table, str]:
 
 
 @given(data)
-def test_reduce_rowwise_folds_each_row(data):
+def test_reducing_rowwise_folds_each_row(data):
     A, monoid = data.draw(reducible())
     C, op = Operand(data.draw, A), at(gl.monoid, monoid)
     expected = oracle.reduce_rowwise(A, monoid)
@@ -432,7 +432,7 @@ def test_reduce_rowwise_folds_each_row(data):
 
 
 @given(data)
-def test_reduce_columnwise_folds_each_column(data):
+def test_reducing_columnwise_folds_each_column(data):
     A, monoid = data.draw(reducible())
     C, op = Operand(data.draw, A), at(gl.monoid, monoid)
     expected = oracle.reduce_rowwise(oracle.transpose(A), monoid)
@@ -442,7 +442,7 @@ def test_reduce_columnwise_folds_each_column(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_reduce_to_a_scalar_folds_every_entry(kind, data):
+def test_reducing_to_a_scalar_folds_all_entries(kind, data):
     shape = st.tuples(sizes, sizes if kind == "matrix" else st.just(1))
     A, monoid = data.draw(reducible(shape))
     C, op = Operand(data.draw, A, kind), at(gl.monoid, monoid)
@@ -453,7 +453,7 @@ def test_reduce_to_a_scalar_folds_every_entry(kind, data):
 
 
 @given(data)
-def test_reduce_without_entries_gives_the_identity_unless_empty_is_allowed(data):
+def test_reducing_without_entries_gives_the_identity_unless_an_empty_result_is_allowed(data):
     dtype = data.draw(dtypes)
     monoid = data.draw(st.sampled_from(["plus", "times", "lor", "land"]))
     A, v = gl.Matrix(dtype, 3, 2), gl.Vector(dtype, 3)
@@ -465,7 +465,7 @@ def test_reduce_without_entries_gives_the_identity_unless_empty_is_allowed(data)
 
 
 @given(data)
-def test_a_scalar_accumulates_a_reduction(data):
+def test_a_reduction_can_be_accumulated_into_a_scalar(data):
     A, monoid = data.draw(reducible())
     assume(monoid != "any")
     before = data.draw(st.none() | numbers(A.dtype, wild=False))
@@ -531,14 +531,14 @@ def test_extracting_an_element_agrees_with_the_specification(data):
 
 # --- shapes -----------------------------------------------------------------------------------
 @given(data)
-def test_transpose_swaps_rows_and_columns(data):
+def test_the_transpose_swaps_rows_and_columns(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     check(data.draw, lambda: C.noun.T, oracle.transpose(A), C)
 
 
 @given(data)
-def test_writing_a_matrix_obeys_the_write_rule(data):
+def test_writing_a_matrix_obeys_the_graphblas_write_rule(data):
     A = data.draw(tables())
     C = Operand(data.draw, A)
     D = draw_output(data.draw, A.shape, "matrix", (C,))
@@ -549,7 +549,7 @@ def test_writing_a_matrix_obeys_the_write_rule(data):
 
 
 @given(data)
-def test_writing_a_vector_obeys_the_write_rule(data):
+def test_writing_a_vector_obeys_the_graphblas_write_rule(data):
     u = data.draw(columns())
     v = Operand(data.draw, u, "vector")
     w = draw_output(data.draw, u.shape, "vector", (v,))
@@ -560,7 +560,7 @@ def test_writing_a_vector_obeys_the_write_rule(data):
 
 
 @given(data)
-def test_diag_converts_a_vector_to_a_diagonal_matrix_and_back(data):
+def test_the_operation_diag_converts_a_vector_to_a_diagonal_matrix_and_back(data):
     u, k = data.draw(columns()), data.draw(st.integers(-3, 3))
     same(vector(u).diag(k), oracle.diag(u, k))
     A, k = data.draw(tables()), data.draw(st.integers(-3, 3))
@@ -595,7 +595,7 @@ def test_an_input_mask_limits_the_entries_that_extract_reads(kind, data):
 
 
 @given(data)
-def test_setdiag_obeys_the_write_rule_on_a_diagonal(data):
+def test_the_method_setdiag_obeys_the_graphblas_write_rule_on_a_diagonal(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     k = data.draw(st.integers(1 - A.shape[0], A.shape[1] - 1))
     before = oracle.diagonal(A, k)
@@ -613,7 +613,7 @@ def test_setdiag_obeys_the_write_rule_on_a_diagonal(data):
 
 
 @given(data)
-def test_reposition_moves_every_entry(data):
+def test_the_operation_reposition_moves_every_entry(data):
     A = data.draw(tables(st.tuples(st.integers(1, 6), st.integers(1, 6))))
     down, right = data.draw(st.integers(-7, 7)), data.draw(st.integers(-7, 7))
     shape = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 6)))
@@ -628,7 +628,7 @@ def test_reposition_moves_every_entry(data):
 
 
 @given(data)
-def test_build_folds_duplicates_from_the_left(data):
+def test_the_method_build_folds_duplicates_from_the_left(data):
     dtype = data.draw(dtypes)
     name = data.draw(st.sampled_from([*ACCUMS, "lxor", "eq"]))
     shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
@@ -651,7 +651,7 @@ def test_build_folds_duplicates_from_the_left(data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_dup_and_new_apply_the_given_dtype_and_mask(kind, data):
+def test_the_methods_dup_and_new_apply_the_given_dtype_and_mask(kind, data):
     shape = data.draw(st.tuples(sizes, sizes if kind == "matrix" else st.just(1)))
     A, dtype = data.draw(tables(st.just(shape))), data.draw(dtypes)
     mask = data.draw(masks(shape))
@@ -665,7 +665,7 @@ def test_dup_and_new_apply_the_given_dtype_and_mask(kind, data):
 
 @pytest.mark.parametrize("kind", ["matrix", "vector"])
 @given(data)
-def test_resize_drops_entries_outside_the_new_shape(kind, data):
+def test_the_method_resize_drops_entries_outside_the_new_shape(kind, data):
     A = data.draw(tables(st.tuples(sizes, sizes if kind == "matrix" else st.just(1))))
     n, m = data.draw(sizes), data.draw(sizes) if kind == "matrix" else 1
     C = Operand(data.draw, A, kind)

@@ -19,7 +19,7 @@ data = st.data()
 
 # --- Awkward Array ------------------------------------------------------------------------------
 @given(data, st.sampled_from(["csr", "csc", "hypercsr", "hypercsc"]))
-def test_a_matrix_survives_conversion_to_awkward_arrays_and_back(data, format):
+def test_converting_a_matrix_to_an_awkward_array_and_back_keeps_every_entry(data, format):
     ak = pytest.importorskip("awkward")
     table = data.draw(tables())
     A = matrix(table, data.draw(LAYOUTS["matrix"]))
@@ -33,7 +33,7 @@ def test_a_matrix_survives_conversion_to_awkward_arrays_and_back(data, format):
 
 
 @given(data)
-def test_a_vector_survives_conversion_to_awkward_arrays_and_back(data):
+def test_converting_a_vector_to_an_awkward_array_and_back_keeps_every_entry(data):
     pytest.importorskip("awkward")
     table = data.draw(columns())
     v = vector(table, data.draw(LAYOUTS["vector"]))
@@ -107,7 +107,7 @@ def test_a_pydata_sparse_array_that_is_not_a_matrix_is_rejected():
 
 
 @pytest.mark.parametrize("library", ["awkward", "sparse"])
-def test_the_error_names_a_missing_library(library, monkeypatch):
+def test_the_error_about_a_missing_library_names_the_library(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     A = gl.Matrix(int, 2, 2)
     functions = {

@@ -49,14 +49,14 @@ def both_forms(A):
 # --- building plans -------------------------------------------------------------------------------
 
 
-def test_without_traversals_there_is_no_plan():
+def test_a_matrix_has_no_plan_before_its_first_traversal():
     A = matrix()
     assert A.preparation is None
     both_forms(A)
     assert A.preparation is None
 
 
-def test_the_first_traversal_makes_a_light_plan_and_later_ones_reuse_it():
+def test_the_first_traversal_builds_a_light_plan_and_later_traversals_reuse_the_plan():
     A = matrix()
     both_forms(A)
     plan = A._store.plan_now()
@@ -67,13 +67,13 @@ def test_the_first_traversal_makes_a_light_plan_and_later_ones_reuse_it():
     assert "light plan" in repr(found)
 
 
-def test_no_plan_is_made_while_a_format_is_missing():
+def test_no_plan_is_built_while_a_format_is_missing():
     A = matrix()
     assert A._store.plan_now() is None
     assert not A._store.has_csc
 
 
-def test_prepare_makes_the_missing_format_and_returns_the_matrix():
+def test_the_method_prepare_builds_the_missing_format_and_returns_the_matrix():
     A = matrix()
     assert A.prepare() is A
     assert A._store.has_csc
@@ -82,7 +82,7 @@ def test_prepare_makes_the_missing_format_and_returns_the_matrix():
     assert A.prepare()._store.plan_now() is plan
 
 
-def test_using_the_old_names_of_prepare_and_preparation_gives_a_warning():
+def test_using_the_old_names_of_prepare_and_preparation_issues_a_warning():
     A = matrix()
     with pytest.warns(FutureWarning, match=r"A\.optimize\(\) is now A\.prepare\(\)"):
         assert A.optimize() is A
@@ -162,7 +162,9 @@ def spend(A, seconds, times=1):
         A._store.record_traversal(seconds)
 
 
-def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_costs(monkeypatch):
+def test_a_full_plan_is_built_once_traversals_have_taken_as_long_as_building_the_plan_takes(
+    monkeypatch,
+):
     A = matrix()
     both_forms(A)
     do = backend(A.device)
@@ -178,7 +180,7 @@ def test_a_full_plan_is_made_once_traversals_have_taken_as_long_as_the_plan_cost
     assert (A.preparation.tier == "full") == has_full_plans()
 
 
-def test_a_full_plan_with_infinite_cost_is_never_made(monkeypatch):
+def test_a_full_plan_with_infinite_cost_is_never_built(monkeypatch):
     A = matrix()
     both_forms(A)
     monkeypatch.setattr(backend(A.device), "plan_cost", lambda out, into: inf)
@@ -210,7 +212,7 @@ def spent(light=(), full=()):
     return plans
 
 
-def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
+def test_the_break_even_point_of_a_plan_is_computed_from_traversal_times():
     assert spent().report(plan_of(0.3, False), 0.9).break_even is None
     assert spent(light=[9.0]).report(plan_of(0.3, False), 0.9).break_even is None
     # Without traversals that used a full plan, the saving is estimated. The plan costs 0.9 s and is
@@ -235,7 +237,7 @@ def test_the_break_even_point_of_a_plan_follows_from_traversal_times():
 
 
 @on_cuda
-def test_dropping_a_full_plan_forgets_the_recorded_times_of_its_matrix(monkeypatch):
+def test_dropping_a_full_plan_deletes_the_recorded_times_of_its_matrix(monkeypatch):
     A, B = matrix().prepare(), matrix(seed=1)
     both_forms(B)
     B._store.plan_now()

@@ -30,7 +30,7 @@ squares = st.sampled_from("AB")
 
 
 class Programs(RuleBasedStateMachine):
-    """The vectors u, v, w, the matrices A, B, their tables, and objects made from them."""
+    """The vectors u, v, w, the matrices A, B, their tables, and objects derived from these."""
 
     waiting = Bundle("waiting")
 

@@ -34,7 +34,7 @@ def test_a_progress_bar_shows_completed_work_and_is_removed_at_the_end(capsys, m
     assert not bars.is_shown()
 
 
-def test_a_progress_bar_is_removed_when_the_work_fails(capsys):
+def test_a_progress_bar_is_removed_if_the_work_fails(capsys):
     pytest.importorskip("tqdm")
     with (
         pytest.raises(ZeroDivisionError),
@@ -46,7 +46,9 @@ def test_a_progress_bar_is_removed_when_the_work_fails(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_without_tqdm_a_progress_bar_is_rejected_with_advice_to_install_it(monkeypatch):
+def test_requesting_a_progress_bar_without_tqdm_raises_an_error_with_the_advice_to_install_tqdm(
+    monkeypatch,
+):
     monkeypatch.setattr("graphla.settings.find_spec", lambda name: None)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"tqdm.*graphla\[progress\]"):
         gl.config.progress = True

@@ -55,14 +55,14 @@ def test_an_assigned_setting_applies_to_the_whole_process():
         ("threads", 1.5),
     ],
 )
-def test_the_error_names_a_setting_with_a_wrong_value(name, value):
+def test_the_error_about_an_invalid_value_of_a_setting_names_the_setting(name, value):
     with pytest.raises(InvalidValue, match=name):
         setattr(config, name, value)
     with pytest.raises(InvalidValue, match=name), config.set(**{name: value}):
         pass
 
 
-def test_the_error_names_an_unknown_setting():
+def test_the_error_about_an_unknown_setting_names_the_setting():
     with pytest.raises(AttributeError, match=r"thread'.*threads"):
         config.thread = 1  # pyright: ignore[reportAttributeAccessIssue]
     with pytest.raises(AttributeError, match="thread'"), config.set(thread=1):
@@ -100,7 +100,7 @@ def test_nested_recorders_record_only_their_own_thread():
     assert recorders() == ()
 
 
-def test_a_recorder_can_start_and_stop_and_prints_a_table():
+def test_a_recorder_can_be_started_and_stopped_and_printed_as_a_table():
     recorder = Recorder(start=False)
     recorder.start()
     recorder.start()
@@ -128,7 +128,7 @@ def test_a_recorder_records_from_its_creation_unless_start_is_false():
     assert other.data == [event] == list(other) and not recorder.data
 
 
-def test_a_recorder_shows_at_most_max_rows_rows():
+def test_the_setting_max_rows_limits_the_number_of_rows_that_a_recorder_prints():
     for most in (0, 1, 2, 5):
         recorder = Recorder(start=False, max_rows=most)
         recorder.events.extend([event] * 5)
@@ -142,7 +142,7 @@ def test_a_recorder_shows_at_most_max_rows_rows():
         Recorder(max_rows=-1)
 
 
-def test_a_selection_by_the_values_of_a_vector_is_recorded():
+def test_a_recorder_records_a_selection_by_the_values_of_a_vector():
     w = gl.Vector(int, 3)
     w << 1
     w[1] = 0

@@ -41,12 +41,12 @@ EAGER = (
     BfsTuning(wide=0, shared=1, wide_together=0, shared_together=1),
     BucketTuning(shared=1),
 )
-"""Limits with which threads share almost all levels of searches and rounds of shortest paths."""
+"""Limits so low that threads share almost all levels of searches and rounds of shortest paths."""
 
 
 @st.composite
 def undirected_graphs(draw: st.DrawFn) -> gl.Matrix:
-    """Draw a graph with few distinct weights: a dense one, a sparse one, or one with long paths."""
+    """Draw a dense graph, a sparse graph, or a graph with long paths; few weights are distinct."""
     n = draw(st.integers(2, 40))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     size = draw(st.sampled_from([n // 2, 2 * n, 12 * n]))
@@ -61,7 +61,7 @@ def undirected_graphs(draw: st.DrawFn) -> gl.Matrix:
 
 @pytest.mark.parametrize("name", CASES)
 @given(A=undirected_graphs(), threads=st.integers(2, 3))
-def test_threads_that_share_arrays_give_the_result_of_the_definition(name, A, threads):
+def test_threads_that_share_arrays_compute_the_same_result_as_the_definition(name, A, threads):
     pytest.importorskip("numba")
     with gl.config.set(compiled=False):
         expected = CASES[name](A)
@@ -72,7 +72,7 @@ def test_threads_that_share_arrays_give_the_result_of_the_definition(name, A, th
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_many_steps_that_threads_share_give_the_result_of_one_thread(name):
+def test_many_steps_shared_by_several_threads_give_the_same_result_as_one_thread(name):
     pytest.importorskip("numba")
     A = gl.generators.kronecker(11, 8, seed=1, weights=(0.5, 1.0))
     with gl.config.set(compiled=True, threads=1):
@@ -110,7 +110,7 @@ def _some_dependencies(A: gl.Matrix, count: int) -> tuple[np.ndarray, np.ndarray
 
 
 @given(A=undirected_graphs(), threads=st.integers(2, 4), shared=st.integers(1, 40))
-def test_threads_that_share_a_source_compute_the_same_bits_as_one_thread(A, threads, shared):
+def test_threads_that_share_a_source_give_bitwise_the_same_result_as_one_thread(A, threads, shared):
     pytest.importorskip("numba")
     A = A.select("triu").new() if shared % 2 else A
     with gl.config.set(compiled=True, threads=1):
@@ -124,7 +124,7 @@ def test_threads_that_share_a_source_compute_the_same_bits_as_one_thread(A, thre
 
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("level", [0, 1 << 30])
-def test_path_counts_beyond_2_to_the_53_have_the_same_bits_with_several_threads(count, level):
+def test_path_counts_beyond_2_to_the_53_are_bitwise_equal_for_any_number_of_threads(count, level):
     """Each vertex has edges to about half of the next layer, so there are more than 10^20 paths.
     With the larger value of `level`, only the first source is shared."""
     pytest.importorskip("numba")
@@ -148,7 +148,7 @@ def test_path_counts_beyond_2_to_the_53_have_the_same_bits_with_several_threads(
                 np.testing.assert_array_equal(x, y)
 
 
-def test_betweenness_of_many_sources_has_the_same_bits_in_every_run():
+def test_betweenness_of_many_sources_is_bitwise_equal_in_every_run():
     pytest.importorskip("numba")
     A = gl.generators.kronecker(9, 8, seed=1)
     settings = {"compiled": True, "threads": 3, "deterministic": True}
@@ -160,7 +160,7 @@ def test_betweenness_of_many_sources_has_the_same_bits_in_every_run():
 
 
 @given(A=undirected_graphs(), B=undirected_graphs(), threads=st.integers(2, 3))
-def test_threads_that_compute_a_masked_product_give_the_result_of_numpy(A, B, threads):
+def test_a_masked_product_computed_by_several_threads_agrees_with_numpy(A, B, threads):
     pytest.importorskip("numba")
     B = B.dup()
     B.resize(A.nrows, A.ncols)

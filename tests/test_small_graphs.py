@@ -103,7 +103,7 @@ def test_small_graphs_use_loops_from_the_cache_and_never_wait_for_a_compilation(
 
 @pytest.fixture
 def empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forget all loaded loops, and look for no machine code in the cache folder."""
+    """Discard all loaded loops, and do not look for machine code in the cache folder."""
     monkeypatch.setattr(numba, "_loaded", {})
     monkeypatch.setattr(numba, "_absent", set())
     monkeypatch.setattr(numba, "_cached_files", set)
@@ -119,14 +119,14 @@ def count_cores() -> Any:
     return algo.core_numbers(SMALL)
 
 
-def test_small_graphs_use_a_loop_once_a_large_graph_has_compiled_it(empty: None) -> None:
+def test_small_graphs_use_a_loop_once_a_large_graph_has_caused_its_compilation(empty: None) -> None:
     assert count_records(count_cores) > 0
     with gl.config.set(compile_threshold=SMALL.nvals):
         assert count_records(count_cores) == 0
     assert count_records(count_cores) == 0
 
 
-def test_compiled_false_and_true_hold_for_small_graphs_too(empty: None) -> None:
+def test_the_settings_compiled_false_and_true_also_apply_to_small_graphs(empty: None) -> None:
     with gl.config.set(compiled=True):
         assert count_records(count_cores) == 0
     with gl.config.set(compiled=False):

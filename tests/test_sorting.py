@@ -26,8 +26,8 @@ data = st.data()
 KEYS = 0x3A91_07C3_E25B
 """A table of sort keys for the values 0 to 11, with four bits per key."""
 
-# The list is short because compiling an operator takes long. Each operator compares only a part of
-# the values, so two different values may compare as equal.
+# The list is short because compiling an operator takes a long time. Each operator compares only a
+# part of the values, so two different values may compare as equal.
 ORDERS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "by the upper bits": ("INT64", lambda x, y: x >> 8 < y >> 8),
     "by the remainder": ("INT32", lambda x, y: x % 7 > y % 7),
@@ -52,7 +52,7 @@ disorderly = {name: binary.register_anonymous(f, name) for name, f in NO_ORDERS.
 
 
 def values_for(dtype: np.dtype) -> st.SearchStrategy[Any]:
-    """Draw values such that in each order that is tested, many of them compare as equal."""
+    """Draw values such that many of them compare as equal in each of the tested orders."""
     if dtype.kind == "f":
         halves = st.integers(-12, 12).map(lambda k: k / 2)
         return st.one_of(halves, halves, st.just(float("nan"))).map(dtype.type)
@@ -118,7 +118,7 @@ def test_sorting_a_vector_is_stable(data, name):
 
 
 @given(data, names, st.sampled_from(["rowwise", "columnwise"]))
-def test_sort_and_top_k_order_each_row_or_column(data, name, order):
+def test_the_functions_sort_and_top_k_order_each_row_or_column(data, name, order):
     dtype, before = ORDERS[name]
     np_type = gl.dtypes.lookup_dtype(dtype).np_type
     table = data.draw(tables(None, np_type, values=values_for(np_type)))
@@ -173,7 +173,7 @@ def test_long_and_short_rows_can_be_sorted_together():
 
 @pytest.mark.cpu
 @given(data)
-def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
+def test_a_vector_can_be_sorted_with_any_order_of_a_few_keys(data):
     """The order is defined by a random table of keys.
 
     The comparison runs in NumPy, because compiling the function of each order would be slow.
@@ -191,7 +191,7 @@ def test_a_vector_can_be_sorted_by_any_order_of_a_few_keys(data):
 
 @pytest.mark.parametrize("name", sorted(NO_ORDERS))
 @pytest.mark.parametrize("size", [2, 3, 17, 40, 300, 7600])
-def test_sorting_by_an_inconsistent_comparison_ends_with_a_permutation(name, size):
+def test_sorting_with_an_inconsistent_comparison_function_returns_a_permutation(name, size):
     values = np.random.default_rng(size).integers(-99, 99, size)
     w, p = Vector.from_dense(values).sort(disorderly[name])
     assert sorted(p.to_dense().tolist()) == list(range(size))
@@ -257,7 +257,7 @@ def test_a_python_function_that_compares_two_values_can_define_the_order():
 
 
 @given(data, st.integers(0, 50), st.integers(0, 60))
-def test_top_k_agrees_with_heapq(data, size, k):
+def test_the_function_top_k_agrees_with_heapq(data, size, k):
     values = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=size, max_size=size)), int)
     indices = np.sort(np.random.default_rng(size).choice(90, size, False))
     v = Vector.from_coo(indices, values, dtype=int, size=90)
@@ -281,7 +281,7 @@ def test_the_permutation_restores_the_original_order():
     assert back.isequal(v)
 
 
-def test_zero_entries_one_entry_and_equal_entries_are_sorted_correctly():
+def test_inputs_with_no_entries_or_one_entry_or_equal_entries_are_sorted_correctly():
     for v in (Vector(int, 0), Vector(float, 5), Vector(bool, 2**31 - 1)):
         w, p = v.sort()
         assert (w.nvals, p.nvals, w.size, w.dtype) == (0, 0, v.size, v.dtype)
@@ -358,7 +358,7 @@ def test_a_recorder_records_a_sort():
 # --- rejections -----------------------------------------------------------------------------------
 
 
-def test_the_error_names_an_operator_that_is_not_a_comparison():
+def test_the_error_about_an_operator_that_is_not_a_comparison_names_the_operator():
     v: Any = Vector.from_dense([2.0, 1.0])
     A = Matrix.from_coo([0], [0], [1])
     with pytest.raises(DomainMismatch, match=r"op is binary.plus\[FP64\], which gives FP64, but"):

@@ -187,7 +187,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     def load(name: str, *rest: Any) -> Any:
         return observer.wrap(name, numba.load(name, *rest))
 
-    import_module("graphla.backends.cpu.backend")  # and with it all modules of the backend
+    import_module("graphla.backends.cpu.backend")  # this also imports all modules of the backend
     for name, module in list(sys.modules.items()):
         if name.startswith("graphla.backends.cpu.") and hasattr(module, "load"):
             monkeypatch.setattr(module, "load", load)
@@ -198,7 +198,7 @@ def interrupter(monkeypatch: pytest.MonkeyPatch) -> Iterator[Interrupter]:
     moves = MovesTuning(smallest=8, fewest=4, most=4, few=100)
     searches = (ClosureTuning(small=0), MultiSearchTuning(together=4, least=4))
     no_plan = PlanTuning(hub_price=np.inf)  # makes a full plan too expensive for any call
-    # `deterministic`, so that PageRank gives the same ranks in every run
+    # with `deterministic`, PageRank gives the same ranks in every run
     settings = gl.config.set(compiled=True, threads=THREADS, deterministic=True)
     with settings, using(*parts, *shared, *searches, moves, no_plan):
         yield observer
@@ -248,7 +248,7 @@ def test_no_loop_starts_after_a_stop_request(
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("function", ["average_path_length", "bfs_levels", "closeness"])
-def test_no_search_starts_after_a_stop_request_if_searches_run_one_by_one(
+def test_no_search_starts_after_a_stop_request_if_searches_run_one_after_another(
     function: str, interrupter: Interrupter
 ) -> None:
     with using(MultiSearchTuning(together=4, least=4, deep=0)):
@@ -286,7 +286,7 @@ def test_no_loop_of_a_function_that_the_command_line_lacks_starts_after_a_stop_r
 
 
 @pytest.mark.parametrize("name", ["astar", "nearest_first", "meet_nearest"])
-def test_a_search_for_near_vertices_ends_at_once_if_the_stop_flag_is_set(name: str) -> None:
+def test_a_search_for_near_vertices_ends_immediately_if_the_stop_flag_is_set(name: str) -> None:
     indptr, indices, values, n = [0, 1, 3, 5, 6], [1, 0, 2, 1, 3, 2], [1.0] * 6, 4
     lengths, keys, stop = [-1.0] * 2 * n, [0.0] * 40, [1]
     parents, heap, order = [-1] * 2 * n, [0] * 60, [0] * n
@@ -323,7 +323,7 @@ def check_run(
     run: Callable[[], Any], A: gl.Matrix, interrupter: Interrupter, needed: set[str]
 ) -> None:
     kept = A.dup()
-    run()  # fills the caches of A, which the next runs use
+    run()  # this run fills the caches of A, which the next runs use
     interrupter.begin(None)
     expected = run()
     calls = interrupter.calls
@@ -412,7 +412,7 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) ->
 
     def part(k: int) -> None:
         begun.append(k)
-        if k == count - 1:  # now every thread runs a part
+        if k == count - 1:  # at this point every thread runs a part
             pthread_kill(main_thread().ident, SIGINT)
         if current_thread() is main_thread():
             wait_for_interrupt()
@@ -435,7 +435,7 @@ def test_an_interrupted_run_waits_for_the_parts_that_have_started(count: int) ->
     assert len(ended) >= len(begun) - 1
 
 
-def test_the_first_error_of_a_part_is_raised_and_no_other_part_starts() -> None:
+def test_the_first_error_in_a_part_is_raised_and_no_other_part_starts() -> None:
     begun: list[int] = []
 
     def part(k: int) -> None:

@@ -57,13 +57,15 @@ squares = st.one_of(
 few_types = st.sampled_from([np.dtype(np.int64), np.dtype(np.float32)]).flatmap(
     lambda dtype: nearly_symmetric(dtype, wild=False)
 )
-"""Nearly symmetric tables of only two dtypes, so that little is compiled. Their values are small,
-so sums are exact in any order."""
+"""Nearly symmetric tables of only two dtypes, to limit the number of compilations. Their values are
+small, so sums are exact in any order.
+"""
 
 
 def held(A: gl.Matrix) -> int:
-    """Return the number of bytes that a matrix takes: its CSR and CSC arrays and its plan. An array
-    that both forms share counts once."""
+    """Return the number of bytes that a matrix occupies: its CSR and CSC arrays and its plan. An
+    array that both forms share is counted once.
+    """
     forms = [form for form in (A._store.csr, A._store.csc) if form is not None]
     arrays = [x for form in forms for x in (form.indptr, form.indices, form.values)]
     each = {id(x): x.itemsize if not x.strides[0] else x.nbytes for x in arrays}
@@ -143,7 +145,7 @@ def test_a_matrix_without_entries_is_symmetric(n):
     assert A._store.find_symmetry() and A._store.is_symmetric
 
 
-def test_a_rectangular_matrix_is_never_compared_with_its_transpose(monkeypatch):
+def test_symmetry_detection_never_compares_a_rectangular_matrix_with_its_transpose(monkeypatch):
     A = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=3)
     monkeypatch.setattr(backend(A.device), "find_symmetry", None)
     assert not A._store.find_symmetry()
@@ -170,7 +172,7 @@ TRAVERSALS = {
 
 @pytest.mark.parametrize("name", TRAVERSALS)
 @pytest.mark.parametrize("is_symmetric", [False, True])
-def test_the_first_traversal_detects_symmetry_and_later_ones_reuse_the_result(
+def test_the_first_traversal_detects_symmetry_and_later_traversals_reuse_the_result(
     name, is_symmetric, monkeypatch
 ):
     i, j = random_matrix(40, 200, 1, "nothing" if is_symmetric else "remove")
@@ -330,7 +332,7 @@ def test_an_undirected_neighborhood_uses_the_weights_of_both_directions():
 
 @pytest.mark.parametrize("op", ["firsti", "firstj", "secondi", "secondj"])
 @given(st.data())
-def test_applying_a_positional_operator_does_not_give_a_symmetric_matrix(op, data):
+def test_the_result_of_a_positional_operator_does_not_count_as_symmetric(op, data):
     A, B = (data.draw(symmetric(np.dtype(np.int64), wild=False)) for _ in range(2))
     places = {"firsti": 0, "firstj": 1, "secondi": 0, "secondj": 1}
     C, D = (

@@ -23,7 +23,7 @@ class Right:
 DEFAULT = Left()
 
 
-def test_the_default_tuning_applies_unless_it_is_replaced():
+def test_the_default_tuning_applies_unless_another_tuning_replaces_the_default():
     assert current(DEFAULT) is DEFAULT
     with using(Left(2), Right(3)):
         assert current(DEFAULT) == Left(2) and current(Right()) == Right(3)
@@ -33,7 +33,7 @@ def test_the_default_tuning_applies_unless_it_is_replaced():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_an_error_inside_the_block_restores_the_default():
+def test_an_error_inside_the_with_block_restores_the_default():
     with pytest.raises(KeyError), using(Left(2)):
         raise KeyError
     assert current(DEFAULT) is DEFAULT
@@ -48,7 +48,7 @@ def test_other_threads_see_the_value_that_replaces_the_default():
     assert seen == [Left(2)]
 
 
-def test_overlapping_blocks_restore_the_default_in_any_order():
+def test_overlapping_with_blocks_restore_the_default_in_any_order_of_their_ends():
     first, second = using(Left(2)), using(Left(3))
     first.__enter__()
     second.__enter__()
@@ -59,7 +59,7 @@ def test_overlapping_blocks_restore_the_default_in_any_order():
     assert current(DEFAULT) is DEFAULT
 
 
-def test_a_block_that_ends_out_of_order_does_not_change_the_value_of_the_other_block():
+def test_a_with_block_that_ends_out_of_order_does_not_change_the_value_in_the_other_block():
     outer, inner = using(Left(2), Right(4)), using(Left(2))
     outer.__enter__()
     inner.__enter__()

@@ -55,7 +55,7 @@ def test_the_ladder_accepts_an_expression_that_computes_a_matrix():
     assert_type(ladder.compare(A.T, ["sequential"], sources=1), ladder.Comparison)
 
 
-def test_arguments_decide_which_results_are_typed_as_none():
+def test_arguments_determine_which_results_have_the_type_none():
     assert_type(bfs(G, "ann"), Traversal[Vector, Vector])
     assert_type(bfs(G, "ann", levels=None), Traversal[None, Vector])
     assert_type(bfs(G, "ann", parents=False), Traversal[Vector, None])
@@ -67,7 +67,7 @@ def test_arguments_decide_which_results_are_typed_as_none():
     assert_type(minimax_path(G, "ann").parents, None)
 
 
-def test_get_returns_a_number_or_the_default():
+def test_the_method_get_returns_a_number_or_the_default():
     assert_type(start.get(0), bool | int | float | None)
     assert_type(A.get(0, 0, "none"), bool | int | float | str)
     assert_type(start[0].get(0.0), bool | int | float)
@@ -78,7 +78,7 @@ def test_get_returns_a_number_or_the_default():
 
 
 @pytest.mark.parametrize("vertex", ["ann", "bob"])
-def test_one_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: str):
+def test_a_single_vertex_gives_a_scalar_and_several_vertices_give_a_vector(vertex: str):
     assert_type(closeness(G, vertex), float)
     assert_type(closeness(G), Vector)
     assert_type(closeness(G, [vertex]), Vector)

@@ -40,7 +40,7 @@ def test_a_graph_keeps_the_name_of_its_weights(make):
 
 
 @pytest.mark.parametrize("make", GRAPHS.values(), ids=GRAPHS)
-def test_a_misspelled_weight_is_rejected_with_the_known_name(make):
+def test_the_error_about_a_misspelled_weight_suggests_the_known_name(make):
     G, said = make(), "is 'lenght', but the values of the graph are 'length'"
     with pytest.raises(InvalidValue, match=f"weight {said}"):
         sssp(G, "a", weight="lenght")
@@ -70,7 +70,7 @@ def test_a_graph_read_from_a_file_with_attributes_keeps_the_name_of_its_weights(
     assert list(G.edges(data="length")) == [("a", "b", 3), ("b", "c", 5)]
 
 
-def test_from_networkx_rejects_a_weight_that_no_edge_has():
+def test_the_function_from_networkx_rejects_a_weight_that_no_edge_has():
     said = "weight is 'lenght', but no edge has this attribute: the edges have 'length'"
     with pytest.raises(InvalidValue, match=said):
         Graph.from_networkx(roads(), weight="lenght")

@@ -84,7 +84,7 @@ Side = Literal["mxv", "vxm"]
 
 
 class Costs(NamedTuple):
-    """The costs of the parts of a matrix-vector product. The unit is the cost of reading one entry
+    """The costs of the parts of a matrix-vector product, in units of the cost of reading one entry
     in a pull.
 
     They were measured by benchmarks/direction.py (CPU) and benchmarks/direction_gpu.py.
@@ -92,13 +92,13 @@ class Costs(NamedTuple):
 
     # cost of adding one entry to an output in a push; `config.push_cost` overrides it
     push_entry: float
-    # Cost of adding one entry to an output in a push with the monoid `any`, where an output may be
-    # any one of its terms.
+    # Cost of adding one entry to an output in a push with the monoid `any`, under which an output
+    # may be any one of its terms.
     push_first: float
-    # Cost of adding one entry to an output in a push whose sums must have a fixed order, because
-    # results must be deterministic.
+    # Cost of adding one entry to an output in a push whose terms must be added in a fixed order,
+    # because results must be deterministic.
     push_ordered: float
-    pull_row: float  # cost of visiting one row in a pull, in addition to its entries
+    pull_row: float  # cost of visiting one row in a pull, without the cost of its entries
     # A pull may stop before the end of a row if further terms cannot change the sum. In this case,
     # the estimated number of entries that it reads is multiplied by this factor.
     stopping: float
@@ -106,8 +106,8 @@ class Costs(NamedTuple):
     push_start: float = 0.0  # fixed cost of a push
     pull_start: float = 0.0
     transpose_start: float = 0.0
-    # If the matrix has fewer entries than this, a product uses a form (CSR or CSC) that exists and
-    # fits the vector, without estimating costs.
+    # If the matrix has fewer entries than this, a product does not estimate costs: it uses the
+    # existing form (CSR or CSC) that suits the format of the vector.
     small: int = 4096
 
 
@@ -122,7 +122,7 @@ class Backend(Protocol):
 
     costs: Costs
 
-    # --- arrays; NumPy functions accept the arrays of any device (NEP 13, NEP 18) ----------------
+    # --- arrays; NumPy functions also accept the arrays of other devices (NEP 13, NEP 18) -------
     def asarray(self, values: Any, dtype: Any = None) -> Array:
         """Return `values` as an array of this device, copied only if necessary."""
         ...
@@ -136,8 +136,8 @@ class Backend(Protocol):
         ...
 
     def repeat(self, value: Any, size: int) -> Array:
-        """Return a read-only array of `size` elements that all share one stored value, a NumPy
-        scalar."""
+        """Return a read-only array of `size` elements that stores its common value, a NumPy scalar,
+        only once."""
         ...
 
     def arange(self, size: int, dtype: Any) -> Array:
@@ -189,8 +189,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """Compute each output o that the mask allows, from row o of the matrix `rows` and the
-        vector u."""
+        """For each output o that the mask allows, compute the sum of the terms of row o of the
+        matrix `rows` with the vector u."""
         ...
 
     def push(
@@ -201,8 +201,8 @@ class Backend(Protocol):
         side: Side,
         mask: VectorMask | None,
     ) -> SparseVector | BitmapVector:
-        """For each entry u(k), multiply it by all entries of row k of the matrix `columns`. If
-        such a matrix entry is in column o, add the product to output o."""
+        """Multiply each entry u(k) by the entries of row k of the matrix `columns`. Add the product
+        with an entry in column o to output o."""
         ...
 
     def count_edges(self, a: Csr, rows: Array) -> int:
@@ -225,18 +225,18 @@ class Backend(Protocol):
         mask: MatrixMask | None,
         bt: Csr | None,
     ) -> Csr | None:
-        """C<mask> = A (+).(x) B. `bt` is B in CSC form, or None if that form does not exist. If
-        there is a mask and `bt`, then `b` may be None. The result is None if the product turns out
-        to need `b` but `b` is None."""
+        """C<mask> = A (+).(x) B. `b` is B in CSR form, and `bt` is B in CSC form, or None if that
+        form does not exist. If both a mask and `bt` are given, `b` may be None. The function
+        returns None if the product needs `b`, but `b` is None."""
         ...
 
     def kronecker(self, a: Csr, b: Csr, op: TypedBinaryOp) -> Csr: ...
 
     # --- element-wise operations on two sorted SparseVectors or two Csr matrices -----------------
     def union(self, a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-        """Apply op where both operands have an entry. Where only one has an entry, the result is
-        that entry; if a fill value for the other operand is given, it is op of the entry and the
-        fill value. `left` and `right` are the fill values for `a` and `b`."""
+        """Apply op where both operands have an entry. Where only one operand has an entry, the
+        result is that entry or, if the other operand has a fill value, op of the entry and this
+        fill value. `left` and `right` are the fill values of `a` and `b`."""
         ...
 
     def intersection(self, a: Any, b: Any, op: TypedBinaryOp) -> Any: ...
@@ -249,14 +249,14 @@ class Backend(Protocol):
         left: Any = None,
         right: Any = None,
     ) -> AnyVector | None:
-        """Combine two vectors with the operator `op`. At least one of the vectors is dense. Return
-        None if it is cheaper to combine sparse forms of both."""
+        """Combine two vectors, at least one of which is dense, with the operator `op`. Return None
+        if it is cheaper to convert both vectors to sparse form and combine them."""
         ...
 
     def cast(self, a: Any, dtype: Any) -> Any:
         """Cast the values to a NumPy dtype without warnings.
 
-        If all values are equal and stored once, the results are stored in this way too.
+        If one stored element represents all values, the result is stored in this way too.
         """
         ...
 
@@ -265,14 +265,14 @@ class Backend(Protocol):
         ...
 
     def apply_bound(self, a: Any, op: TypedBinaryOp, scalar: Any, side: str) -> Any:
-        """Return op(scalar, x) for each value x if `side` is "left", or op(x, scalar) if it is
+        """For each value x, return op(scalar, x) if `side` is "left", or op(x, scalar) if `side` is
         "right"."""
         ...
 
     def apply_index(self, a: Any, op: TypedIndexUnaryOp, thunk: Any) -> Any: ...
     def select(self, a: Any, op: TypedSelectOp, thunk: Any) -> Any: ...
     def keep(self, a: Any, flags: Array) -> Any:
-        """Return the entries of `a` whose flags are true."""
+        """Return the entries of `a` whose flag is true."""
         ...
 
     # --- orders ---------------------------------------------------------------------------------
@@ -281,22 +281,22 @@ class Backend(Protocol):
     ) -> tuple[Array, Array]:
         """Sort at least two values by op. Return the sorted values and their old positions.
 
-        The values have op's dtype, and each is stored separately, even if all are equal. Each
-        segment, the positions indptr[s] to indptr[s + 1] - 1, is sorted separately; without indptr
-        there is a single segment. Positions are relative to the start of `values`. They are int32
-        if there are fewer than 2^31 values, otherwise int64. op(x, y) is true if x sorts before y.
-        The sort is stable, and NaN is last. If op is not an ordering, the result is an arbitrary
-        permutation.
+        The values have op's dtype, and each value has its own element in the array, even if all are
+        equal. Each segment, the positions indptr[s] to indptr[s + 1] - 1, is sorted separately;
+        without indptr all values form a single segment. The returned positions are relative to the
+        start of `values`, not of the segment. They are int32 if there are fewer than 2^31 values,
+        otherwise int64. op(x, y) is true if x sorts before y. The sort is stable, and NaN comes
+        last. If op is not an ordering, the result is an arbitrary permutation.
         """
         ...
 
-    # --- traversals; each runs in one kernel launch or one compiled loop (see `requests`) ---------
+    # --- traversals; each one runs in one kernel launch or one compiled loop (see `requests`) ---
     def find_symmetry(self, a: Csr) -> Symmetry:
         """Return whether a square matrix has the same pattern as its transpose, and whether it also
         has the same values.
 
-        This takes about one pass over the entries. The pass ends early if it finds an entry (i, j)
-        without a counterpart (j, i).
+        The cost is about one pass over the entries. The pass ends early if the backend finds an
+        entry (i, j) without a counterpart (j, i).
         """
         ...
 
@@ -305,14 +305,14 @@ class Backend(Protocol):
         CSC.
 
         If `full` is set, the plan is a full plan, which takes longer to build and makes traversals
-        faster; otherwise it is a light plan. `before` is None or the light plan of the same matrix,
-        whose parts the full plan may reuse.
+        faster; otherwise it is a light plan. `before` is None or the light plan of the same matrix;
+        the full plan may reuse parts of it.
         """
         ...
 
     def plan_cost(self, out: Csr, into: Csr) -> float:
-        """Return the approximate time to build a full plan, in seconds. Return infinity if a full
-        plan is never worth this time."""
+        """Return the approximate time to build a full plan, in seconds, or infinity if a full plan
+        never saves enough time to be worth building."""
         ...
 
     def transpose_plan(self, plan: Plan, out: Csr, into: Csr) -> Plan:
@@ -325,13 +325,13 @@ class Backend(Protocol):
     def bfs(self, request: Search) -> BfsResult:
         """Return the level and the parent of each vertex.
 
-        The level is the number of edges on a shortest path from the nearest start vertex. The
-        parent is the last vertex before this vertex on such a path.
+        The level of v is the number of edges on a shortest path from the nearest start vertex to v.
+        The parent of v is the vertex before v on such a path.
         """
         ...
 
     def closure(self, request: Closure) -> ClosureResult:
-        """Return the least fixpoint of x = x ⊕ xA, or the result after `limit` products."""
+        """Return the least fixpoint of x = x ⊕ xA, or the value of x after `limit` products."""
         ...
 
     def distances(self, a: Csr, x: Csr) -> Csr | None:
@@ -355,8 +355,8 @@ class Backend(Protocol):
         """Return the dependencies of Brandes' algorithm, added up over all sources. Return None if
         the device does not implement this.
 
-        The dependency of a vertex or an edge on a source is the sum, over all other vertices t, of
-        the fraction of the shortest paths from the source to t that contain it.
+        The dependency of a source on a vertex or an edge is the sum, over all other vertices t, of
+        the fraction of the shortest paths from the source to t that contain this vertex or edge.
         """
         ...
 
@@ -367,15 +367,16 @@ class Backend(Protocol):
 
     def reduce(self, values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
         """Reduce the values to a NumPy scalar with the monoid. If the flags `present` are given,
-        include only the values whose flag is set. If there are no values, return the identity."""
+        reduce only the values whose flag is set. If there are no such values, return the
+        identity."""
         ...
 
     # --- look-ups and extraction; if an index array is None, all indices are extracted -----------
     def find(self, a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
         """Return the position of an entry in the array of indices, and whether the entry exists.
 
-        The entry is at index i of a vector, or at (i, j) of a matrix. If it does not exist, the
-        position is where it would be inserted.
+        The entry is at index i of a vector, or at (i, j) of a matrix. If the entry does not exist,
+        the position is the one at which it would be inserted.
         """
         ...
 
@@ -389,7 +390,7 @@ class Backend(Protocol):
 
     # --- the write rule ------------------------------------------------------------------------
     # `write_vector` and `write_matrix` compute C<mask, replace> = accum(C, T). T may have entries
-    # that the mask does not allow. Writing to a region C(I, J) is left to their callers.
+    # that the mask does not allow. Their callers handle a write to a region C(I, J).
     def write_vector(
         self,
         c: AnyVector,
@@ -411,7 +412,7 @@ class Backend(Protocol):
 
     def set_element(self, v: DenseVector, i: int, value: Any) -> DenseVector:
         """Set v(i) = value in place, where `value` is a scalar of v's dtype. If `value` is None,
-        delete the entry."""
+        delete the entry at i."""
         ...
 
     def write_matrix(
@@ -439,25 +440,27 @@ class Backend(Protocol):
     def strong_components(self, out: Csr, columns: Callable[[], Csr]) -> Array | None:
         """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
 
-        Calling `columns` returns the matrix in CSC form. That form is built only when `columns` is
-        called.
+        `columns()` returns the matrix in CSC form, which is built if it does not exist yet.
         """
         ...
 
     def cores(self, out: Csr, into: Csr | None) -> Array | None:
         """Return the core number of each vertex as int64[n].
 
-        The core number is the largest k such that the vertex belongs to a set in which every vertex
-        has at least k edges to the set. The edges of a vertex are the entries of its row and,
-        unless `into` is None, also the entries of its column. There are no self-loops.
+        The core number is the largest k such that the vertex belongs to a set of vertices in which
+        each vertex has at least k edges to vertices of the set. The edges of a vertex are the
+        entries of its row and, unless `into` is None, also the entries of its column. The matrix
+        must not have self-loops.
         """
         ...
 
     def forest(self, upper: Csr, is_maximum: bool) -> Array | None:
-        """Return which entries of an upper triangle form a spanning forest, as bool[nvals].
+        """Return, as bool[nvals], which entries of an upper triangular matrix form a spanning
+        forest.
 
         The forest has the minimum weight or, if `is_maximum`, the maximum weight. Among edges of
-        equal weight the first entry is preferred. No value is NaN, and no entry is on the diagonal.
+        equal weight, the one whose entry comes first is preferred. No value is NaN, and no entry is
+        on the diagonal.
         """
         ...
 
@@ -468,12 +471,12 @@ class Backend(Protocol):
     def trusses(self, a: Csr, k: int | None) -> Array | None:
         """Return the truss number of the edge of each entry, as int32[nvals].
 
-        The matrix is symmetric and has no self-loops. If `k` is not None, the result is at least k
-        for the edges of the k-truss, and less than k for all others.
+        The matrix is symmetric and has no self-loops. If `k` is not None, the result only needs to
+        be at least k for the edges of the k-truss, and less than k for all other edges.
         """
         ...
 
-    # --- communities, colorings and matchings of symmetric matrices; ranks of any square matrix ---
+    # --- communities, colorings and matchings of symmetric matrices; PageRank of any square matrix
     def propagate_labels(
         self, links: Csr, labels: Array, rounds: int, stream_of: Callable[[int], int] | None
     ) -> Array | None:
@@ -481,10 +484,10 @@ class Backend(Protocol):
 
         In each round every vertex takes the label with the largest sum of weights among its
         neighbors. If sums are equal, it takes the smallest label. If `stream_of` is None, all
-        vertices change at once. Otherwise, the random bits of a round are those of the 64-bit word
-        stream_of(k), where k is the number of the round, or of the hash of this word and a vertex;
-        the bits decide which vertices change in the first half of the round, and the others change
-        in the second half. The rounds end when no label changes.
+        vertices change at once. Otherwise, random bits decide which vertices change in the first
+        half of a round; the other vertices change in the second half. The bits of round k are those
+        of the 64-bit word stream_of(k), or of the hash of this word and a vertex. The rounds end
+        when no label changes.
         """
         ...
 
@@ -498,11 +501,12 @@ class Backend(Protocol):
     ) -> Array | None:
         """Return the labels after at most `rounds` rounds, as int32.
 
-        turns_of(k) returns the order of the vertices in round k, and a salt below 2^31 for each
-        vertex. A vertex keeps its label if no other label has a larger sum of weights in its row of
-        `links`. Otherwise it takes the label with the largest sum. Among several such labels, it
-        takes the largest label if its salt is 2^15, and otherwise the one with the largest hash of
-        label and salt. `back` is the transpose of `links`. The rounds end when no label changes.
+        turns_of(k) returns the order in which round k visits the vertices, and for each vertex a
+        salt below 2^31, which breaks ties. A vertex keeps its label if no other label has a larger
+        sum of weights in its row of `links`. Otherwise it takes the label with the largest sum.
+        Among several such labels, it takes the one with the largest hash of label and salt, except
+        that a salt of 2^15 means that it takes the largest label. `back` is the transpose of
+        `links`. The rounds end when no label changes.
         """
         ...
 
@@ -514,17 +518,19 @@ class Backend(Protocol):
         ...
 
     def move_communities(self, request: CommunityMoves) -> Array:
-        """Return the community of each vertex, as int32, after moves that raise the modularity."""
+        """Return the community of each vertex, as int32, after moving vertices to raise the
+        modularity."""
         ...
 
     def refine_communities(self, request: CommunityMoves) -> Array | None:
         """Divide the communities in `request.start` into parts, and return them as int32[n].
 
-        Initially each vertex is its own part. The vertices are visited in a random order. A vertex
-        that is alone in its part, and that has at least as much weight to the rest of its community
-        as expected by chance, joins the part of its community in which its gain is the largest. It
-        stays alone if no gain exceeds margin·(out(v) + into(v)), and it joins only parts that have
-        at least as much weight to the rest of the community as expected. So each part is connected.
+        Initially each vertex is its own part. The vertices are visited in a random order. A visited
+        vertex v that is alone in its part, and whose edges to the rest of its community weigh at
+        least as much as expected by chance, joins the part of its community in which its gain is
+        the largest. It joins only parts whose edges to the rest of the community also weigh at
+        least as much as expected. If no gain exceeds margin·(out(v) + into(v)), v stays alone. So
+        each part is connected.
         """
         ...
 
@@ -537,11 +543,13 @@ class Backend(Protocol):
         ...
 
     def match(self, a: Csr, words: Array) -> Array | None:
-        """Return the mate of each vertex in a matching, as int32; negative for unmatched vertices.
+        """Return the mate of each vertex in a matching, as int32; the mate of an unmatched vertex
+        is negative.
 
-        Edges are added to the matching in order of decreasing value, if both ends are still
-        unmatched. `words` holds a random word for each vertex. Among edges of equal value, the edge
-        with the larger hash comes first, where the hash is computed from the words of both ends.
+        Edges are visited in order of decreasing value; an edge is added to the matching if both of
+        its ends are still unmatched. `words` holds a random word for each vertex. Among edges of
+        equal value, the edge with the larger hash comes first, where the hash is computed from the
+        words of both ends.
         """
         ...
 
@@ -550,7 +558,8 @@ class Backend(Protocol):
         ...
 
     def merge_greedily(self, request: GreedyMergers) -> Array | None:
-        """Return the mergers (u, v) in order, as int64 pairs. Only the CPU backend has this."""
+        """Return the mergers (u, v) in order, as int64 pairs. Only the CPU backend has this
+        function."""
         ...
 
     def forces(self, request: Forces) -> tuple[Array, Array]:
@@ -559,11 +568,12 @@ class Backend(Protocol):
         ...
 
     def augment(self, residuals: Csr, source: int, target: int) -> Array | None:
-        """Return the residuals after a maximum flow. Only the CPU backend has this function.
+        """Return the residual capacities after a maximum flow. Only the CPU backend has this
+        function.
 
         `residuals` holds the capacities, as int64 or float64. It has no entry on its diagonal, and
-        has an opposite entry for each entry. The result holds the capacity that is left at each
-        entry.
+        for each entry (i, j) it has the opposite entry (j, i). The result holds the capacity that
+        is left at each entry.
         """
         ...
 
@@ -576,37 +586,36 @@ class Streams(Protocol):
         ...
 
     def Stamp(self) -> Any:
-        """Return a stamp, which marks the current point in the current stream. A store holds the
-        stamps of the streams that wrote its arrays."""
+        """Return a stamp, which marks the current point in the current stream. A store keeps the
+        stamps of the streams that have written its arrays."""
         ...
 
     def add_stamp(self, stamps: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the new stamps of a store to which the current stream has just added another form
-        (such as CSC). A stamp marks a point in a stream. `stamps` are the stamps that the store had
-        before."""
+        """Return the new stamps (marks of points in streams) of a store to which the current stream
+        has just added another form, such as CSC. `stamps` are the previous stamps of the store."""
         ...
 
     def merge_stamps(self, stamps: tuple[Any, ...], others: Iterable[Any]) -> tuple[Any, ...]:
-        """Return `stamps`, and those stamps in `others` that belong to streams without a stamp in
-        `stamps`. A stamp marks a point in a stream. A store that may share memory with other stores
-        needs their stamps too."""
+        """Return `stamps` (marks of points in streams), plus the stamps in `others` of streams that
+        have no stamp in `stamps`. A store that may share memory with other stores needs their
+        stamps too."""
         ...
 
     def foreign_stamps(self, operands: Iterable[Any]) -> list[Any]:
-        """Return those stamps of the operands that belong to streams other than the current one."""
+        """Return the stamps of the operands that belong to streams other than the current one."""
         ...
 
     def wait_for(self, stamps: tuple[Any, ...]) -> bool:
-        """Make the current stream wait for the streams of these stamps, up to the points that they
-        mark.
+        """Make the current stream wait until the streams of these stamps have reached the points
+        that the stamps mark.
 
         Return whether any of the stamps belongs to a stream other than the current one.
         """
         ...
 
     def make_owners_wait(self, stamps: Iterable[Any]) -> None:
-        """Make the streams to which these stamps belong wait for the current stream, because it has
-        used memory that those streams own."""
+        """Make the streams to which these stamps belong wait for the current stream, which has used
+        memory that those streams own."""
         ...
 
     def require_device(self, device: str) -> None:
@@ -614,7 +623,7 @@ class Streams(Protocol):
         ...
 
     def enter_device(self, device: str) -> Any:
-        """Make a device the current one; return the state that `leave` restores."""
+        """Make a device the current one, and return the previous state, which `leave` restores."""
         ...
 
     def leave_device(self, before: Any) -> None: ...
@@ -623,7 +632,8 @@ class Streams(Protocol):
         ...
 
     def explain(self, error: BaseException, name: str, device: str) -> Exception | None:
-        """Return the exception that explains an error of this device, or None to keep the error."""
+        """Return the exception to raise instead of an error of this device, or None to keep the
+        error."""
         ...
 
     def adopt(self, array: Any) -> Array:
@@ -631,8 +641,8 @@ class Streams(Protocol):
         ...
 
     def truths(self, array: Array) -> Array:
-        """Return an array that stores each Boolean element as the byte 0 or 1. A Boolean view of
-        integers may hold other bytes."""
+        """Return a Boolean array in which each element is stored as the byte 0 or 1. A Boolean view
+        of an integer array may contain other bytes."""
         ...
 
     def overlap(self, one: Array, other: Array) -> bool:
@@ -646,7 +656,7 @@ class Streams(Protocol):
 
 @cache
 def backend(device: str) -> Backend:
-    """Return the backend of a device. It is imported at the first call."""
+    """Return the backend of a device. The first call for a backend imports it."""
     check_device("device", device)
     kind = device.partition(":")[0]
     if kind == "cuda":
@@ -658,7 +668,7 @@ def backend(device: str) -> Backend:
 
 @cache
 def streams(device: str) -> Streams:
-    """Return the streams of a device other than "cpu"."""
+    """Return the functions that order the work on a device other than "cpu"."""
     backend(device)
     return cast(Streams, import_module("graphla.backends.cuda.streams"))
 

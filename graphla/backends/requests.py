@@ -34,7 +34,7 @@ class Level(NamedTuple):
     """One level or round of a traversal, as recorded while the traversal ran."""
 
     direction: str  # "push" or "pull"; it may also say where the level ran, as in "push, block"
-    frontier: int  # number of vertices whose edges were followed
+    frontier: int  # number of vertices whose edges the level followed
     edges: int  # an upper bound on the number of edges examined
     seconds: float
 
@@ -42,11 +42,11 @@ class Level(NamedTuple):
 class Symmetry(NamedTuple):
     """Whether a square matrix has the same pattern, and also the same values, as its transpose.
 
-    Two values are the same if they have the same bits, or if both are NaN.
+    Two values are the same if their bits are equal, or if both are NaN.
     """
 
     of_pattern: bool
-    of_values: bool  # whether the values are also the same; False if the patterns differ
+    of_values: bool  # whether the values are also the same; always False if the patterns differ
 
 
 # --- breadth-first search -------------------------------------------------------------------------
@@ -59,11 +59,11 @@ class Search:
     The start vertices `starts` have level 0. They are an int32 array of distinct vertices: an array
     on the device or, if there are few of them, a NumPy array. A vertex that the mask does not allow
     is neither reached nor expanded, unless it is a start vertex. `limit` is the largest level. If
-    levels have one byte, a level above 254 raises OverflowError. If `parents` is "any", the parent
-    of a vertex is any neighbor that is one level closer to the start vertices. If it is "least",
-    the parent is the smallest such neighbor. Matrix values are not read. While the host waits, the
-    backend may call `meanwhile` once, with the arrays `levels`, `parents` and `present` of the
-    result.
+    the dtype of the levels has one byte, a level above 254 raises OverflowError. If `parents` is
+    "any", the parent of a vertex is any neighbor that is one level closer to the start vertices. If
+    it is "least", the parent is the smallest such neighbor. Matrix values are not read. While the
+    host waits for a device, the backend may call `meanwhile` once, with the arrays `levels`,
+    `parents` and `present` of the result, which are not complete yet.
     """
 
     out: Csr
@@ -97,7 +97,8 @@ class BfsResult:
 
 @dataclass(frozen=True, slots=True)
 class EarlyStop:
-    """The values of a closure that the caller needs. The closure may end once they are final."""
+    """The values of a closure that the caller needs. The closure may end as soon as these values
+    are final."""
 
     # The caller needs the value of this vertex, and the parents on the path that leads to it.
     target: int | None = None
@@ -107,7 +108,8 @@ class EarlyStop:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """The least fixpoint of x = x ⊕ xA, or the result after `limit` products.
+    """A request for the least fixpoint of x = x ⊕ xA, or for the value of x after `limit` products.
+    The methods are:
 
     - "improving": only entries that have improved are multiplied again. ⊕ must select one of its
       operands, ⊗ must distribute over ⊕, and `limit` is ignored.
@@ -118,13 +120,13 @@ class Closure:
       changes or `limit` products have run. ⊗ may be any operator. The parent of an entry is set in
       the round that wrote the entry.
 
-    x has the semiring's return type; values of A are cast to the type of the second operand. The
-    closure never writes entries that the mask does not allow, but if x has such entries, they are
-    kept and multiplied. An entry improves if its bits change. If the values still improve after
-    `turns` rounds, an endless improvement around a cycle is suspected. The current values are then
-    returned with `settled` False, and the caller may continue from them. The semiring must not be
-    positional. If `enough` is given, "near_far" may end early; values that `enough` does not cover
-    may then be missing or not final.
+    x has the semiring's return type; values of A are cast to the type of the second operand of ⊗.
+    The closure never writes entries that the mask does not allow. If x initially has such entries,
+    they are kept and multiplied. An entry improves if its bits change. If values still improve
+    after `turns` rounds, they may be improving without end around a cycle. The closure then returns
+    the current values with `settled` False, and the caller may continue from these values. The
+    semiring must not be positional. If `enough` is given, "near_far" may end as soon as the values
+    that `enough` describes are final; other values may then be missing or not final.
     """
 
     out: Csr
@@ -145,14 +147,13 @@ class ClosureResult:
     """The values of a closure, and how it ended.
 
     The flag `overflowed` says whether a product overflowed its integer dtype. Such products are
-    left out, so values may be missing. The flag `settled` is False if the closure ended because
-    `turns` rounds had run. Otherwise it is True, even if the closure ended because `limit` rounds
-    had run.
+    omitted, so values may be missing. The flag `settled` is False if the closure ended because
+    `turns` rounds had run. In all other cases, including an end after `limit` rounds, it is True.
     """
 
     values: BitmapVector
-    # An int32 array; elements of vertices without a value are arbitrary. A start vertex whose value
-    # has not improved is its own parent.
+    # An int32 array; the parents of vertices without a value are arbitrary. A start vertex whose
+    # value has not improved is its own parent.
     parents: Array | None
     depth: int  # number of rounds (or turns of "near_far") that ran
     trace: list[Level]
@@ -168,8 +169,8 @@ class MultiSearch:
     """A breadth-first search from each of k starts (int32, not necessarily distinct).
 
     A vertex that the mask does not allow is neither reached nor expanded, unless it is a start.
-    `limit` is the largest level. `levels` is int32 or uint8; None requests only the totals of each
-    search. If levels have one byte, a level above 254 raises OverflowError.
+    `limit` is the largest level. `levels` is the dtype of the levels, int32 or uint8; None requests
+    only the totals of each search. If the dtype is uint8, a level above 254 raises OverflowError.
     """
 
     out: Csr
@@ -195,7 +196,7 @@ class MultiSearchResult:
     """The levels of k searches or, if no levels were requested, the totals of each search."""
 
     # An array of shape (k, n), which may be a transposed view. The level of an unreached vertex is
-    # -1, or 255 if levels have one byte.
+    # -1, or 255 if the dtype has one byte.
     levels: Array | None
     reach: Reach | None
     trace: list[Level]  # one record per level of each batch of searches
@@ -206,8 +207,8 @@ class MultiSearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """The dependencies of distinct sources (int32) on the vertices, and optionally the edges, of a
-    graph.
+    """A request for the dependencies of distinct sources (int32) on the vertices, and optionally on
+    the edges, of a graph.
 
     A shortest path has the fewest edges or, if `is_weighted`, the smallest total weight. In the
     latter case all weights must be positive.
@@ -225,15 +226,15 @@ class Dependencies:
 class DependenciesResult:
     """The dependencies, summed over all sources.
 
-    For each source s and each vertex t, a vertex v other than s and t gets the fraction of the
-    shortest paths from s to t that pass through v. An edge gets the fraction of these paths that
-    use the edge.
+    For each source s and each vertex t, the fraction of the shortest paths from s to t that pass
+    through v is added to vertex v, for each v other than s and t. The fraction of these paths that
+    use an edge is added to that edge.
     """
 
     totals: Array  # float64[n]
     edges: Array | None  # float64, one value per entry of `out`
-    reached: Array | None  # int64[n]: how many sources reach each vertex, not counting itself
-    counts: Array  # int64: how many vertices each source reaches, including itself
+    reached: Array | None  # int64[n]: for each vertex, the number of other sources that reach it
+    counts: Array  # int64: for each source, the number of vertices reached, including the source
 
 
 # --- communities ----------------------------------------------------------------------------------
@@ -254,11 +255,11 @@ class Rounds:
 
 
 class Gains:
-    """Tracks the quality of the communities over the rounds of one level. The quality is the
-    modularity times `total`, the sum of all weights.
+    """Track the quality of the communities over the rounds of one level of the hierarchy. The
+    quality is the modularity times `total`, the sum of all weights.
 
-    `patience` falls by 1 in each round that raises the quality too little. Any other round resets
-    it. The level ends when `patience` is 0.
+    Each round that raises the quality too little decrements `patience`. Any other round resets it
+    to its initial value. The level ends when `patience` is 0.
     """
 
     def __init__(self, rounds: Rounds, total: float) -> None:
@@ -285,13 +286,14 @@ class CommunityMoves:
     in `start`; None makes each vertex its own community.
 
     `links` is symmetric. The gain of vertex v in community c, not counting v itself, is links(v, c)
-    - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if this raises its gain by more
-    than margin·(out(v) + into(v)).
+    - factor·(out(v)·into(c) + into(v)·out(c)). Vertex v moves only if the move raises its gain by
+    more than margin·(out(v) + into(v)).
 
-    A backend may move vertices one after another, or in small batches. Each vertex is then visited
-    once in a random order, which `words()` determines, and again whenever one of its neighbors has
-    moved, until no vertex is left to visit. Or a backend moves many vertices simultaneously,
-    according to the rules in `rounds`, and returns the best state.
+    A backend may move vertices one after another, or in small batches. It then visits each vertex
+    once in a random order, which `words()` determines, and again after one of its neighbors has
+    moved, until no vertex is left to visit. Alternatively, a backend moves many vertices
+    simultaneously, according to the rules in `rounds`, and returns the communities with the highest
+    quality.
     """
 
     links: Csr
@@ -299,20 +301,20 @@ class CommunityMoves:
     into: Array  # the weight of the edges into each vertex; the object `out` if both are equal
     factor: float
     margin: float
-    words: Callable[[], Array]  # returns one random word per vertex, uint64[n]
+    words: Callable[[], Array]  # a function that returns one random word per vertex, uint64[n]
     rounds: Rounds | None  # None if the backend moves vertices one after another
     start: Array | None = None  # int32[n]: communities from 0 to n - 1
 
 
 @dataclass(frozen=True, slots=True)
 class GreedyMergers:
-    """A request to merge, again and again, the two communities with the largest gain in modularity.
+    """A request to merge the two communities with the largest gain in modularity, repeatedly.
 
-    Initially each vertex is its own community. gains(u, v) is the gain of a merger of u and v; the
-    matrix is symmetric, has float64 values and no entry on its diagonal. `out` and `into` have the
-    fractions of the edges out of and into each vertex. Among equal gains, the smallest pair (u, v)
-    comes first, and u joins v. Mergers end when `fewest` communities are left, or when at most
-    `most` are left and each merger would lower the modularity.
+    Initially each vertex is its own community. gains(u, v) is the gain of merging u and v; the
+    matrix `gains` is symmetric, has float64 values, and has no entry on its diagonal. `out` and
+    `into` hold the fractions of the edges out of and into each vertex. Among equal gains, the
+    smallest pair (u, v) comes first, and u joins v. The loop ends when `fewest` communities are
+    left, or when at most `most` are left and each merger would lower the modularity.
     """
 
     gains: Csr

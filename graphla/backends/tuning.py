@@ -1,4 +1,4 @@
-"""Tuning constants: keep track of the current values.
+"""Keep track of the current values of tuning constants.
 
 Each family of kernels or loops has one frozen dataclass of constants, whose defaults are measured
 values. The family reads the current value; a test may replace it inside a `with` block::
@@ -48,7 +48,7 @@ def _replace() -> None:
 
 @contextmanager
 def using(*values: Any) -> Iterator[None]:
-    """Make each of `values` the current value of its type inside a `with` block, in all threads.
+    """Make each of `values` the current value of its type, in all threads, inside a `with` block.
 
     The value is not thread-local, because it must be visible to the threads that run kernels and
     loops. If blocks of several threads overlap, the block that was entered last takes precedence.

@@ -20,7 +20,8 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def with_values(a: Any, values: Array) -> Any:
-    """Return a container like `a`, with the same pattern and the given values."""
+    """Return a matrix or vector in the format of `a`, with the same pattern and the given
+    values."""
     if isinstance(a, Csr):
         return Csr(a.nrows, a.ncols, a.indptr, a.indices, values)
     if isinstance(a, SparseVector):
@@ -31,7 +32,8 @@ def with_values(a: Any, values: Array) -> Any:
 
 
 def repeat_value(value: Array, size: int) -> Array:
-    """Return an array of length `size` in which all elements share the only element of `value`."""
+    """Return an array of length `size`, all of whose elements refer to the single element of
+    `value`."""
     if type(value) is not np.ndarray:
         return np.broadcast_to(value, (size,))
     # For NumPy arrays, this is ten times as fast as np.broadcast_to.
@@ -41,7 +43,7 @@ def repeat_value(value: Array, size: int) -> Array:
 
 
 def gather(values: Array, places: Array) -> Array:
-    """Return the values at the given positions; iso values stay iso."""
+    """Return the values at the given positions. Iso values (stored as one element) stay iso."""
     if not is_iso(values):
         return values[places]
     size = places.size
@@ -49,7 +51,7 @@ def gather(values: Array, places: Array) -> Array:
 
 
 def duplicate_entry(place: Any) -> DuplicateEntry:
-    """Return the error for a position that occurs more than once although no dup_op is given."""
+    """Return the error to raise if a position occurs more than once and no dup_op is given."""
     return DuplicateEntry(
         f"entry {place} is given more than once, so dup_op must say how to combine its values"
     )

@@ -1,4 +1,4 @@
-"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T), which are the same on every device.
+"""The cases of the write rule C⟨mask, replace⟩ = accum(C, T). They are the same on every device.
 
 Let Z be T or, if there is an accum, the union of C and T under accum. Where the mask allows
 writing, C becomes Z. Elsewhere C keeps its entries or, with replace, loses them. So the result
@@ -39,7 +39,8 @@ def is_structure_of(mask: VectorMask, t: AnyVector) -> bool:
     """Return whether the mask is known to allow exactly the indices at which t has entries.
 
     Without replace, such a mask has no effect: it allows every entry of t, and t overwrites every
-    index that the mask allows. So a device ignores the mask, and old entries may remain anywhere.
+    index that the mask allows. So the backend ignores the mask, and old entries may remain
+    anywhere.
     """
     if mask.complement:
         return False

@@ -1,4 +1,4 @@
-"""The folder that keeps compiled loops and kernels for later processes."""
+"""Find the folder in which compiled loops and kernels are kept for later processes."""
 
 from __future__ import annotations
 

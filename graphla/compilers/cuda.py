@@ -38,22 +38,23 @@ The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that
 give the same `id` to another object.
 """
 _compiling: dict[tuple[Any, ...], _Code] = {}
-"""The machine code that threads are compiling, by the key of the kernel in `_loaded`."""
+"""Maps the key that a kernel will have in `_loaded` to its machine code while threads compile
+it."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 WIDE_CLUSTERS = 14  # CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
 CUBIN = 0  # CU_JIT_INPUT_CUBIN
 FEW_PROCESSORS = 8
-"""On a machine with fewer processors, programs are not compiled as parts, because this takes more
-processor time in total."""
+"""On a machine with fewer processors, programs are not divided into parts, because compiling the
+parts takes more processor time in total."""
 
 NOTHING = (cuda_ops.nothing,)
 """The operator specification of a kernel that reads only patterns."""
 
 
 class Kernel:
-    """One instance of a template, loaded on one GPU: call it with grid, block and arguments.
+    """One instance of a kernel template, loaded on one GPU. Call it with grid, block and arguments.
 
     Arguments are CuPy arrays, structs (`graphla.compilers.declarations`), and NumPy scalars of
     exactly the types of the parameters; an int stands for an int64.
@@ -72,7 +73,7 @@ class Kernel:
         self, grid: int, block: int, *args: Any, shared: int = 0, cooperative: bool = False
     ) -> None:
         seen.launched = self.what
-        # CuPy launches `grid` blocks of `block` threads this way, with less overhead than a call.
+        # Launch `grid` blocks of `block` threads. Calling `_function` would have more overhead.
         self._function.linear_launch(grid * block, args, shared, block, None, cooperative)
         if current().debug:
             self._synchronize()
@@ -178,7 +179,7 @@ class Loading:
                     _compiling[self.key] = self.code
 
     def is_done(self) -> bool:
-        """Return whether a call does not wait."""
+        """Return whether a call returns without waiting."""
         code = self.code
         return code is None or code.is_done()
 
@@ -199,7 +200,7 @@ class Loading:
 
 
 def is_compiled(text: str, expression: str) -> bool:
-    """Return whether the kernel of a whole program is in memory or on disk."""
+    """Return whether the compiled kernel of a whole program is in memory or on disk."""
     key = (text, expression, 0, cupy.cuda.runtime.getDevice())
     code = _compiling.get(key)
     if key in _loaded or (code is not None and code.is_done()):
@@ -208,8 +209,8 @@ def is_compiled(text: str, expression: str) -> bool:
 
 
 def finish_compiling() -> None:
-    """Wait until no thread compiles a program. Each loop then uses its whole kernel when it is next
-    called."""
+    """Wait until no thread is compiling a program. Each loop then uses its whole kernel from its
+    next call on."""
     for code in [*_compiling.values()]:
         wait(code.compiled)
 
@@ -241,8 +242,8 @@ def _architecture() -> str:
 
 
 class _Code:
-    """The machine code of a program: from the cache on disk if the file is intact; otherwise
-    threads compile the program."""
+    """The machine code of a program. It is read from the cache on disk if the file is intact;
+    otherwise threads compile the program."""
 
     def __init__(
         self, text: str, expression: str, what: str, parts: int = 0, registers: int = 0
@@ -263,7 +264,7 @@ class _Code:
         threads.shutdown(wait=False)
 
     def is_done(self) -> bool:
-        """Return whether `result` does not wait."""
+        """Return whether `result` returns without waiting."""
         return all(each.done() for each in self.compiled)
 
     def result(self) -> tuple[bytes, str]:
@@ -277,7 +278,8 @@ class _Code:
 
 
 def _compile(path: Path | None, *program: str) -> tuple[bytes, str]:
-    """Compile a program. Return the machine code and the kernel's name in it, and store them."""
+    """Compile a program. Return the machine code and the kernel's name in it. Also write both to
+    `path`, unless `path` is None."""
     cubin, name, _ = nvrtc.compile_program(*program)
     if path is not None:
         _write(path, name.encode(), cubin)
@@ -285,7 +287,8 @@ def _compile(path: Path | None, *program: str) -> tuple[bytes, str]:
 
 
 def _link(parts: list[bytes]) -> bytes:
-    """Link machine code. If the driver cannot link it, raise a RuntimeError."""
+    """Return the machine code that the driver links from the parts. Raise a RuntimeError if it
+    cannot link them."""
     state = driver.linkCreate()
     try:
         for k, each in enumerate(parts):
@@ -313,13 +316,13 @@ def _path(text: str, expression: str, architecture: str) -> Path:
 def _read(path: Path) -> tuple[bytes, str] | None:
     """Return the machine code in a file and the kernel's name, or None if it is not intact."""
     with suppress(OSError, ValueError):
-        seal, name, cubin = path.read_bytes().split(b"\n", 2)
-        if seal.decode() == _seal(name, cubin):
+        checksum, name, cubin = path.read_bytes().split(b"\n", 2)
+        if checksum.decode() == _checksum(name, cubin):
             return cubin, name.decode()
     return None
 
 
-def _seal(name: bytes, cubin: bytes) -> str:
+def _checksum(name: bytes, cubin: bytes) -> str:
     return hashlib.sha256(name + cubin).hexdigest()
 
 
@@ -329,7 +332,7 @@ def _write(path: Path, name: bytes, cubin: bytes) -> None:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
         try:
             with os.fdopen(descriptor, "wb") as file:
-                file.write(_seal(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
+                file.write(_checksum(name, cubin).encode() + b"\n" + name + b"\n" + cubin)
             Path(temporary).replace(path)
         except OSError:
             Path(temporary).unlink(missing_ok=True)

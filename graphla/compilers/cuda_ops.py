@@ -29,12 +29,12 @@ RACES = {
     np.bitwise_and: "RACE_AND",
     np.bitwise_xor: "RACE_XOR",
 }
-"""For each monoid that a hardware instruction can apply atomically: the name of its atomic
-function. The key is the monoid's operator."""
+"""Maps the operator of each monoid that a hardware instruction can apply atomically to the name of
+the atomic function."""
 
 ORDERS: dict[Any, int] = {np.minimum: 1, np.logical_and: 1, np.maximum: -1, np.logical_or: -1}
-"""The order of each monoid that selects one of two values: 1 if it selects the smaller, -1 if it
-selects the larger. Keyed by the monoid's operator."""
+"""Maps the operator of each monoid that selects one of two values to the monoid's order: 1 if it
+selects the smaller value, -1 if it selects the larger one."""
 
 
 def nothing() -> str:
@@ -224,7 +224,7 @@ def bound_operator(op: TypedBinaryOp, side: Literal["left", "right"]) -> str:
 def accumulation(op: TypedBinaryOp | None, dtype: DataType | np.dtype[Any]) -> str:
     """Return the struct for accumulators.
 
-    Its function `accumulate(c, t, i, j)` combines the entries c and t at position (i, j) by op, and
+    Its function `accumulate(c, t, i, j)` applies op to the entries c and t at position (i, j), and
     casts the result to the dtype of C. If op is None, it casts t.
     """
     z = lookup_dtype(dtype)

@@ -1,4 +1,4 @@
-"""Structs and enumerations that host and kernels share. They are declared once, in C++.
+"""Read structs and enumerations that host and kernels share from their only declarations, in C++.
 
 A kernel that needs more than a dozen arguments takes them in structs. These are declared only in
 the CUDA source, from which the host reads the names and types of the fields::
@@ -116,14 +116,14 @@ class Layout:
     def __init__(self, kinds: tuple[str, ...]):
         self.kinds = kinds
         widest = max(re.sub(r"\d+s|0", "", "".join(kinds)), key=struct.calcsize)
-        # The format ends with an item of no bytes, which pads the struct to its alignment.
+        # The format ends with a zero-length item, which pads the struct to its alignment.
         self.packer = struct.Struct(f"@{''.join(kinds)}0{widest}")
         self.size = self.packer.size
         self.as_field = f"0{widest}{self.size}s"
 
 
 class _Room(local):
-    """Memory, local to a thread, in which structs are packed one after another."""
+    """Thread-local memory into which structs are packed one after another."""
 
     def __init__(self) -> None:
         self.used = SIZE
@@ -210,7 +210,7 @@ def _packer(name: str, names: tuple[str, ...], kinds: tuple[str, ...]) -> Callab
 
 
 def _number(name: str, kind: str) -> str:
-    """Return Python source text: an expression for the value that `struct.pack_into` stores.
+    """Return the Python source of an expression for the value that `pack_into` stores for a field.
 
     A pointer field stores the address of the array, and a nested struct stores its bytes.
     """
@@ -231,7 +231,8 @@ class Enumeration(SimpleNamespace):
 
 
 def enumeration(file: str, name: str) -> Enumeration:
-    """Return the members of the enumeration `name` of a CUDA source, in order."""
+    """Return the members of the enumeration `name` of a CUDA source, in the order of
+    declaration."""
     text = _without_comments(nvrtc.sources()[file])
     body = re.search(rf"\benum (?:class )?{name}\b[^{{;]*\{{([^}}]*)\}}", text)
     if body is None:

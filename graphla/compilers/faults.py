@@ -23,8 +23,8 @@ NO_MEMORY = 2
 
 
 class _Seen:
-    """The last launch and operation of this process, and the fault after which no GPU can be
-    used."""
+    """The most recent launch and operation of this process. If a fault has occurred, also the
+    fault, after which no GPU can be used."""
 
     def __init__(self) -> None:
         self.launched = ""
@@ -44,8 +44,8 @@ def refuse_after_fault() -> None:
 def culprit(error: Any, kernel: str) -> Exception:
     """Return the exception to raise for a CUDA error in a kernel.
 
-    If all later CUDA calls will fail too, this is a DeviceFault that names the kernel. Otherwise it
-    is the error itself.
+    If all later CUDA calls will fail too, return a DeviceFault that names the kernel. Otherwise
+    return the error itself.
     """
     if getattr(error, "status", None) not in STICKY:
         return error
@@ -65,7 +65,7 @@ def explain(error: BaseException, name: str, device: str) -> Exception | None:
         seen.operation, seen.fault = name, f"{name} on {device}: {seen.fault}"
         return DeviceFault(seen.fault)
     if isinstance(error, MemoryError) or status == NO_MEMORY:
-        clear_frames(error.__traceback__)  # the stack frames keep device memory alive
+        clear_frames(error.__traceback__)  # frees device memory to which the stack frames refer
         return OutOfMemory(_shortage(error, name, device))
     if status not in STICKY:
         return None

@@ -8,8 +8,8 @@ Each loop has a file in the cache folder, with two objects in the format of the 
 the loop, and its wrapper (see `graphla.compilers.native`). A program of `gl.jit` consists of
 several functions, so its file has several pairs of objects. The only undefined symbols of the
 objects are functions of Python, of the C library and of its mathematical library. A loop that needs
-another symbol, for example because it allocates memory by Numba's runtime, cannot be linked. Its
-file is then empty, and the loop is loaded from Numba's own cache.
+another symbol, for example because it allocates memory through Numba's runtime, cannot be linked.
+The file of such a loop is empty, and the loop is loaded from Numba's own cache.
 
 The name of a file contains a digest of everything that its contents depend on: the text of the
 loop, the processor, and the versions of all programs that took part. The file begins with a digest
@@ -39,7 +39,7 @@ ENTRY = "call_loop"
 """The symbol of each wrapper."""
 
 _DIGEST = 32  # bytes
-_LENGTH = 8  # bytes that store the length of an object
+_LENGTH = 8  # number of bytes that store the length of an object
 _RENAMED = {
     "numba_gamma": "tgamma",
     "numba_ldexp": "ldexp",
@@ -47,8 +47,8 @@ _RENAMED = {
     "numba_nextafter": "nextafter",
     "numba_nextafterf": "nextafterf",
 }
-"""Functions of Numba, and the functions of the C library that replace them. The results of all but
-`tgamma` are exact; those of `tgamma` may differ from Numba's in the last bits."""
+"""Maps functions of Numba to the functions of the C library that replace them. The results of
+`tgamma` may differ from Numba's in the last bits; the results of the other functions are exact."""
 _FASTCALL = 0x80  # METH_FASTCALL in CPython: the arguments are passed as an array
 
 Loop = Callable[..., Any]
@@ -84,19 +84,20 @@ def processor() -> str:
 
 
 def load(name: str) -> list[int] | None:
-    """Return the addresses of the wrappers in the file with this name, or None if there is none."""
+    """Return the addresses of the wrappers in the file with this name, or None if the file contains
+    no usable code."""
     contents = _read(name)
     return _link_all(name, contents) if contents else None
 
 
 def is_refused(name: str) -> bool:
-    """Return whether the loop cannot be linked, so that it must be loaded by Numba."""
+    """Return whether the loop cannot be linked, so that Numba must load it."""
     return not is_supported() or _read(name) == b""
 
 
 def store(name: str, pairs: Sequence[tuple[bytes, bytes]]) -> list[int] | None:
-    """Store pairs of objects, a wrapper and a loop. Return the addresses of the wrappers, or None
-    if a loop cannot be linked."""
+    """Store pairs of objects, each of a wrapper and its loop. Return the addresses of the wrappers,
+    or None if a loop cannot be linked."""
     contents = b"".join(len(code).to_bytes(_LENGTH, "little") + code for code in chain(*pairs))
     addresses = _link_all(name, contents)
     if addresses is None:
@@ -107,14 +108,14 @@ def store(name: str, pairs: Sequence[tuple[bytes, bytes]]) -> list[int] | None:
 
 
 def make_function(name: str, address: int) -> Loop:
-    """Return the Python function with a wrapper at this address."""
+    """Return a Python function that calls the wrapper at this address."""
     method = _keep(_Method(name.encode(), address, _FASTCALL, None))
     return _make_function(ctypes.byref(method), None, None)
 
 
 def write(path: Path, data: bytes, times: tuple[int, int] | None = None) -> None:
-    """Write the file atomically. `times` are the times of its last access and change, by
-    default now."""
+    """Write the file atomically. `times` are its times of last access and last modification. The
+    default is the current time."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

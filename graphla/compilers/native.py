@@ -1,8 +1,8 @@
 """Generate code that does not need Numba's runtime: local arrays of a loop, and its wrapper.
 
 The *wrapper* of a loop is the function that Python or other compiled code calls. Numba's own
-wrappers need Numba's runtime. These need only functions of Python. They are also faster: a call
-with three arguments takes 0.1 us instead of 0.6.
+wrappers need Numba's runtime. The wrappers from this module need only functions of Python. They are
+also faster: a call with three arguments takes 0.1 us instead of 0.6 us.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from graphla.compilers.machine_code import ENTRY
 _WORD = ir.IntType(64)
 _POINTER = ir.IntType(8).as_pointer()
 
-# The fields of a Python object that follow its reference count, in bytes. Each begins with a field
-# for its type. NumPy's ABI defines the fields of arrays (PyArrayObject_fields) and dtypes.
+# The offsets of the fields of a Python object, in bytes. The type is the last field of the object's
+# header. NumPy's ABI defines the fields of arrays (PyArrayObject_fields) and dtypes.
 _HEAD = object.__basicsize__
 _TYPE = _HEAD - 8
 _DATA, _NDIM, _SHAPE, _STRIDES = _HEAD, _HEAD + 8, _HEAD + 16, _HEAD + 24
@@ -38,7 +38,7 @@ _CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x001, 0x100, 0x400
 def local_array(context: Any, size: Any, dtype: Any) -> Any:
     """Return an array of a constant size, at most a few KB, in the stack frame of the loop.
 
-    `np.empty` would allocate memory by Numba's runtime.
+    `np.empty` would allocate memory through Numba's runtime.
     """
     kind = types.Array(dtype.dtype, 1, "C")
 
@@ -91,7 +91,8 @@ def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def watch(context: Any, array: Any, index: Any) -> Any:
-    """Let other threads run, and return array[index]: for loops that wait for another thread."""
+    """Let other threads run, and return array[index]. Loops that wait for another thread call
+    it."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if os.name == "posix":
@@ -135,7 +136,7 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 
 
 def compile_wrapper(compiled: Any) -> bytes:
-    """Return an object with the wrapper of a loop that Numba has compiled.
+    """Return object code with the wrapper of a loop that Numba has compiled.
 
     If all parameters are numbers and pointers, and one of them is a pointer, the wrapper is a C
     function with these parameters. Otherwise it is a METH_FASTCALL function of CPython. This
@@ -167,7 +168,7 @@ class _Wrapper:
         raise NotImplementedError
 
     def call_loop(self, values: list[Any]) -> tuple[Any, Any]:
-        """Return the status of the loop, and its result."""
+        """Generate a call of the loop. Return the loop's status and its result."""
         signature = self.compiled.signature
         loop = self.context.declare_function(self.module, self.compiled.fndesc)
         return self.context.call_conv.call_function(
@@ -193,7 +194,7 @@ class _CFunction(_Wrapper):
         super().__init__(compiled, find_type(signature.return_type), parameters)
 
     def generate(self) -> None:
-        """Return the loop's result. The loop raises no exception."""
+        """Generate a call of the loop, and return its result. The loop raises no exception."""
         _, result = self.call_loop(list(self.function.args))
         self.builder.ret(result)
 
@@ -222,11 +223,13 @@ class _PythonFunction(_Wrapper):
         builder.ret(python.from_native_value(signature.return_type, result))
 
     def integer(self, argument: Any) -> Any:
-        """Return the value of a Python integer. If there is none, Python's error is set."""
+        """Return the value of a Python integer. If the conversion fails, Python's error indicator
+        is set."""
         return self.python.long_as_longlong(argument)
 
     def array(self, argument: Any, kind: types.Array) -> Any:
-        """Return the value of an array, as Numba represents it, without a reference to it."""
+        """Return Numba's representation of a NumPy array, without taking a reference to the
+        array."""
         builder = self.builder
         is_array = self.call(
             "PyType_IsSubtype", ir.IntType(32), self.read(argument, _TYPE, _POINTER), self.ndarray
@@ -252,8 +255,8 @@ class _PythonFunction(_Wrapper):
         return array._getvalue()
 
     def check_dtype(self, found: Any, wanted: np.dtype[Any]) -> None:
-        """Reject another dtype. Several numbers may mean one dtype, such as those of C's long and
-        long long."""
+        """Reject an array whose dtype is not `wanted`. NumPy may have several type numbers for one
+        dtype, such as those of C's long and long long."""
         builder = self.builder
         order, number = (
             self.read(found, field, ir.IntType(bits))
@@ -267,12 +270,13 @@ class _PythonFunction(_Wrapper):
         self.require(is_equal)
 
     def read(self, address: Any, offset: int, kind: ir.Type) -> Any:
-        """Return the value of a type that is stored at an offset from an address, in bytes."""
+        """Return the value of the type `kind` that is stored `offset` bytes after an address."""
         place = self.builder.gep(address, [_WORD(offset)])
         return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
 
     def require(self, condition: Any, report: str = "PyErr_BadArgument") -> None:
-        """Unless the condition holds, let a function of Python report an error, and return."""
+        """Generate a test of a condition. If it is false, the wrapper calls the function `report`
+        of Python, which sets an error, and returns."""
         builder = self.builder
         with builder.if_then(builder.not_(condition), likely=False):
             if report:

@@ -38,7 +38,7 @@ _SETTINGS = (
     *("BOUNDSCHECK", "CPU_FEATURES", "CPU_NAME", "DEBUGINFO", "DISABLE_INTEL_SVML", "DISABLE_JIT"),
     *("ENABLE_AVX", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE"),
 )
-"""The variables of the environment, without the prefix NUMBA_, that change Numba's machine code."""
+"""The environment variables that affect Numba's machine code, without their prefix NUMBA_."""
 
 PROGRAM = "program"
 """The start of the name of a program's machine code; a digest follows it."""
@@ -64,7 +64,8 @@ class _Policy(local):
 
 
 policy = _Policy()
-"""Whether this thread may compile a loop that is not in the cache."""
+"""`policy.may_compile` tells whether the current thread may compile a loop that is not in the
+cache."""
 
 
 @contextmanager
@@ -115,7 +116,7 @@ def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
     """Return the result of make(), which loads or compiles what `key` describes.
 
     `make` is called once for each key, and the result is kept. `file` is the start of the name of
-    the machine code; a digest follows it. If this thread may not compile (`policy`), raise
+    the machine code; a digest follows it. In a thread that may not compile (`policy`), raise
     NotReady if the machine code is not in the cache, or if another thread is loading or compiling.
     """
     may_compile = policy.may_compile
@@ -136,7 +137,7 @@ def _load_once(key: tuple, file: str, make: Callable[[], Any]) -> Any:
 
 @cache
 def _cached_files() -> set[str]:
-    """Return the starts of the names of the machine code in the cache folder, without digests.
+    """Return the names of the files with machine code in the cache folder, without their digests.
 
     The folder is read only once. Loops that this process compiles later are in `_loaded`.
     """
@@ -175,7 +176,7 @@ def _specialize(name: str, spec: tuple, arguments: Sequence[Any]) -> Loop:
 
 
 def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -> Loop:
-    """Return a function of the module with this text. `describe` returns what an error names."""
+    """Return a function of the module with this text. Error messages contain describe()."""
     name = f"graphla_{file}_{_digest(text)}"
 
     def find() -> Loop:
@@ -190,8 +191,8 @@ def _compile(file: str, function: str, text: str, describe: Callable[[], str]) -
 def _load_addresses(name: str) -> list[int] | None:
     """Return the addresses of the wrappers in the machine code with this name.
 
-    If the machine code is not in the cache, return None, or raise NotReady if this thread does not
-    wait for compilations.
+    If the machine code is not in the cache, return None, or raise NotReady if this thread may not
+    compile.
     """
     addresses = machine_code.load(name)
     if addresses is None and not policy.may_compile:
@@ -200,7 +201,7 @@ def _load_addresses(name: str) -> list[int] | None:
 
 
 def _explain(call: Callable[[], Any], describe: Callable[[], str]) -> Any:
-    """Return call(), which compiles what `describe` describes in an error message."""
+    """Return call(), which compiles code. If it fails, raise an error that contains describe()."""
     is_enabled = gc.isenabled()
     gc.disable()  # a compilation creates many objects, which each collection would visit
     try:
@@ -239,7 +240,7 @@ def may_load_program() -> bool:
 
 
 def _load_all(name: str, text: str, library: str) -> tuple[list[Loop], list[int]]:
-    """Return the functions of the library and of the program, and their addresses."""
+    """Return the functions of the library and of the program, followed by their addresses."""
     what = f"the program {name!r}; without @jit the function runs plainly"
     file = f"graphla_library_{_digest(library)}"
     before = _load_functions(file, library, what)
@@ -279,11 +280,12 @@ _COMPILED = """
 from graphla.compilers.numba import compile_all
 ADDRESSES, KEPT = compile_all(__name__, FUNCTIONS)
 """
-"""The lines that compile the functions of a program."""
+"""The source lines that compile the functions of a program. They are appended to its module."""
 
 
 def compile_all(name: str, functions: list[Callable]) -> tuple[list[int], list[Any]]:
-    """Return the addresses of the compiled functions of a module, and objects that keep them."""
+    """Return the addresses of the compiled functions of a module, and objects that must be kept so
+    that the addresses remain valid."""
     from numba import cfunc, types
 
     integers, floats = types.CPointer(types.int64), types.CPointer(types.float64)
@@ -390,7 +392,7 @@ def _text(file: str, function: str, spec: tuple, arguments: Sequence[Any]) -> st
 def _definitions(file: str, names: list[str]) -> str:
     """Return the text of functions and constants of another file of loops.
 
-    These are the named ones, and those of the same file that they use.
+    They are the definitions in `names`, and all definitions of the file on which those depend.
     """
     nodes: dict[str, ast.stmt] = {}
     for node in ast.parse((LOOPS / f"{file}.py").read_text(encoding="utf-8")).body:
@@ -414,7 +416,7 @@ def _definitions(file: str, names: list[str]) -> str:
 
 
 def _entry(node: ast.FunctionDef, tuples: dict[str, list[str]]) -> tuple[list[str], list[str]]:
-    """Return the names of a loop's parameters without NamedTuples, and the first lines of its text.
+    """Return the names of the compiled loop's parameters, and the first lines of its text.
 
     In the compiled loop, each parameter that is a NamedTuple is replaced by one parameter per
     field. The first lines of the loop combine these fields into the NamedTuple again. (Compiling a
@@ -466,7 +468,7 @@ def _signature(parameters: Sequence[str], arguments: Sequence[Any]) -> str:
 
 @cache
 def _versions() -> str:
-    """Return everything except the text of a loop that its machine code depends on.
+    """Return everything that the machine code of a loop depends on, except the loop's text.
 
     We read the files in which Numba and llvmlite record their versions, because importing
     `importlib.metadata` takes 15 ms.
@@ -507,7 +509,7 @@ def _module(name: str, text: str) -> ModuleType:
 def _run(name: str, text: str, folder: Path) -> ModuleType:
     path = folder / f"{name}.py"
     _write(path, text)
-    loader = SourceFileLoader(name, str(path))  # it keeps the bytecode, too
+    loader = SourceFileLoader(name, str(path))  # it also caches the bytecode
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module

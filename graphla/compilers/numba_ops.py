@@ -51,25 +51,26 @@ def nothing() -> str:
 
 
 def sharing(is_shared: bool) -> str:
-    """Return the constant that says whether several threads run the loop on the same arrays."""
+    """Return the source of the constant that says whether several threads share the arrays."""
     return f"IS_SHARED = {is_shared}"
 
 
 def counting(has_support: bool) -> str:
-    """Return the constant that says whether the loop counts the triangles of each edge."""
+    """Return the source of the constant that says whether the loop counts triangles per edge."""
     return f"HAS_SUPPORT = {has_support}"
 
 
 def ranging(ranges: int) -> str:
-    """Return the constant with the number of ranges that the loop processes at the same time."""
+    """Return the source of the constant with the number of ranges that the loop processes at
+    once."""
     return f"RANGES = {ranges}"
 
 
 def search(least: bool, is_shared: bool = False) -> str:
     """Return the source of the constants of a breadth-first search.
 
-    If `least` is True, each vertex must get the smallest of its possible parents. If `is_shared` is
-    True, several threads run the loop on the same arrays.
+    If `least` is True, the parent of each vertex must be the smallest of its possible parents. If
+    `is_shared` is True, several threads run the loop on the same arrays.
     """
     return _join(f"LEAST = {least}", sharing(is_shared))
 
@@ -115,7 +116,8 @@ def near_far(semiring: TypedSemiring) -> str:
 
     In addition to the functions of `closure`, it defines `beyond`, which returns the horizon for
     the best value and a delta, and `wider` and `narrower`, which change a delta. The horizon is the
-    best value plus or minus delta. Under products of floats, delta is a fraction of the best value.
+    best value plus or minus delta. If the closure multiplies floats, delta is a fraction of the
+    best value.
     """
     dtype = semiring.monoid.type
     is_min, name = semiring.monoid.name == "min", f"np.{dtype.np_type.name}"
@@ -203,9 +205,9 @@ def reduction(monoid: TypedMonoid) -> str:
 def entry_by_entry(op: TypedBinaryOp, is_vector: bool, fills_left: bool, fills_right: bool) -> str:
     """Return the source of the three functions that compute a value of an element-wise union.
 
-    `combine` computes it if both operands have an entry, `left_alone` if only the left one has an
-    entry, and `right_alone` if only the right one has. The last two combine the single value with a
-    fill value if there is one; otherwise they cast it.
+    `combine` computes it if both operands have an entry, `left_alone` if only the left operand has
+    an entry, and `right_alone` if only the right operand has an entry. The last two combine the
+    single value with a fill value if there is one; otherwise they cast the single value.
     """
     call = "multiply({0}, i, j, {1}, i, j)" if op.is_positional else "multiply({0}, {1})"
     left = call.format("x", "fill") if fills_right else "cast(x)"
@@ -227,14 +229,15 @@ def comparison(op: TypedBinaryOp) -> str:
 
 
 def selection(op: TypedSelectOp) -> str:
-    """Return the source of `selects(x, i, j, thunk)`, which is the operator."""
+    """Return the source of `selects(x, i, j, thunk)`, which applies the operator."""
     return _operator(op, "selects")
 
 
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
     """Return the source of `lift`, which casts a value to the dtype, and of `accumulate`.
 
-    `accumulate` combines an old and a new value by the operator; it is None without an operator.
+    `accumulate` applies the operator to an old and a new value. If there is no operator, it is
+    None.
     """
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:
@@ -279,7 +282,9 @@ def _constant(value: Any, dtype: DataType) -> str:
 
 
 def _returning(head: str, call: str, dtype: DataType, wanted: DataType) -> str:
-    """Return the source of a function `head` that returns the value of the expression `call`.
+    """Return the source of a function that returns the value of the expression `call`.
+
+    `head` is the name of the function, followed by its parameters.
 
     `dtype` is the dtype of that value. If it differs from `wanted`, the function casts the value.
     """

@@ -21,8 +21,8 @@ subnormals are kept, and with -fmad=false, a product is rounded before it is add
 
 
 class CompilationFailed(GraphblasException):
-    """NVRTC rejected a kernel. The message contains the file, operator, dtype, and the compiler's
-    log."""
+    """Raised if NVRTC rejects a kernel. The message contains the file, the operator, the dtype and
+    the compiler's log."""
 
 
 _folders: list[Path] = []
@@ -168,8 +168,8 @@ def compile_instances(
 
 
 def instance(entry: str, arguments: tuple[Any, ...]) -> str:
-    """Return the C++ name of a template instance, such as `graphla::pull<graphla::Op, float,
-    2>`."""
+    """Return the C++ name of a template instance, such as
+    `graphla::pull<graphla::Op, float, 2>`."""
     return f"graphla::{entry}<{', '.join(('graphla::Op', *map(written, arguments)))}>"
 
 

@@ -1,7 +1,7 @@
-"""Scratch arrays for compiled loops. Each thread keeps its arrays for its next call.
+"""Keep scratch arrays for compiled loops. Each thread keeps its arrays for its next call.
 
-A caller takes an array, and returns it after the loop has cleared it. After an error the array is
-dropped, so that no later call sees leftover values.
+A caller takes an array, and gives it back after the loop has cleared it. After an error the array
+is dropped, so that no later call sees leftover values.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Threads for compiled loops. `run` divides work among threads; `apart` runs work in another thread
-so that Ctrl-C can interrupt it."""
+"""Run compiled loops in threads. `run` divides work among threads; `apart` runs work in another
+thread, so that Ctrl-C can interrupt it."""
 
 from __future__ import annotations
 
@@ -151,8 +151,7 @@ class _Job:
             self._ended.acquire(timeout=PATIENCE)
 
     def cancel(self, error: BaseException) -> None:
-        """Let no thread start a further part, and wait for the parts that helper threads are
-        running.
+        """Keep further parts from starting, and wait for the parts that helper threads are running.
 
         We wait until no helper thread is working on this job. We cannot wait for the count of
         finished parts instead: an interrupt may occur between any two steps of this thread, so this

@@ -1,4 +1,5 @@
-"""Find the accesses of steps to shared memory, and place barriers between conflicting ones."""
+"""Find the accesses of steps to memory that threads share, and place barriers between conflicting
+accesses."""
 
 from __future__ import annotations
 
@@ -20,6 +21,7 @@ from graphla.program.plan_steps import (
     Barrier,
     Combine,
     Compare,
+    CountItem,
     Domain,
     Element,
     Enqueue,
@@ -27,7 +29,6 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
-    Measure,
     Multiply,
     Part,
     PlannedBlock,
@@ -46,11 +47,11 @@ from graphla.program.records import record
 class Access:
     """A read or a write of a resource between two barriers.
 
-    `mapping` tells which thread accesses which element: two accesses with the same mapping access
-    an element by the same thread. None stands for any other mapping.
+    `mapping` determines which thread accesses which element: in two accesses with the same mapping,
+    the same thread accesses an element. None means that the mapping is unknown.
 
     If `adds` is given, the write only adds entries to a slot, at the positions at which the slot
-    `adds` has entries: those that the sweep visits.
+    `adds` has entries. The sweep visits these positions.
     """
 
     resource: tuple[Any, ...]
@@ -67,8 +68,8 @@ class Access:
 
 
 RENEWED = ("counts", "fold", "check")
-"""A write of such a resource need not wait for readers of the old value. The new value is written
-to other memory, and the old memory is reused only after another barrier."""
+"""The kinds of resources whose writes need not wait for readers of the old value. A new value is
+written to other memory, and the old memory is reused only after another barrier."""
 
 
 def accesses(step: Step) -> list[Access]:
@@ -86,7 +87,7 @@ def accesses(step: Step) -> list[Access]:
 
 
 def accesses_of_part(part: Part, domain: Domain) -> Iterator[Access]:
-    """Yield the accesses of a part of a sweep, without those that find the positions."""
+    """Yield the accesses of a part of a sweep, except those that find the positions to visit."""
     mapping = ("dim", domain.dim) if domain.over is None else ("over", domain.over)
     reads: Any = ()
     if isinstance(part, Store):
@@ -136,8 +137,8 @@ def only_adds(part: Store, slot: ir.Slot) -> bool:
 def _growing(step: Multiply, pending: Pending, moved: frozenset[ir.Slot]) -> dict[ir.Slot, ir.Slot]:
     """Return the slots of a product's mask to which sweeps may still be adding entries.
 
-    The dict maps each slot to the slot at whose positions the sweeps add entries. It has only slots
-    whose values the product does not read, and that are not in `moved`.
+    The dict maps each such slot to the slot at whose positions the sweeps add entries. It omits
+    slots whose values the product reads, and slots in `moved`.
     """
     masks = [each for each in nodes(step.mask) if isinstance(each, ir.MaskOf)]
     valued = {each.slot for each in masks if each.by_value} | {step.product.u} | moved
@@ -168,7 +169,7 @@ def _multiply_accesses(step: Multiply) -> list[Access]:
 
 
 def _whole(slot: ir.Slot, line: int) -> list[Access]:
-    """Return the accesses of a step that may write any part of a slot."""
+    """Return the accesses to a slot by a step that may write any part of the slot."""
     return [Access((name, slot), True, None, line) for name in ("elements", "counts", "queue")]
 
 
@@ -206,7 +207,7 @@ def _load_accesses(step: Load) -> list[Access]:
     return [Access(("stack", step.stack), False, None, step.line), *_whole(step.out, step.line)]
 
 
-def _measure_accesses(step: Measure) -> list[Access]:
+def _count_item_accesses(step: CountItem) -> list[Access]:
     # Each thread knows where the last item begins and ends.
     is_last = isinstance(step.index, ir.Constant) and step.index.value == -1
     return [] if is_last else [Access(("stack", step.stack), False, None, step.line)]
@@ -226,7 +227,7 @@ _accesses: dict[type, Any] = {
     Enqueue: _read_all,
     Save: _read_all,
     Load: _load_accesses,
-    Measure: _measure_accesses,
+    CountItem: _count_item_accesses,
     Barrier: lambda step: [],
 }
 
@@ -254,9 +255,9 @@ def find_barriers(separated: list[Separated]) -> list[list[int]]:
 def separate(blocks: list[PlannedBlock]) -> list[Separated]:
     """Return the steps of each block with barriers between them.
 
-    The accesses since the last barrier at the start of a block are those at the ends of all blocks
-    that precede it. When more of them become known, the block gets other barriers, so it is
-    repeated until nothing changes. The sets only grow, so this ends.
+    A block inherits the accesses since the last barrier from the ends of all blocks that precede
+    it. When more of them become known, the block may need other barriers. So blocks are processed
+    again until nothing changes. The sets only grow, so this terminates.
     """
     exchanges = (x for block in blocks for x in block.steps if isinstance(x, Exchange))
     moved = frozenset(slot for each in exchanges for slot in each.targets)
@@ -280,7 +281,7 @@ def _separate_block(
 ) -> Separated:
     """Return the steps of a block with barriers, given the accesses since the last barrier.
 
-    Each step comes with its accesses.
+    Each step is given together with its accesses.
     """
     found = Separated([], pending, set())
     for step, known in steps:
@@ -307,7 +308,8 @@ def _separate_block(
 
 
 def _rank(before: Access, after: Access) -> tuple[bool, ...]:
-    """Return a sort key. The simplest reason comes first: a step reads what another writes."""
+    """Return a sort key for the reasons of a barrier. The simplest reason comes first: a step reads
+    what another step writes."""
     return not before.writes, after.writes, before.resource[0] != "elements"
 
 

@@ -1,4 +1,5 @@
-"""Evaluate calls of functions and methods, and iterate, with abstract values."""
+"""Evaluate calls of functions and methods with abstract values, and iterate over abstract
+values."""
 
 from __future__ import annotations
 
@@ -136,7 +137,7 @@ class Caller(Evaluator):
     def call_static(
         self, function: Any, args: list[Any], options: dict[str, Any], node: Any
     ) -> Any:
-        """Call a function of the library now. All arguments must be known objects."""
+        """Call a function of the library during the trace. All arguments must be known objects."""
         for x in (*args, *options.values()):
             if not isinstance(x, Static) and not (
                 isinstance(x, Number) and isinstance(x.scalar, ir.Constant)
@@ -195,9 +196,9 @@ class Caller(Evaluator):
         node: Any,
         keywords: int | None = None,
     ) -> dict[str, Any]:
-        """Return the arguments of a call by name. A missing argument is None, as is a given None.
+        """Return the arguments of a call by name. None stands for a missing argument and for None.
 
-        At most `keywords` arguments may be positional.
+        If `keywords` is given, at most this many arguments may be positional.
         """
         limit = len(names) if keywords is None else keywords
         if len(args) > limit:
@@ -288,7 +289,7 @@ class Caller(Evaluator):
         return refuse(Reason.OPERATION, node, name=f"`.{name}(...)` of a vector")
 
     def whole(self, value: Any) -> Any:
-        """Return an index as `operator.index` does: a bool becomes an int."""
+        """Return an index as `operator.index` does, which converts a bool to an int."""
         if isinstance(value, Number) and value.scalar.dtype is BOOL:
             return Number(scalars.convert(value.scalar, INT64))
         return value
@@ -629,7 +630,7 @@ class Caller(Evaluator):
 
 
 def _takes_any_number(function: Any) -> bool:
-    """Return whether a function has the same result for an int and for an equal float."""
+    """Return whether a function has the same result for an int as for the equal float."""
     if function in (float, int, bool):
         return True
     name = getattr(function, "__name__", "")

@@ -72,7 +72,7 @@ SIGNATURES = _arguments()
 
 
 def scalar_dtype(dtype: DataType) -> DataType:
-    """Return the dtype of the scalar that an element of this dtype becomes."""
+    """Return the dtype of the scalar to which an element of this dtype is converted."""
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
 
 
@@ -421,7 +421,7 @@ def find_dim(x: ir.VectorExpression) -> ir.Dim | None:
 
 
 def next_blocks(end: ir.End) -> tuple[int, ...]:
-    """Return the numbers of the blocks that may follow a block with this end."""
+    """Return the indices of the blocks that may follow a block with this end."""
     if isinstance(end, ir.Jump):
         return (end.target,)
     return (end.then, end.otherwise) if isinstance(end, ir.Branch) else ()

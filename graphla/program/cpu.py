@@ -1,4 +1,4 @@
-"""The engine for the CPU: programs compiled by Numba."""
+"""The engine that runs programs on the CPU. Numba compiles them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphla import memory
 from graphla.backends.cpu import program as machine
 from graphla.backends.cpu.loops import program as words
 from graphla.backends.cpu.spmv import first_of_rows
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 from graphla.formats import Csr
 from graphla.program import ir
 from graphla.program.reasons import Reason, refuse
@@ -21,14 +21,14 @@ from graphla.settings import config, current, forced_direction, recorders
 from graphla.stores import MatrixStore, VectorStore
 
 MOST_PROGRAMS = 256
-"""Number of programs whose text is kept."""
+"""The maximum number of programs whose text is kept."""
 
 BYTES_OF_ENTRY = 5
 """Bytes of a slot for each index, in addition to the value: a flag and an element of the list."""
 
 _layouts: dict[tuple, tuple[ir.Program, machine.Layout]] = {}
 _names = {np.dtype(name): name for name in ("int32", "int64")}
-"""The names of dtypes, because the attribute `name` is computed each time."""
+"""The names of some dtypes. The attribute `name` would compute the name again at each access."""
 _FORCED = {"push": words.PUSH, "pull": words.PULL}
 
 
@@ -89,7 +89,7 @@ def explain(program: ir.Program) -> str:
 
 
 def _domain(phase: machine.Phase, names: dict[int, str]) -> str:
-    """Return the name of a loop, and which indices it visits."""
+    """Return a text with the name of a loop and the indices that it visits."""
     if phase.kind == "pull":
         kind = "push or pull, by the numbers of edges and of allowed outputs"
     else:
@@ -123,7 +123,8 @@ def _forms(matrix: ir.MatrixArgument, store: MatrixStore) -> tuple[Csr | None, C
 
 
 def _offsets(held: tuple[Csr | None, Csr | None]) -> tuple[str, str]:
-    """Return the dtypes of `indptr` in both forms; a transpose has the dtype of the other form."""
+    """Return the dtypes of `indptr` in both forms. A form that does not exist will be computed from
+    the other form, with the same dtype."""
     csr, csc = (form or other for form, other in (held, held[::-1]))
     return _names[csr.indptr.dtype], _names[csc.indptr.dtype]  # pyright: ignore[reportOptionalMemberAccess]
 
@@ -145,7 +146,7 @@ def _matrix(
 
 
 def _layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
-    """Return the printed program. A program is printed once for the same dtypes of `indptr`."""
+    """Return the printed program. It is printed only once per combination of `indptr` dtypes."""
     key = id(program), offsets
     known = _layouts.get(key)
     if known is None:
@@ -160,16 +161,16 @@ _codec = Codec(machine.Layout, machine.Phase)
 
 
 def _find_layout(program: ir.Program, offsets: tuple[tuple[str, str], ...]) -> machine.Layout:
-    """Return the printed program from the cache on disk, or print it."""
-    name = program.key and entries.name_of("layout", program.key, offsets)
-    known = entries.load(name) if isinstance(program, ir.Outline) else None
+    """Return the printed program from the cache on disk. If it is not there, print it."""
+    name = program.key and disk_cache.name_of("layout", program.key, offsets)
+    known = disk_cache.load(name) if isinstance(program, ir.ProgramHeader) else None
     if known:
         return _codec.unpack(known)
     from graphla.program.numba_text import print_program
 
     layout = print_program(program, offsets)
     if name:
-        entries.store(name, _codec.pack(layout))
+        disk_cache.store(name, _codec.pack(layout))
     return layout
 
 
@@ -204,7 +205,7 @@ def _input(
 def _outcome(
     program: ir.Program, arguments: Arguments, layout: machine.Layout, work: machine.Machine
 ) -> Outcome:
-    """Return what the program has computed."""
+    """Return the `Outcome` of a program that has ended."""
     fault = work.fault()
     number = -1 if fault is not None else int(work.w[words.AT])
     used = program.slots if fault else program.exits[number].names.values()

@@ -1,4 +1,4 @@
-"""The engine for GPUs: programs that are printed as CUDA kernels."""
+"""The engine that runs programs on GPUs. Each program is printed as a CUDA kernel."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from graphla.backends.cuda.program_products import hubs_for
 from graphla.backends.cuda.reduce import reduce_rows
 from graphla.backends.cuda.streams import Stamp
 from graphla.backends.tuning import current
-from graphla.compilers import entries, nvrtc
+from graphla.compilers import disk_cache, nvrtc
 from graphla.formats import AnyVector, Csr, is_iso
 from graphla.program import ir
-from graphla.program.content import Unknown
 from graphla.program.cuda_layout import (
     KERNEL,
     SCALAR_FAULTS,
     FormKey,
     FormType,
-    Needs,
+    HostInfo,
     Options,
     Text,
     Words,
 )
+from graphla.program.fingerprints import NoContent
 from graphla.program.reasons import Reason, refuse
 from graphla.program.running import Arguments, Outcome
 from graphla.program.storing import Codec
@@ -90,7 +90,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
         arguments.arrays,
         [
             *map(_read_input, arguments.vectors),
-            *[_reduce(each, arguments) for each in planned.needs.reductions],
+            *[_reduce(each, arguments) for each in planned.host_info.reductions],
         ],
         [_join_items(stores) for stores in arguments.stacks],
         bool(recorders()),
@@ -107,13 +107,15 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 def _read_input(store: VectorStore) -> AnyVector | dict[int, Any]:
-    """Return a form of an input vector, or a dict of its entries if the host has at most one."""
+    """Return a form of an input vector, or a dict of its entries if the host knows that the vector
+    has at most one entry."""
     entries = store.host_entries
     return store.at_hand if entries is None or len(entries) > 1 else entries
 
 
 def _join_items(stores: tuple[VectorStore, ...]) -> list[machine.StackPart]:
-    """Return the parts of a list of vectors. Consecutive vectors of an arena are one part."""
+    """Return the parts of a list of vectors. Vectors that are consecutive items of one stack in
+    device memory are one part."""
     parts: list[machine.StackPart] = []
     stack: Any = None
     first = last = 0  # the items of `stack` that are not in `parts` yet
@@ -141,17 +143,17 @@ def explain(program: ir.Program) -> str:
 def show(
     program: ir.Program, matrices: tuple[MatrixStore, ...], full: tuple[ir.Slot, ...] = ()
 ) -> str:
-    """Return the text of the kernel. `full` are the inputs that have all entries."""
+    """Return the text of the kernel. `full` are the inputs that have an entry at each position."""
     planned = _plan(program, full, settings().deterministic)
     return planned.print(matrices)[0].text
 
 
 _plans: dict[tuple[int, tuple[ir.Slot, ...], bool], _Planned] = {}
-"""The plans, by the id of the program among others. `_Planned` keeps the program alive, so that no
-other program gets its id."""
+"""The plans. Their keys contain the id of the program. `_Planned` keeps the program alive, so that
+no other program gets this id."""
 
 MOST_PLANS = 256
-"""The maximum number of plans. All of them are dropped when it is reached."""
+"""The maximum number of cached plans. When it is reached, all plans are dropped."""
 
 
 def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool) -> _Planned:
@@ -166,7 +168,7 @@ def _plan(program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
 
 
 _codec = Codec(
-    *(Needs, Text, Words, ir.MatrixReduction),
+    *(HostInfo, Text, Words, ir.MatrixReduction),
     *(machine.Layout, machine.SlotPlace, machine.StackPlace),
 )
 
@@ -174,23 +176,23 @@ _codec = Codec(
 class _Planned:
     """A plan, and the kernels that are printed for it.
 
-    `needs` and the kernels may come from the cache on disk. The plan is made if one of them is not
-    there.
+    `host_info` and the kernels may come from the cache on disk. The plan is computed only if one of
+    them is not there.
     """
 
     def __init__(
         self, program: ir.Program, full: tuple[ir.Slot, ...], is_deterministic: bool
     ) -> None:
         self.program, self.is_deterministic, self.full = program, is_deterministic, full
-        # What identifies the plan on disk; () if it is not stored.
+        # Identifies the plan in the cache on disk; () if the plan is not stored.
         self.key: tuple[Any, ...] = ()
         if program.key:
             self.key = program.key, tuple([slot.index for slot in full]), is_deterministic
-        self.needs: Needs = self._from_disk("needs", (), self._find_needs)
+        self.host_info: HostInfo = self._from_disk("host_info", (), self._find_host_info)
         try:
             # A kernel from disk fits only the layout with which it was printed.
-            self.key = self.key and (*self.key, _codec.pack(self.needs))
-        except Unknown:  # a reduction by a monoid of the user
+            self.key = self.key and (*self.key, _codec.pack(self.host_info))
+        except NoContent:  # the plan contains a reduction with a monoid of the user
             self.key = ()
         self._texts: dict[Any, Text] = {}
         self._loops: dict[Any, tuple[Text, machine.Loop, Any]] = {}
@@ -199,40 +201,41 @@ class _Planned:
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan. Raise LacksBlocks if the program is an outline."""
+        """The plan. Raise LacksBlocks if the program is only a `ProgramHeader`."""
         from graphla.program.plan import plan
 
         return plan(self.program, self.full, is_deterministic=self.is_deterministic)
 
-    def _find_needs(self) -> Needs:
-        from graphla.program.cuda_needs import find_needs
+    def _find_host_info(self) -> HostInfo:
+        from graphla.program.host_info import find_host_info
 
-        return find_needs(self.plan)
+        return find_host_info(self.plan)
 
     def _from_disk(self, kind: str, parts: tuple[Any, ...], make: Callable[[], Any]) -> Any:
-        """Return what the cache on disk has for this plan if the program is an outline.
+        """Return the value of make(), or load it from the cache on disk.
 
-        Otherwise make it, and store it for other processes. So all parts of a kernel come from one
-        process.
+        It is loaded only if the program is a `ProgramHeader`, which also comes from the cache.
+        Otherwise it is computed and stored for other processes. So one process has computed all
+        parts of a kernel.
         """
         if not self.key:
             return make()
-        name = entries.name_of(kind, self.key, parts)
-        known = entries.load(name) if isinstance(self.program, ir.Outline) else None
+        name = disk_cache.name_of(kind, self.key, parts)
+        known = disk_cache.load(name) if isinstance(self.program, ir.ProgramHeader) else None
         if known is not None:
             return _codec.unpack(known)
         made = make()
-        with suppress(Unknown):
-            entries.store(name, _codec.pack(made))
+        with suppress(NoContent):
+            disk_cache.store(name, _codec.pack(made))
         return made
 
     def specialize(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, machine.Loop]:
         """Return the kernel for these matrices, and the loop that runs it.
 
-        They are cached as long as the forms of the matrices exist.
+        Both are cached as long as the forms of the matrices exist.
         """
-        csrs = [getattr(matrices[number], name) for number, name, _ in self.needs.forms]
-        stream = xp.cuda.get_current_stream().ptr if self.needs.hubs else 0
+        csrs = [getattr(matrices[number], name) for number, name, _ in self.host_info.forms]
+        stream = xp.cuda.get_current_stream().ptr if self.host_info.hubs else 0
         tunings = current(machine.TUNING), current(program_products.TUNING)
         device, refusals = xp.cuda.runtime.getDevice(), machine.refusals()
         key = (*map(id, csrs), *map(id, tunings), device, stream, forced_direction(), refusals)
@@ -254,11 +257,11 @@ class _Planned:
                     what,
                     text.block,
                     cluster,
-                    self.needs.layout,
+                    self.host_info.layout,
                     forms,
                 )
             )
-            known = self._loops[key] = text, loop, tunings  # the key has their ids
+            known = self._loops[key] = text, loop, tunings  # the key contains the ids of `tunings`
 
             def drop(_: Any) -> None:
                 self._loops.pop(key, None)
@@ -271,19 +274,19 @@ class _Planned:
     def print(self, matrices: tuple[MatrixStore, ...]) -> tuple[Text, list[machine.Form]]:
         """Return the kernel for these matrices, and the forms that it reads."""
         text = self._text(matrices)
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.host_info.forms}
         hubs = self._hubs(csrs)
         return text, [self._form(key, csrs[key], matrices, hubs.get(key)) for key in text.forms]
 
     def _hubs(self, csrs: dict[FormKey, Csr]) -> dict[FormKey, Hubs]:
         found = (
-            (key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.needs.hubs.items()
+            (key, hubs_for(csrs[key], dtype.np_type)) for key, dtype in self.host_info.hubs.items()
         )
         return {key: each for key, each in found if each is not None}
 
     def _text(self, matrices: tuple[MatrixStore, ...], *, is_in_parts: bool = False) -> Text:
-        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.needs.forms}
-        kinds = {key: _type_of(a, key in self.needs.reads) for key, a in csrs.items()}
+        csrs = {key: getattr(matrices[key[0]], key[1]) for key in self.host_info.forms}
+        kinds = {key: _type_of(a, key in self.host_info.reads) for key, a in csrs.items()}
         hubs = frozenset(self._hubs(csrs))
         tuning, cluster = current(machine.TUNING), machine.cluster_for(csrs.values())
         is_in_parts = is_in_parts or tuning.is_in_parts
@@ -313,9 +316,9 @@ class _Planned:
     ) -> machine.Form:
         number, name, way = key
         columns = None
-        if key in self.needs.peeks:
+        if key in self.host_info.peeks:
             columns = matrices[number].csr if name == "csc" else matrices[number].csc
-        return machine.Form(a, way == "pull", key in self.needs.reads, hubs, columns)
+        return machine.Form(a, way == "pull", key in self.host_info.reads, hubs, columns)
 
 
 def _type_of(a: Csr, is_read: bool) -> FormType:
@@ -327,7 +330,7 @@ def _type_of(a: Csr, is_read: bool) -> FormType:
 
 
 def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
-    """Return the reduction of a matrix, which does not change while the program runs."""
+    """Return the reduction of a matrix. The matrix does not change while the program runs."""
     store = arguments.matrices[x.matrix.index]
     return reduce_rows((store.T if x.is_transposed else store).csr, x.monoid)
 
@@ -339,9 +342,9 @@ def _reduce(x: ir.MatrixReduction, arguments: Arguments) -> Any:
 class _Results:
     """The results of an exit of a program, and where they are in the state of the program.
 
-    `scalars` has the name, the index of the word and the dtype of each scalar. `slots` has the
-    index of each slot, its number in the layout, and its dtype. `stacks` has the index of each
-    stack, its number in the layout, the index of its dimension, and its dtype.
+    `scalars` contains the name, the index of the word and the dtype of each scalar. `slots`
+    contains the index of each slot, its index in the layout, and its dtype. `stacks` contains the
+    index of each stack, its index in the layout, the index of its dimension, and its dtype.
     """
 
     scalars: list[tuple[str, int, DataType]]
@@ -350,7 +353,8 @@ class _Results:
 
 
 def _find_results(planned: _Planned, words: Words, number: int) -> _Results:
-    """Return the results of an exit. After a fault, `number` is -1: all variables are results."""
+    """Return the results of an exit. If `number` is -1, return those after a fault, which include
+    all variables."""
     program = planned.program
     if number < 0:
         names: list[Any] = [*program.slots, *program.stacks, *words.variables]

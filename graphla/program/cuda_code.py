@@ -99,7 +99,10 @@ class Operators:
         return self._struct(key, lambda: cuda_ops.matrix_vector(ring, side))
 
     def mask(self, condition: str, fields: tuple[str, ...]) -> str:
-        """Return the name of the struct of a mask: a function of a position, with pointers."""
+        """Return the name of the struct of a mask, whose call operator tests a position.
+
+        `condition` is the C++ expression of this test, and `fields` declares what it reads.
+        """
         lines = [*(f"{field};" for field in fields)]
         lines.append(f"DEVICE bool operator()(i32 i) const {{ return {condition}; }}")
         body = "\n".join(lines)

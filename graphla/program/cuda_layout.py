@@ -1,4 +1,5 @@
-"""The words by which a kernel and the host exchange a program's state, and a kernel's options."""
+"""Define the words in which a kernel and the host exchange a program's state, and kernel
+options."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ SCALAR_FAULTS = 16  # `SCALAR_FAULTS` in program_scalars.cuh
 # --- the state of a program ---------------------------------------------------------------------
 
 HEADER = 8
-"""Number of words at the beginning of the state. `StateWord` in program.cuh documents them."""
+"""Number of words at the beginning of the state; see `StateWord` in program_machine.cuh."""
 
 VECTOR = ("values", "present", "queue", "counts", "entries")
 INPUT = ("indices", "present", "values", "step", "count")
@@ -29,7 +30,7 @@ STACK = ("indices", "values", "ends", "room", "items", "length", "top", "lowest"
 
 @record
 class Words:
-    """The index of each word of the state of a program."""
+    """The indices of the words in the state of a program."""
 
     dims: int
     arrays: int
@@ -69,7 +70,7 @@ FormKey = tuple[int, str, str]
 
 @record
 class FormType:
-    """The C++ types of one form of a matrix, and how its values are kept (`Kept`)."""
+    """The C++ types of one form of a matrix, and how its values are stored (`Kept`)."""
 
     offset: str
     values: str
@@ -80,7 +81,7 @@ class FormType:
 class Options:
     """What a kernel is specialized to, in addition to its plan.
 
-    `forms` has the types of the forms of the matrices that products read (see `form_keys`).
+    `forms` contains the types of the matrix forms that products read (see `form_keys`).
     `direction` is "auto", "push" or "pull".
     """
 
@@ -88,9 +89,10 @@ class Options:
     direction: str
     is_deterministic: bool
     block: int
-    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls are WITH_HUBS
+    hubs: frozenset[FormKey] = frozenset()  # the forms whose pulls use the mode WITH_HUBS
     cluster: int = 1  # if it is above 1, the grid is one cluster of this many blocks
-    # If it is not None, products are parts. Sweeps are also parts if there are at least this many.
+    # If it is not None, products are compiled as separate parts. Sweeps are also compiled as parts
+    # if the kernel contains at least this many sweeps.
     sweeps_from: int | None = None
 
 
@@ -98,8 +100,8 @@ class Options:
 class Text:
     """A printed kernel.
 
-    `faults` are the faults of the program: kind, text, and line. `parts` is the number of parts of
-    the program besides the kernel (see `compilers.cuda.Loading`).
+    `faults` contains (kind, text, line) of each fault of the program. `parts` is the number of
+    parts of the program, in addition to the kernel (see `compilers.cuda.Loading`).
     """
 
     text: str
@@ -111,15 +113,16 @@ class Text:
 
 
 @record
-class Needs:
+class HostInfo:
     """What the host needs to know about a plan.
 
     Attributes:
         forms: the forms of the matrices that the products read.
-        reads: those of which a product reads the values.
+        reads: the forms whose values a product reads.
         peeks: the pull forms whose products all take any term, with the dtype of their vectors.
-        hubs: the pull forms whose products all add up all terms of a full vector, and its dtype.
-        layout: the layout of the state, a `Layout` of `graphla.backends.cuda.program`.
+        hubs: the pull forms whose products all add up all terms of a full vector, with the dtype of
+            this vector.
+        layout: a `graphla.backends.cuda.program.Layout` with the layout of the state.
         reductions: the reductions of matrices, which are computed before the program starts.
     """
 

@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 
 
 AHEAD = 4
-"""Number of positions whose elements a thread loads at the same time, if they are not large."""
+"""Number of positions whose elements a thread loads at the same time. LARGE and SMALL define
+exceptions."""
 LARGE = 32
-"""If the elements for one position have more bytes than this, the number is AHEAD / 2."""
+"""If the elements for one position take more bytes than this, a thread loads those for AHEAD / 2
+positions at a time."""
 SMALL = 12
-"""If they have at most this many bytes, a sweep over all positions loads 2 AHEAD at a time."""
+"""If the elements for one position take at most this many bytes, each thread of a sweep over all
+positions loads those for 2 AHEAD positions at a time."""
 
-MOST_ADDED = 4  # `MOST_ADDED` in program.cuh
+MOST_ADDED = 4  # `MOST_ADDED` in program_machine.cuh
 
 Value = Callable[[], str]
-"""Prints what is needed for a value, and returns a C++ expression for it."""
+"""A function that prints the code on which a value depends, and returns a C++ expression for the
+value."""
 
 
 class SweepPrinter:
@@ -42,18 +46,19 @@ class SweepPrinter:
         self.printer, self.sweep = printer, sweep
         self.known: dict[ir.Slot, tuple[str, str]] = {}
         self.flags: dict[ir.Slot, None] = {}  # the slots whose flags are loaded
-        self.values: dict[ir.Slot, str] = {}  # the slots whose values are loaded, and the condition
+        # Maps each slot whose values are loaded to the condition under which they are loaded.
+        self.values: dict[ir.Slot, str] = {}
         self.gathered: dict[ir.Gather, tuple[str, bool]] = {}
         self.run = Lines(3)
-        self.before = Lines(printer.out.depth)  # the scalars of the sweep
+        self.before = Lines(printer.out.depth)  # lines with the scalars of the sweep
         self.folds = Lines(printer.out.depth)
         self.line = 0
 
     def print(self) -> None:
         """Print the sweep.
 
-        `begin` becomes the number of the first line after those of the scalars. The lines from
-        there on can be moved to a function, see `Printer._split`.
+        `begin` becomes the index of the first line after those of the scalars. The lines from this
+        one on can be moved to a function, see `Printer._split`.
         """
         out, printer = self.printer.out, self.printer
         dim, over = self.sweep.domain.dim, self.sweep.domain.over
@@ -122,7 +127,7 @@ class SweepPrinter:
 
     def _ahead(self, count: int) -> int:
         if self.printer.options.cluster > 1:
-            return 1  # the vectors are so small that a thread has one position
+            return 1  # the vectors are so small that a thread visits at most one position
         loaded = [*self.values, *self.gathered]
         size = len(self.flags) + sum(each.dtype.bits // 8 for each in loaded)
         ahead = AHEAD if size <= LARGE else AHEAD // 2
@@ -150,7 +155,7 @@ class SweepPrinter:
         for slot, has in self.values.items():
             name = self.printer.name(slot)
             if self.sweep.domain.over is not None and has != "true" and slot.dtype is not BOOL:
-                # Listed positions mostly have entries, so the load does not wait for the flag.
+                # Listed positions usually have entries, so the load does not wait for the flag.
                 has = f"span.list || {has}"
             value = choose(has, f"{name}.values[i]", zero(slot.dtype))
             lines.append(f"row.{name} = {value};")
@@ -245,7 +250,8 @@ class SweepPrinter:
         return f"listed_{name}.add({name}, span.at(k), bits >> {bit} & 1, {lane});"
 
     def _copies_list(self, slot: ir.Slot) -> bool:
-        """Return whether a sweep over a list gives a slot entries at just the listed positions."""
+        """Return whether a sweep over a list gives a slot entries at exactly the listed
+        positions."""
         over = self.sweep.domain.over
         stores = [part for part in self.sweep.parts if isinstance(part, Store)]
         is_sparse = any(part.is_sparse and part.into == slot for part in stores)
@@ -382,7 +388,8 @@ class SweepPrinter:
         return join(self.mask(mask.left, full), self.mask(mask.right, full))
 
     def uniform(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Print the value of a scalar before the sweep, converted to a dtype; return its name."""
+        """Print the evaluation of a scalar, converted to a dtype, before the sweep. Return the name
+        of the value."""
         name = self.printer.temporary("s")
         text, may_fault = self.printer.fit(x, dtype)
         self.before(f"const {dtype.c_type} {name} = {text};")
@@ -391,7 +398,7 @@ class SweepPrinter:
         return name
 
     def keep(self, dtype: DataType, text: str) -> str:
-        """Print a value and return its name; a name or a constant is returned as it is."""
+        """Print a value and return its name. A name or a constant is returned unchanged."""
         if re.fullmatch(r"[\w.]+", text):
             return text
         name = self.printer.temporary("x")
@@ -401,7 +408,7 @@ class SweepPrinter:
     # --- parts ----------------------------------------------------------------------------------
 
     def part(self, part: Part) -> None:
-        """Print what a part does at position i."""
+        """Print the code for a part at position i."""
         self.line = _line_of_part(part)
         if isinstance(part, Store):
             self._store(part)
@@ -439,7 +446,7 @@ class SweepPrinter:
 
     def _check(self, part: Check) -> None:
         printer = self.printer
-        # If there are several faults, the one with the smaller number counts.
+        # If there are several faults, the program reports the one with the smallest number.
         missing, outside = (printer.fault(*fault, part.line) for fault in BAD_INDICES)
         self.before("++machine.turns;")
         has, index = self.has(part.indices, frozenset()), self.value(part.indices, frozenset())
@@ -498,7 +505,7 @@ class SweepPrinter:
             self.known[target] = had, old
 
     def _overwrite(self, part: Store, into: str) -> None:
-        """Print a write that replaces the whole target."""
+        """Print code for a write that replaces the whole target."""
         write, run = part.write, self.run
         there, source = self.expression(write.source, part.full)
         kind = part.into.dtype
@@ -522,7 +529,7 @@ class SweepPrinter:
         self.known[part.into] = there, value
 
     def _reset(self, slot: ir.Slot, had: str, has: str) -> None:
-        """Print the reset of a deleted entry's value to the identity, if the slot needs it.
+        """Print code that resets a deleted entry's value to the identity, if the slot requires it.
 
         `had` and `has` are the conditions for an entry before and after the write.
         """
@@ -532,7 +539,8 @@ class SweepPrinter:
             self.run(f"if ({gone}) {self.printer.name(slot)}.values[i] = {identity};")
 
     def _identity(self, slot: ir.Slot) -> str | None:
-        """Return the value where a slot has no entry, or None if any value may be there."""
+        """Return the value of a slot where the slot has no entry, or None if any value is
+        allowed."""
         monoid = self.printer.plan.presets.get(slot)
         return monoid and f"{self.printer.operators.monoid(monoid)}::identity()"
 

@@ -3,14 +3,13 @@
 All threads run the kernel's control flow, and each has its own copy of the scalar variables. The
 kernel carries the user's lines as comments, and the user's names.
 
-The kernel and the host exchange the state of a program by words of 8 bytes (`Words`).
+The kernel and the host exchange the state of a program in words of 8 bytes (`Words`).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from graphla.program import ir
@@ -31,23 +30,23 @@ from graphla.program.cuda_layout import (
     KERNEL,
     SCALAR_FAULTS,
     FormKey,
-    FormType,
     Options,
     Text,
     form_keys,
     words_of,
 )
+from graphla.program.cuda_products import print_product, product_of
 from graphla.program.cuda_sweeps import SweepPrinter
 from graphla.program.faults import fits, has_fault
-from graphla.program.patterns import nodes, reads_values
+from graphla.program.patterns import nodes
 from graphla.program.plan_steps import (
     Barrier,
     Combine,
+    CountItem,
     Element,
     Enqueue,
     Exchange,
     Load,
-    Measure,
     Multiply,
     Plan,
     Save,
@@ -56,7 +55,7 @@ from graphla.program.plan_steps import (
     Sweep,
     Uniform,
 )
-from semirings.dtypes import BOOL, DataType
+from semirings.dtypes import DataType
 
 SWEEPS_PER_PART = 4
 """The maximum number of sweeps in a part."""
@@ -65,20 +64,6 @@ SWEEPS_PER_PART = 4
 def print_kernel(plan: Plan, options: Options) -> Text:
     """Return the text of the kernel that runs a plan."""
     return Printer(plan, options).text()
-
-
-@dataclass(frozen=True)
-class _Product:
-    """The C++ types of a product. Two products with equal types share their code."""
-
-    op: str
-    kept: str
-    held: str
-    u: str
-    mask: str
-    queueing: str
-    is_preset: str
-    forms: tuple[FormType, FormType]
 
 
 class Printer:
@@ -103,12 +88,12 @@ class Printer:
         self.seen: dict[ir.Slot, str] = {}
         self._growing = sorted(plan.growing, key=lambda slot: slot.index)
         steps = [step for block in plan.blocks for step in block.steps]
-        products = [self.product(step) for step in steps if isinstance(step, Multiply)]
+        products = [product_of(self, step) for step in steps if isinstance(step, Multiply)]
         self.shared = {each for each, count in Counter(products).items() if count > 1}
         self.is_in_parts = options.sweeps_from is not None
         if self.is_in_parts:
             self.shared = set(products)
-        self._parts: dict[str, None] = {}  # the products that are compiled as parts
+        self.product_parts: dict[str, None] = {}  # the products that are compiled as parts
         self._functions: list[list[str]] = []  # the text of each sweep that is compiled as a part
         sweeps = sum(isinstance(step, Sweep) and not step.clears for step in steps)
         is_long = options.sweeps_from is not None and sweeps >= options.sweeps_from
@@ -128,7 +113,7 @@ class Printer:
     def name(self, x: ir.Slot | ir.Var | ir.Stack) -> str:
         """Return the C++ name of a slot, a variable or a stack.
 
-        The name of a slot is that of its `Vector`, which each step that uses it declares.
+        The name of a slot is that of a `Vector`, which each step that uses the slot declares.
         """
         if isinstance(x, ir.Slot):
             self._touched[x] = None
@@ -139,11 +124,12 @@ class Printer:
         return f"{self._names[slot]}_at_"
 
     def also(self, slot: ir.Slot) -> str:
-        """Return the C++ name of the variable for a slot to which sweeps add entries.
+        """Return the C++ name of a variable for a slot to which sweeps add entries.
 
-        Since the last barrier, sweeps may have added entries where the vector at this place has
-        entries. If there was no such sweep, it is the slot's own place. The variable with the
-        suffix "most" has an upper bound on the number of entries after the sweep, or -1.
+        The variable contains the place of a vector. Since the last barrier, sweeps may have added
+        entries to the slot, but only at positions at which this vector has entries. If no sweep has
+        added any, it is the place of the slot itself. The variable whose name has the suffix "most"
+        contains an upper bound on the number of entries after these sweeps, or -1.
         """
         return f"{self._names[slot]}_also_"
 
@@ -161,7 +147,7 @@ class Printer:
         return f"size_{dim.index}_"
 
     def fault(self, kind: str, text: str, line: int) -> int:
-        """Return the number of a fault."""
+        """Return the number by which the kernel reports a fault."""
         fault = kind, text, line
         if fault not in self.faults:
             self.faults.append(fault)
@@ -175,7 +161,7 @@ class Printer:
         return f"{self._names[index]}_{name}_{way}_"
 
     def pushed_indptr(self, slot: ir.Slot) -> str:
-        """Return a C++ expression for the offsets of the lines that a push of the slot reads."""
+        """Return a C++ expression for `indptr` of the form that a push of the slot reads."""
         return f"{self.form(form_keys(self.plan.pushing[slot])[1])}.indptr"
 
     # --- the kernel -----------------------------------------------------------------------------
@@ -229,19 +215,19 @@ class Printer:
 
     @property
     def parts(self) -> int:
-        """The number of parts besides the kernel."""
-        return len(self._parts) + -(-len(self._functions) // SWEEPS_PER_PART)
+        """The number of parts of the program, in addition to the kernel."""
+        return len(self.product_parts) + -(-len(self._functions) // SWEEPS_PER_PART)
 
     def _part_lines(self) -> list[str]:
-        """Return the lines with the other parts. The kernel, which follows, is part 0."""
+        """Return the lines of all parts except the kernel. The kernel, which is part 0, follows."""
         if not self.parts:
             return []
         lines = ["#ifdef GRAPHLA_PART"]
-        for number, instance in enumerate(self._parts, 1):
+        for number, instance in enumerate(self.product_parts, 1):
             lines += [f"#if GRAPHLA_PART != {number}", "extern", "#endif", f"template {instance};"]
         lines.append("#endif")
         for k, (signature, *body) in enumerate(self._functions):
-            number = 1 + len(self._parts) + k // SWEEPS_PER_PART
+            number = 1 + len(self.product_parts) + k // SWEEPS_PER_PART
             lines += [f"{signature};", f"#if !defined(GRAPHLA_PART) || GRAPHLA_PART == {number}"]
             lines += [f"{signature} {{", *body, "}", "#endif"]
         return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
@@ -347,7 +333,7 @@ class Printer:
         out.end()
 
     def end(self, end: ir.End, line: int) -> None:
-        """Print the end of a block."""
+        """Print the jump or the exit at the end of a block."""
         if isinstance(end, ir.Exit):
             self.out(f"exit_number = {end.number};")
             self.out("goto leave;")
@@ -366,7 +352,8 @@ class Printer:
             self.out.end()
 
     def _jump(self, target: int) -> None:
-        """Print a jump. A thread that jumps back tests sometimes whether the host asks to stop."""
+        """Print a jump. In a backward jump, a thread sometimes tests whether the host has requested
+        a stop."""
         if self._is_back(target):
             self.out("if (machine.idles()) goto stopped;")
         self.out(f"goto block_{target};")
@@ -398,7 +385,7 @@ class Printer:
         return f"fit<{dtype.c_type}>({text}, machine.fault)", True
 
     def _check_fault(self, x: Any, line: int) -> None:
-        """Print a test for faults of the scalars in x."""
+        """Print a test for faults in the evaluation of the scalars in x."""
         if any(map(has_fault, nodes(x))):
             self.out(f"if (machine.fault) {{ machine.line = {line}; goto failed; }}")
 
@@ -439,7 +426,7 @@ class Printer:
         ]
 
     def _split(self, begin: int) -> None:
-        """Move the lines of a sweep from number `begin` on to a function, and print its call."""
+        """Move the lines of a sweep, from index `begin` on, to a function, and print its call."""
         out = self.out
         text = "\n".join(out.lines[begin:])
         if re.search(r"machine\.(?!add\(|partials\(|scratch)", text):
@@ -472,7 +459,8 @@ class Printer:
         self._touched = {}
 
     def _load_counts(self, slots: list[ir.Slot]) -> None:
-        """Print loads of the counts of slots. They overlap, and so take as long as one load."""
+        """Print loads of the counts of slots. The loads overlap, so they take as long as one
+        load."""
         self.seen = {slot: f"seen_{k}_" for k, slot in enumerate(slots)}
         for slot, name in self.seen.items():
             self.out(f"{name} = *{self.vector(slot)}.counts;")
@@ -488,7 +476,7 @@ class Printer:
             self.out(f"// line {line}")
 
     def exchange(self, step: Exchange) -> None:
-        """Print an exchange of slots."""
+        """Print code that exchanges the contents of slots."""
         for k, source in enumerate(step.sources):
             self.out(f"const u32 old_{k} = {self.place(source)};")
         for k, target in enumerate(step.targets):
@@ -497,7 +485,7 @@ class Printer:
         self.seen |= {to: x for to, x in zip(step.targets, moved, strict=True) if x is not None}
 
     def uniform(self, step: Uniform) -> None:
-        """Print a scalar instruction."""
+        """Print code for a scalar instruction."""
         x, out = step.instruction, self.out
         if isinstance(x, ir.Let):
             for k, value in enumerate(x.values):
@@ -526,7 +514,7 @@ class Printer:
             self._read_element(x)
 
     def _record(self, *variables: ir.Var) -> None:
-        """Print the copy of variables to the state of the program.
+        """Print code that copies variables to the state of the program.
 
         A variable then needs no register until the program ends, unless it is used again.
         """
@@ -554,7 +542,7 @@ class Printer:
         self._record(x.is_present, x.variable)
 
     def combine(self, step: Combine) -> None:
-        """Print the end of a fold."""
+        """Print code that combines the partial results of a fold or a comparison."""
         out, source, turn = self.out, step.source, f"turn_{step.number}_"
         op = self.fold_struct(source)
         partials = f"machine.partials({step.number}, {turn})"
@@ -577,7 +565,7 @@ class Printer:
         return "Differs" if is_equal else self.operators.monoid(source.monoid)
 
     def element(self, step: Element) -> None:
-        """Print a write of one element."""
+        """Print code that writes or deletes one element."""
         x, out = step.instruction, self.out
         target, kind = self.name(x.target), x.target.dtype.c_type
         self._position(x.index, x.target.dim, x.line)
@@ -606,151 +594,10 @@ class Printer:
         given = f"{first}, i, 0, {second}, i, 0" if op.is_positional else f"{first}, {second}"
         return convert(dtype, f"{function}({given})", op.return_type)
 
-    # --- products -------------------------------------------------------------------------------
-
-    def mask(self, mask: ir.Mask | None) -> tuple[str, tuple[str, ...], list[str]]:
-        """Return a C++ expression for whether a mask selects position i, from memory.
-
-        Also return the declarations of the fields that the expression reads, and their values.
-        """
-        if mask is None:
-            return "true", (), []
-        fields: list[str] = []
-        values: list[str] = []
-
-        def read(value: str, kind: str) -> str:
-            if value not in values:
-                fields.append(f"const {kind} *at_{len(fields)}")
-                values.append(value)
-            return f"at_{values.index(value)}[i]"
-
-        def test(mask: ir.Mask) -> str:
-            if isinstance(mask, ir.MaskOf):
-                slot, dtype = self.name(mask.slot), mask.slot.dtype
-                flag = read(f"{slot}.present", "bool")
-                if mask.slot in self.plan.growing and not mask.by_value:
-                    also = read(f"flags_at(slots, {self.also(mask.slot)})", "bool")
-                    return f"(load_cached(&{flag}) | {also})"
-                if not mask.by_value:
-                    return flag
-                return f"({flag} && {convert(BOOL, read(f'{slot}.values', dtype.c_type), dtype)})"
-            if isinstance(mask, ir.NotMask):
-                return f"!{test(mask.mask)}"
-            sign = "&&" if isinstance(mask, ir.AndMask) else "||"
-            return f"({test(mask.left)} {sign} {test(mask.right)})"
-
-        only = mask.mask if isinstance(mask, ir.NotMask) else mask
-        if not isinstance(only, ir.MaskOf) or only.by_value:
-            return test(mask), tuple(fields), values
-        # All masks of one slot and their complements have one struct, so that products can share
-        # their code.
-        condition = f"bool({test(only)}) != is_complement"
-        if self.plan.growing and only.slot not in self.plan.growing:
-            fields.append("const bool *at_1")
-            values.append(values[0])
-            condition = "bool((load_cached(&at_0[i]) | at_1[i])) != is_complement"
-        is_complement = "true" if only is not mask else "false"
-        return condition, (*fields, "bool is_complement"), [*values, is_complement]
-
-    def most(self, mask: ir.Mask | None, n: str) -> str:
-        """Return a C++ expression for an upper bound on the number of positions in a mask.
-
-        If sweeps are still adding entries to a vector, the result is an estimate.
-        """
-        if isinstance(mask, ir.MaskOf):
-            count = f"entries_of({self.name(mask.slot)})"
-            if mask.slot in self.plan.growing:
-                most = f"{self.also(mask.slot)}most"
-                count = f"({most} < 0 ? {count} : least({n}, {most}))"
-            return count
-        if isinstance(mask, ir.NotMask):
-            inner = mask.mask
-            if isinstance(inner, ir.MaskOf) and not inner.by_value:
-                return f"({n} - {self.most(inner, n)})"
-            if isinstance(inner, ir.OrMask):
-                left, right = ir.NotMask(inner.left), ir.NotMask(inner.right)
-                return f"least({self.most(left, n)}, {self.most(right, n)})"
-            return n
-        if isinstance(mask, ir.AndMask):
-            return f"least({self.most(mask.left, n)}, {self.most(mask.right, n)})"
-        if isinstance(mask, ir.OrMask):
-            return f"least({n}, {self.most(mask.left, n)} + {self.most(mask.right, n)})"
-        return n
-
-    def product(self, step: Multiply) -> _Product:
-        """Return the C++ types of a product."""
-        product = step.product
-        rows, columns = (self.options.forms[key] for key in form_keys(product))
-        reads_a, reads_u = reads_values(product)
-        held = "IN_FULL" if product.u in step.full else "IN_BITMAP"
-        if form_keys(product)[0] in self.options.hubs:
-            held = "WITH_HUBS"
-        key = self._queue_form(step)
-        op = self.operators.product(product)
-        if reads_u and step.terms.reads_index:
-            op, reads_u = f"OfIndex<{op}, {product.u.dtype.c_type}>", False
-        return _Product(
-            f"FirstTerm<{op}>" if step.terms.is_first else op,
-            f"{rows.kept if reads_a else 'UNREAD'}, {'EACH' if reads_u else 'UNREAD'}",
-            held,
-            product.u.dtype.c_type,
-            self.operators.mask(*self.mask(step.mask)[:2]),
-            f"WithQueue<{self.options.forms[key].offset}>" if key else "WithoutQueue",
-            "true" if step.out in self.plan.presets else "false",
-            (rows, columns),
-        )
-
-    def multiply(self, step: Multiply) -> None:
-        """Print a product."""
-        out, product, kind = self.out, step.product, self.product(step)
-        rows, columns = map(self.form, form_keys(product))
-        u, n = self.name(product.u), self.size(step.out.dim)
-        out(f"const {kind.mask} allowed{{{', '.join(self.mask(step.mask)[2])}}};")
-        key = self._queue_form(step)
-        out(f"const {kind.queueing} queueing{{{f'{self.form(key)}.indptr' if key else ''}}};")
-        is_ordered = self.options.is_deterministic and product.semiring.monoid.type.is_float
-        # A push of a full vector reads all entries, as a pull does, and also needs atomics.
-        is_whole = step.mask is None and product.u in step.full
-        direction = self.options.direction
-        if is_ordered or (is_whole and direction == "auto"):
-            direction = "pull"
-        choice = f"should_push<{kind.op}>({columns}, {u}, {n}, {self.most(step.mask, n)})"
-        choice = {"auto": choice, "push": "true", "pull": "false"}[direction]
-        out(f"const bool pushes = {choice};")
-        out(f"machine.note(pushes, {u}, u64({rows}.entries));")
-        given = f"slots, {self.place(product.u)}, {self.place(step.out)}, allowed, queueing"
-        given += ", machine.product_call(room)"
-        way = "called_" if kind in self.shared else ""
-        how = f"{kind.op}, {kind.kept}"
-        push = f"{way}push<{how}, {kind.is_preset}, {kind.u}>"
-        pull = f"{way}pull<{how}, {kind.held}, {kind.u}>"
-        if self.is_in_parts:
-            pairs = (("pull", pull), ("push", push))
-            for (name, function), form in zip(pairs, kind.forms, strict=True):
-                if direction in ("auto", name):
-                    pointer = f"const ProductForm<{form.offset}, {form.values}> *"
-                    types = f"{pointer}, const u64 *, u32, u32, {kind.mask}, {kind.queueing}"
-                    self._parts[f"__device__ u32 {function}({types}, ProductCall)"] = None
-        push = f"machine.follow({push}(&{columns}, {given}));"
-        pull = f"machine.follow({pull}(&{rows}, {given}));"
-        if direction == "auto":
-            out(f"if (pushes) {push}")
-            out(f"else {pull}")
-        else:
-            out(push if direction == "push" else pull)
-
-    def _queue_form(self, step: Multiply) -> FormKey | None:
-        """Return the form with the degrees of a product's outputs, or None if it has no queue."""
-        if step.out not in self.plan.queued:
-            return None
-        if step.out in self.plan.pushing:
-            return form_keys(self.plan.pushing[step.out])[1]
-        return form_keys(step.product)[0]  # its lines are the outputs
-
     # --- scatters -------------------------------------------------------------------------------
 
     def scatter(self, step: ScatterInto) -> None:
-        """Print a scatter into an empty slot."""
+        """Print code for a scatter into an empty slot."""
         out, x = self.out, step.scatter
         n, indices, kind = self.size(x.indices.dim), self.name(x.indices), step.out.dtype.c_type
         if isinstance(x.source, ir.Slot):
@@ -784,7 +631,7 @@ class Printer:
     # --- stacks ---------------------------------------------------------------------------------
 
     def enqueue(self, step: Enqueue) -> None:
-        """Print the listing of a vector's entries."""
+        """Print code that lists a vector's entries in its queue."""
         slot = self.name(step.slot)
         self.out(f"if (!is_listed({slot})) {{")
         place, n = self.place(step.slot), self.size(step.slot.dim)
@@ -793,7 +640,7 @@ class Printer:
         self.out("}")
 
     def save(self, step: Save) -> None:
-        """Print an append to a stack."""
+        """Print code that appends a vector to a stack."""
         out, stack, slot = self.out, self.name(step.stack), self.name(step.slot)
         out.begin(f"if ({stack}.lacks_room(entries_of({slot}))) {{")
         out("status = LACKS_ROOM;")
@@ -804,7 +651,7 @@ class Printer:
         out(f"{stack}.append({slot});")
 
     def load(self, step: Load) -> None:
-        """Print the copy of an item of a stack."""
+        """Print code that copies an item of a stack."""
         out, stack, slot = self.out, self.name(step.stack), self.name(step.out)
         self._find_item(step)
         counts, degree = "false", "0"
@@ -817,8 +664,8 @@ class Printer:
         if step.index is None:
             out(f"{stack}.drop(count);")
 
-    def measure(self, step: Measure) -> None:
-        """Print the number of entries of an item of a stack."""
+    def count_item(self, step: CountItem) -> None:
+        """Print code that finds the number of entries of an item of a stack."""
         out, stack, count = self.out, self.name(step.stack), self.measure_of(step.slot)
         self._find_item(step)
         out(f"{count} = {stack}.entries_of_item(item);")
@@ -826,11 +673,12 @@ class Printer:
             out(f"{stack}.drop({count});")
 
     def measure_of(self, slot: ir.Slot) -> str:
-        """Return the C++ name of the number of entries of a slot in `Plan.measured`."""
+        """Return the C++ name of the variable with the number of entries of a slot in
+        `Plan.measured`."""
         return f"{self._names[slot]}_entries_"
 
-    def _find_item(self, step: Load | Measure) -> None:
-        """Print the position of an item of a stack."""
+    def _find_item(self, step: Load | CountItem) -> None:
+        """Print code that finds the index of an item of a stack."""
         out, stack = self.out, self.name(step.stack)
         index = "-1" if step.index is None else self.scalar(step.index)
         kind = "POP_FROM_EMPTY_LIST" if step.index is None else "LIST_INDEX_OUT_OF_RANGE"
@@ -843,12 +691,12 @@ _print: dict[type, Any] = {
     Uniform: Printer.uniform,
     Combine: Printer.combine,
     Element: Printer.element,
-    Multiply: Printer.multiply,
+    Multiply: print_product,
     ScatterInto: Printer.scatter,
     Enqueue: Printer.enqueue,
     Save: Printer.save,
     Load: Printer.load,
-    Measure: Printer.measure,
+    CountItem: Printer.count_item,
 }
 
 DUPLICATE = ("DuplicateEntry", "an index occurs twice in what is assigned to")
@@ -859,12 +707,12 @@ MOST_SEEN = 3
 
 
 def _find_visited(steps: list[Step]) -> list[ir.Slot]:
-    """Return slots over whose entries sweeps go before the next barrier.
+    """Return slots whose entries sweeps visit before the next barrier.
 
-    A slot is left out if an earlier step changes its counts. The slots are those that have the
-    vectors before the steps, because exchanges move vectors to other slots.
+    A slot is left out if an earlier step changes its counts. Exchanges move vectors to other slots,
+    so the result contains the slots in which these vectors are before the steps.
     """
-    names: dict[ir.Slot, ir.Slot] = {}  # the name that a slot had at the start
+    names: dict[ir.Slot, ir.Slot] = {}  # the slot in which each slot's vector was at the start
     changed: set[Any] = set()
     found: list[ir.Slot] = []
     for step in steps:

@@ -50,7 +50,8 @@ def group_slots(slots: Iterable[ir.Slot], steps: Iterable[Any]) -> dict[ir.Slot,
 
 
 class Queues:
-    """Finds the slots that have a queue. If slots exchange their contents, all of them have one."""
+    """Finds the slots that have a queue. If slots exchange their contents, either all of them have
+    a queue, or none."""
 
     def __init__(self, slots: tuple[ir.Slot, ...], blocks: list[list[Step]]) -> None:
         steps = [step for block in blocks for step in block]
@@ -70,9 +71,9 @@ Full = frozenset[ir.Slot]
 
 
 def find_full(blocks: list[list[Step]], program: ir.Program, inputs: Full) -> list[list[Full]]:
-    """Return, for each step of each block, the slots that have all entries before the step.
+    """Return, for each step of each block, the slots that are full before the step.
 
-    The list of a block has one more item than the block has steps: the slots after the last step.
+    The list for a block has an additional last item: the slots that are full after the last step.
     """
     found: list[Full | None] = [None] * len(blocks)
     found[0] = inputs
@@ -99,7 +100,7 @@ def find_full(blocks: list[list[Step]], program: ir.Program, inputs: Full) -> li
 
 
 def _full_after(step: Step, full: Full) -> Full:
-    """Return the slots that have all entries after a step."""
+    """Return the slots that are full after a step."""
     if isinstance(step, Sweep):
         for part in step.parts:
             if isinstance(part, Store):
@@ -133,7 +134,7 @@ def _is_full_after(write: ir.Write, full: Full) -> bool:
 def choose_domains(
     steps: list[Step], full: list[Full], queued: Full, is_deterministic: bool
 ) -> Iterator[Step]:
-    """Yield the steps with the domain of each sweep, and the way in which it counts entries."""
+    """Yield the steps, after choosing the domain of each sweep and how the sweep counts entries."""
     for step, known in zip(steps, full, strict=False):
         if isinstance(step, Sweep):
             yield _choose_domain(step, known, queued, is_deterministic)
@@ -144,7 +145,8 @@ def choose_domains(
 
 
 def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: bool) -> Sweep:
-    """Let a sweep of one part visit only the entries of a vector, if no others matter."""
+    """Let a sweep of one part visit only the entries of a vector, if other positions do not
+    matter."""
     (part,) = sweep.parts
     may: set[ir.Slot] = set()
     if isinstance(part, Erase):
@@ -166,7 +168,7 @@ def _choose_domain(sweep: Sweep, full: Full, queued: Full, is_deterministic: boo
 
 
 def _relevant(write: ir.Write) -> set[ir.Slot]:
-    """Return slots. Where one of them has no entry, a write changes nothing."""
+    """Return slots such that a write changes nothing where one of them has no entry."""
     source, mask = within(write.source), required(write.mask)
     if write.mask is None and write.accum is None:
         is_empty = isinstance(write.source, ir.Empty)

@@ -36,8 +36,8 @@ class State:
     """What the variables refer to, at one point of the program.
 
     Attributes:
-        names: the value of each variable that the loop assigns, and of each vector.
-        objects: the Vector objects, by number. No two objects have the same slot.
+        names: the value of each variable that the loop assigns, and of each name of a vector.
+        objects: maps numbers to Vector objects. No two objects have the same slot.
     """
 
     names: dict[str, Any]
@@ -62,11 +62,12 @@ class State:
 
 
 class AlwaysFaults(Exception):
-    """The statement always ends the program with a fault."""
+    """Raised if the statement always ends the program with a fault."""
 
 
 class Fork(Exception):
-    """The meaning of a statement depends on a condition, so the tracer must add two blocks."""
+    """Raised if the meaning of a statement depends on a condition, so that the tracer must add two
+    blocks."""
 
     def __init__(self, condition: ir.Scalar):
         super().__init__()
@@ -74,7 +75,7 @@ class Fork(Exception):
 
 
 class Emitter:
-    """Emits the instructions for each statement, and makes slots and variables.
+    """Emits the instructions for each statement, and creates slots and variables.
 
     A statement forks if its meaning depends on a condition that the program computes, such as the
     type of a number: `decide` raises `Fork`, and the caller executes the statement again in two
@@ -100,7 +101,7 @@ class Emitter:
         # The slots that this statement must not use for other vectors.
         self.pinned: set[ir.Slot] = self.state.slots()
         self.temporaries: dict[DataType, int] = {}
-        # The name that gets the value of the current expression. New slots get it as name.
+        # The name to which the current expression is assigned. New slots are given this name.
         self.hint: str | None = None
 
     def emit(self, instruction: ir.Instruction) -> None:
@@ -165,7 +166,8 @@ class Emitter:
         return self.variable(f".{kind}_{count}", dtype)
 
     def leaf(self, scalar: ir.Scalar) -> ir.Scalar:
-        """Return the scalar as a constant, size or variable, so that it is computed only once."""
+        """Return the scalar as a constant, a size or a variable, so that it is computed only
+        once."""
         if not isinstance(scalar, ir.Call | ir.Element):
             return scalar
         variable = self.temporary(scalar.dtype)
@@ -184,7 +186,7 @@ class Emitter:
     def allocate(self, dtype: DataType, dim: ir.Dim, name: str | None = None) -> ir.Slot:
         """Return a slot whose entries are no longer needed, or a new slot.
 
-        The slot has the given name. If the name is None or hidden, it is "temporary".
+        The slot is given this name. If the name is None or hidden, the slot is named "temporary".
         """
         used = self.state.slots() | self.pinned
         free = [
@@ -229,7 +231,8 @@ class Emitter:
     def prepare_write(self, held: VectorObject, node: Any) -> ir.Slot:
         """Return the slot of an object that the statement changes.
 
-        Expressions and masks that refer to its current entries get a copy of them.
+        Expressions and masks that refer to the current entries of the object get a copy of the
+        slot.
         """
         known = self.state.objects[held.number]
         if known.is_shared:

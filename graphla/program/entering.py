@@ -1,4 +1,4 @@
-"""Make the arguments of a program from the values that variables have before the loop."""
+"""Create the arguments of a program from the values that variables have before the loop."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def is_small(value: Any) -> bool:
 
 
 class Entry(Writer):
-    """Makes the arguments of a program from the values that variables have before the loop.
+    """Creates the arguments of a program from the values that variables have before the loop.
 
     Attributes:
         loop: the steps.
@@ -138,7 +138,7 @@ class Entry(Writer):
         self.list_names: list[str] = []
         self.filled: set[int] = set()
         self.outer: set[str] = set()  # the globals and closure variables in `State.names`
-        self.pinned_lists: set[int] = set()  # the lists that the current statement has made
+        self.pinned_lists: set[int] = set()  # the lists that the current statement has created
         self.sites = self.count_assignments()
         self.assigned = frozenset(self.sites)
         self.merges = self.find_merges()
@@ -192,7 +192,7 @@ class Entry(Writer):
                     written |= vector_names(part.value)
                 elif isinstance(part, ast.AugAssign):
                     written |= vector_names(part.target)
-        # A name is also written if its vector may become the vector of a written name.
+        # A name also counts as written if its vector may become the vector of a written name.
         size = -1
         while size < len(written):
             size = len(written)
@@ -207,7 +207,7 @@ class Entry(Writer):
         return sorted(name for name in used if name in self.given)
 
     def enter(self) -> None:
-        """Make the arguments of the program."""
+        """Create the arguments of the program."""
         names = self.used_names()
         found = [(name, self.given[name], classify(self.given[name])) for name in names]
         for name, value, kind in found:
@@ -260,7 +260,7 @@ class Entry(Writer):
             self.paths["dims"].append(path)
 
     def dim_of_argument(self, argument: ir.Var) -> ir.Dim:
-        """Return the dimension whose size is a scalar argument, which becomes a constant."""
+        """Return the dimension whose size is a scalar argument. The argument becomes a constant."""
         path = self.paths["scalars"][self.arguments.index(argument)]
         size = self.given[path[0]]
         for name in path[1:]:
@@ -301,7 +301,7 @@ class Entry(Writer):
         if kind == "matrix":
             return self.enter_matrix(name, value)
         if kind == "list":
-            if id(value) not in objects:  # otherwise, the list also has another name
+            if id(value) not in objects:  # a list that is in `objects` also has another name
                 objects[id(value)] = self.enter_list(name, value)
             return objects[id(value)]
         if kind == "array":
@@ -420,7 +420,7 @@ class Entry(Writer):
 def vector_names(node: ast.AST | None) -> set[str]:
     """Return the names of the vectors to which the value of an expression may refer.
 
-    Method calls, such as `x.dup()`, return a new vector, except `pop`.
+    Calls of methods other than `pop`, such as `x.dup()`, return a new vector.
     """
     if isinstance(node, ast.Name):
         return {node.id}

@@ -65,7 +65,7 @@ SYMBOLS: dict[type, str] = {
 
 
 class Unknown(Exception):
-    """The tracer needs the dtype of the vectors in a list, or has just found it.
+    """Raised if the tracer needs the dtype of the vectors in a list, or has just found this dtype.
 
     Attributes:
         number: the number of the list.
@@ -193,7 +193,7 @@ class Evaluator(Entry):
         return refuse(Reason.OPERATION, node, name=f"`{ast.unparse(node)}`")
 
     def unwrap(self, value: Typed) -> Any:
-        """Return the Python number of a Scalar, or None."""
+        """Return the Python number of a Scalar, or None if the Scalar is empty."""
         if value.presence is True:
             return Number(value.scalar)
         return OptionalNumber(value.scalar, value.present)
@@ -394,7 +394,7 @@ class Evaluator(Entry):
             return Number(scalars.compare(self, symbol, x, y))
 
     def compare_perhaps(self, symbol: str, left: Any, right: Any, node: Any) -> Number:
-        """Return `left == right` or `left != right`, where either side may be None."""
+        """Return `left == right` or `left != right`, where each side may be None."""
         sides = [x.present if isinstance(x, OptionalNumber) else TRUE for x in (left, right)]
         values = [x.scalar for x in (left, right)]
         equal = scalars.both(scalars.both(*sides), scalars.compare(self, "==", *values))
@@ -533,7 +533,7 @@ class Evaluator(Entry):
         return variable
 
     def stack(self, value: List) -> ir.Stack:
-        """Return the stack of a list. While its dtype is unknown, FP64 stands in for it."""
+        """Return the stack of a list. As long as its dtype is unknown, its dtype is FP64."""
         dtype, dim = self.element_types[value.number] or (FP64, ir.Dim(0))
         return ir.Stack(value.number, self.list_names[value.number], dtype, dim)
 
@@ -603,7 +603,8 @@ class Evaluator(Entry):
         self.emit(ir.Append(self.stack(value), slot, self.line))
 
     def refuse_aliases(self, vector: VectorObject, node: Any) -> None:
-        """Reject an append of an object in a list, or with a name that the loop never assigns."""
+        """Reject an append of an object that a list may already contain, or that has a name that
+        the loop never assigns."""
         names = {name for name, value in self.state.names.items() if value == vector}
         if self.state.objects[vector.number].is_shared or not names <= self.assigned:
             refuse(Reason.SHARED, node)

@@ -1,4 +1,4 @@
-"""Which instructions may end a program with a fault."""
+"""Find out which instructions may end a program with a fault."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from graphla.program.patterns import gathers, nodes
 from semirings.dtypes import BOOL, FP64, UINT64, DataType
 
 LITTLE = 1 << 20
-"""An addition of a constant of at most this size is treated as if it could not exceed 64 bits.
+"""The addition of a constant up to this size is treated as if its result never exceeded 64 bits.
 
-If it does, the program ends with the right fault, but vectors and variables may already have the
-values that later statements of the block give them.
+If a result does exceed them, the program ends with the right fault, but vectors and variables may
+already have the values that later statements of the block give them.
 """
 
 
@@ -32,7 +32,7 @@ def may_fault(x: ir.Instruction) -> bool:
 
 
 def has_fault(x: Any) -> bool:
-    """Return whether the evaluation of this node of a scalar, without its parts, may fault."""
+    """Return whether the evaluation of this node of a scalar may fault, apart from its parts."""
     if isinstance(x, ir.Element):
         return x.array.dtype is UINT64
     if not isinstance(x, ir.Call):
@@ -49,7 +49,8 @@ def has_misfit(x: Any) -> bool:
 
 
 def _conversions(x: Any) -> Iterator[tuple[ir.Scalar, DataType]]:
-    """Yield the scalars that a node of an expression converts, with the dtypes."""
+    """Yield the scalars that a node of an expression converts, each with the dtype to which it is
+    converted."""
     if isinstance(x, ir.Full):
         yield x.value, x.dtype
     elif isinstance(x, (ir.ApplyIndex, ir.Select)):

@@ -109,7 +109,7 @@ class _Scope:
     loops: list[tuple[int, int]] = field(default_factory=list)
     """For each loop around the current statement, the labels for `break` and `continue`."""
     traits: dict[int, tuple[ast.AST, int]] = field(default_factory=dict)
-    """Known results of `_Flattener.traits`, by the id of the expression."""
+    """Cached results of `_Flattener.traits`, by the id of the expression."""
 
 
 _TOO_MANY = 20_000
@@ -124,7 +124,7 @@ _WHOLE = ("graphla.algorithms", "graphla.traversal", "graphla.io", "graphla.gene
 """Packages whose functions run whole algorithms. A compiled loop cannot call them."""
 
 _JUMPS = 1
-"""The trait of an expression that needs steps of its own before its evaluation."""
+"""The trait of an expression that requires other steps before it can be evaluated."""
 
 _EFFECTS = 2
 """The trait of an expression that assigns a name, or calls a function that is inlined."""
@@ -153,7 +153,7 @@ _REFUSED: dict[type[ast.AST], str] = {
 
 @contextmanager
 def _locating(node: ast.stmt, scope: _Scope) -> Iterator[None]:
-    """Add the file and the line of a statement to a NotCompilable that its flattening raises."""
+    """Add the file and the line of a statement to a NotCompilable raised while it is flattened."""
     try:
         yield
     except NotCompilable as error:
@@ -340,7 +340,7 @@ class _Flattener:
         return scope.local[node.id]
 
     def home(self, node: ast.expr | None, scope: _Scope) -> Home | None:
-        """Return where the value of a dotted name is found, or None if the loop may change it."""
+        """Return the home of a dotted name, or None if the loop may change the name's value."""
         if isinstance(node, ast.Attribute):
             home = self.home(node.value, scope)
             return home and replace(home, attributes=(*home.attributes, node.attr))
@@ -405,7 +405,7 @@ class _Flattener:
         return found
 
     def has_jumps(self, node: ast.AST, scope: _Scope) -> bool:
-        """Return whether an expression needs steps of its own before its evaluation."""
+        """Return whether an expression requires other steps before it can be evaluated."""
         return bool(self.traits(node, scope) & _JUMPS)
 
     def has_effects(self, node: ast.AST, scope: _Scope) -> bool:
@@ -415,7 +415,7 @@ class _Flattener:
         return bool(found & _EFFECTS) or found & (_JUMPS | _MUTATES) == _JUMPS | _MUTATES
 
     def lower(self, node: ast.expr, scope: _Scope) -> ast.expr:
-        """Add the steps that an expression needs, and return the expression without jumps."""
+        """Add the steps that an expression requires, and return the expression without jumps."""
         if type(node) in _REFUSED:
             refuse(Reason.SYNTAX, node, name=_REFUSED[type(node)])
         if isinstance(node, ast.Await | ast.Yield | ast.YieldFrom):
@@ -447,7 +447,7 @@ class _Flattener:
         return self.rebuild(node, scope)
 
     def check_call(self, node: ast.Call, scope: _Scope) -> None:
-        """Reject the call of a function for input or output, or of a whole algorithm."""
+        """Reject a call of a function that does input or output or that runs a whole algorithm."""
         home = self.home(node.func, scope)
         value = home and self.value(home)
         if any(value is each for each in _INPUT_OUTPUT):
@@ -500,7 +500,8 @@ class _Flattener:
         return lowered
 
     def is_constant(self, value: ast.expr, later: list[ast.expr], scope: _Scope) -> bool:
-        """Return whether the evaluation of later expressions cannot change the value."""
+        """Return whether the evaluation of later expressions cannot change an expression's
+        value."""
         root = value
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -530,7 +531,7 @@ class _Flattener:
         return self.rename(node, scope, own)
 
     def rename(self, node: Any, scope: _Scope, own: Container[str] = ()) -> Any:
-        """Return a copy with the names that the steps use instead of all names except `own`."""
+        """Return a copy in which the names of the steps replace all names except those in `own`."""
         new = copy.deepcopy(node)
         for each in walk(new):
             if isinstance(each, ast.Name) and each.id not in own:
@@ -773,7 +774,7 @@ class _Flattener:
         self.mark(holds)
 
     def leave(self, node: ast.stmt, scope: _Scope, origin: ast.stmt | None = None) -> None:
-        """Add the step that leaves the loop, after which Python executes the statement."""
+        """Add the step that leaves the loop. Python then executes the statement."""
         helper = None if scope.end is None else scope.source
         statement = node if helper is None else self.rename(node, scope)
         self.places.append(Place(statement, helper, origin or node))
@@ -863,7 +864,8 @@ class _Flattener:
         return [name for name in function.__code__.co_freevars if name in own]
 
     def suffix(self, owner: int) -> str:
-        """Return the suffix of the names of a helper's globals. It differs between helpers."""
+        """Return the suffix for the names of a helper's globals. No two helpers have the same
+        suffix."""
         name = self.functions[owner].__name__
         same = sum(each.__name__ == name for each in self.functions[1:owner])
         return f"@{name}.{same}" if same else f"@{name}"

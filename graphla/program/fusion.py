@@ -11,13 +11,13 @@ from graphla.program.patterns import nodes, rename, variables
 from graphla.program.plan_steps import (
     Check,
     Combine,
+    CountItem,
     Domain,
     Element,
     Erase,
     Exchange,
     Fold,
     Load,
-    Measure,
     Part,
     Save,
     ScatterInto,
@@ -46,7 +46,8 @@ def fuse(steps: list[Step]) -> list[Step]:
 def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
     """Return the sweep that a later sweep of one part can join, and the part, or None.
 
-    If the part moves before an exchange of slots, it uses the names that its slots have there.
+    If the part moves before an exchange of slots, its slots are replaced by those that contain the
+    same vectors there.
     """
     if _may_end(sweep):
         return None
@@ -69,7 +70,7 @@ def _find_place(steps: list[Step], sweep: Sweep) -> tuple[Sweep, Part] | None:
 
 
 def _may_end(sweep: Sweep) -> bool:
-    """Return whether a scalar of the sweep may end the program before the sweep begins."""
+    """Return whether the evaluation of the sweep's scalars may end the program."""
     scalars = [_scalars_of(part) for part in sweep.parts]
     return any(map(has_misfit, scalars)) or any(
         has_fault(x) for each in scalars for x in nodes(each)
@@ -92,24 +93,25 @@ def _scalars_of(part: Part) -> Any:
 
 
 def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
-    """Return the domain of a sweep with the parts of both sweeps, or None if it cannot exist."""
+    """Return the domain of one sweep with the parts of both sweeps, or None if they cannot be
+    joined."""
     domain, there = sweep.domain, other.domain
     if domain.dim != there.dim:
         return None
     stores = (part for part in sweep.parts if isinstance(part, Store))
     if any(part.is_sparse and part.into == there.over for part in stores):
-        there = domain  # all entries of this slot are written by the sweep
+        there = domain  # the sweep itself writes all entries of this slot
     if domain != there:
-        # A sweep over all positions is better than a barrier. If it is necessary anyway, it is also
-        # better than another sweep that erases entries.
+        # A sweep over all positions costs less than a barrier. If a sweep over all positions is
+        # necessary anyway, letting it erase entries costs less than a separate sweep.
         is_dense = domain.over is None or there.over is None
         is_erased = domain.over is None and only_erases(other)
         pairs = ((a, b) for a in accesses(sweep) for b in accesses(other))
         if not is_dense or not (is_erased or any(a.conflicts(b) for a, b in pairs)):
             return None
         domain = Domain(domain.dim)
-    # The sweep finds its positions before any part runs, and visits all entries of `domain.over`
-    # that are left, so the later parts need not find the positions again.
+    # The sweep finds its positions before any part runs, and visits all remaining entries of
+    # `domain.over`. So the parts of `other` do not access memory to find positions again.
     before = accesses(Sweep(domain, sweep.parts))
     after = [each for part in other.parts for each in accesses_of_part(part, domain)]
     pairs = ((a, b) for a in before for b in after)
@@ -118,7 +120,8 @@ def _joint_domain(sweep: Sweep, other: Sweep) -> Domain | None:
 
 
 def _is_harmless(a: Access, b: Access) -> bool:
-    """Return whether one sweep may have both accesses, although different threads make them."""
+    """Return whether one sweep may contain both accesses, although they are by different
+    threads."""
     # A sweep chooses its positions before any part runs, and counts the entries of a slot once.
     return a.resource[0] in RENEWED and b.writes and (not a.writes or a.resource[0] == "counts")
 
@@ -137,7 +140,7 @@ def _may_pass(step: Step, ours: list[Access], used: set[ir.Var]) -> bool:
     if isinstance(step, Combine):
         may_exceed = isinstance(step.source, ir.Reduce) and step.source.monoid.type is UINT64
         return not may_exceed and used.isdisjoint(results(step.source))
-    if isinstance(step, (Save, Load, Measure, Element, ScatterInto)):
+    if isinstance(step, (Save, Load, CountItem, Element, ScatterInto)):
         return False
     if isinstance(step, Sweep) and (_has_check(step) or _may_end(step)):
         return False

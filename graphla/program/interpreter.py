@@ -1,8 +1,8 @@
 """Run a program with the library's own operations.
 
 The interpreter defines the meaning of a program. The tests compare the results of the engines with
-its results. It is slow, because it does not fuse statements, and stores the result of each part of
-an expression.
+the results of the interpreter. It is slow, because it does not fuse statements, and because it
+stores the result of each part of an expression.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def run(program: ir.Program, arguments: Arguments) -> Outcome:
 
 
 class _Fault(Exception):
-    """A fault of the program, with the name of an exception and its message."""
+    """Raised for a fault of the program, with the name of an exception and its message."""
 
 
 class _State:
@@ -117,7 +117,8 @@ class _State:
         return left & right if isinstance(mask, ir.AndMask) else left | right
 
     def source(self, x: ir.VectorExpression, dim: ir.Dim) -> Operand:
-        """Return the source of a write: a Vector, or a product, which can use the mask."""
+        """Return the source of a write: a Vector, or an unevaluated product, which can use the mask
+        of the write."""
         if isinstance(x, ir.Product):
             u, matrix = self.slots[x.u.index]._read(), self._matrix(x)
             factors = (u, matrix) if x.side == "vxm" else (matrix, u)
@@ -148,7 +149,8 @@ class _State:
         return self._entrywise(x, self.store(x.x, dim), dim)._compute()
 
     def _entrywise(self, x: Any, a: VectorStore, dim: ir.Dim) -> Any:
-        """Return the library's expression for an operation. `a` is the result of `x.x`."""
+        """Return the library's expression for an operation x. `a` is the result of its operand
+        `x.x`."""
         if isinstance(x, ir.Apply):
             return expressions.apply(a, x.op, None, None)
         if isinstance(x, ir.ApplyIndex):
@@ -193,7 +195,7 @@ class _State:
             self.set(x.is_present, value is not None)
 
     def read_element(self, x: ir.ReadElement) -> None:
-        """Read one element, or 0 if there is no such entry."""
+        """Read one element. If there is no such entry, the result is 0."""
         value = self.slots[x.slot.index].get(self.scalar(x.index))
         self.set(x.variable, x.variable.dtype.np_type.type(0).item() if value is None else value)
         self.set(x.is_present, value is not None)
@@ -204,7 +206,7 @@ class _State:
         self.set(x.variable, left.isequal(right))
 
     def write(self, x: ir.Write) -> None:
-        """Write an expression by the write rule."""
+        """Write an expression, following the GraphBLAS write rule."""
         mask = None if x.mask is None else self.mask(x.mask)
         source = self.source(x.source, x.target.dim)
         update(self.slots[x.target.index], source, mask, x.accum, x.replace)
@@ -357,7 +359,8 @@ functions |= {
 
 
 def _choose(function: Callable[[int, int], int], most: int, x: int, y: int) -> int:
-    """Return math.comb(x, y) or math.perm(x, y). More than `most` factors exceed INT64."""
+    """Return math.comb(x, y) or math.perm(x, y). With more than `most` factors, the result exceeds
+    INT64."""
     factors = min(y, x - y) if function is math.comb else y
     if x >= 0 and most < factors <= x:
         raise OverflowError("an integer in a compiled loop exceeds 64 bits")

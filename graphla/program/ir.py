@@ -10,7 +10,7 @@ refer to one vector, the program has one slot for both. If the loop exchanges tw
 store the same vector.
 
 A scalar is a Python bool, int or float: its dtype is BOOL, INT64 or FP64. Scalars follow Python's
-rules: integer division floors, `/` gives a float, and an int that leaves INT64 raises
+rules: integer division floors, `/` returns a float, and an int that leaves INT64 raises
 OverflowError. Where a vector operation needs a scalar in another dtype (a thunk, a scalar operand
 that the operator reads, a value that is written), `operations.values.fit` converts it. If the value
 does not fit, the fault is OverflowError.
@@ -107,7 +107,7 @@ class Constant:
 
 @record
 class Size:
-    """The value of a dimension, an INT64."""
+    """The number for which a dimension stands, as an INT64."""
 
     dim: Dim
     dtype: DataType
@@ -160,12 +160,12 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "gt": "x > y",
     "ge": "x >= y",
     "not": "not x",
-    "min": "min(x, y)",  # Python's: y if y < x else x
-    "max": "max(x, y)",  # Python's: y if y > x else x
+    "min": "min(x, y)",  # as in Python: y if y < x else x
+    "max": "max(x, y)",  # as in Python: y if y > x else x
     "int": "int(x)",  # of a float: truncates; ValueError for NaN, OverflowError for infinity
     "float": "float(x)",
     "bool": "bool(x)",
-    "round": "round(x)",  # of a float, half to even, gives an int
+    "round": "round(x)",  # of a float; rounds half to even, and returns an int
     "where": "x if c else y",  # arguments c, x, y
     # functions of module math on floats; a domain error raises ValueError
     "math.sqrt": "math.sqrt(x)",
@@ -204,7 +204,7 @@ SCALAR_FUNCTIONS: dict[str, str] = {
     "math.fmod": "math.fmod(x, y)",
     "math.remainder": "math.remainder(x, y)",
     "math.nextafter": "math.nextafter(x, y)",
-    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may give infinity
+    "math.ldexp": "math.ldexp(x, y)",  # of a float and an int in [-3000, 3000]; may return infinity
     # functions of module math on ints
     "math.gcd": "math.gcd(x, y)",
     "math.isqrt": "math.isqrt(x)",
@@ -225,7 +225,8 @@ OF_INTS = {"math.gcd": 2, "math.isqrt": 1, "math.comb": 2, "math.perm": 2}
 
 @record
 class MaskOf:
-    """The positions at which a vector has an entry, which must be true if `by_value` is True."""
+    """The positions at which a vector has an entry. If `by_value` is True, the entry must be
+    true."""
 
     slot: Slot
     by_value: bool
@@ -477,10 +478,11 @@ class Count:
 
 @record
 class Reduce:
-    """Reduce the entries of an expression by a typed monoid.
+    """Reduce the entries of an expression with a typed monoid.
 
-    `variable` gets the result as a Python number. Without entries, it gets the monoid's identity,
-    or 0 if the monoid has none. If `is_present` is not None, it gets whether there is an entry.
+    `variable` receives the result as a Python number. Without entries, the result is the monoid's
+    identity, or 0 if the monoid has none. If `is_present` is not None, this variable receives
+    whether there is an entry.
     """
 
     variable: Var
@@ -494,9 +496,9 @@ class Reduce:
 class ReadElement:
     """variable = slot[index] as a Python number, or 0 if there is no such entry.
 
-    `is_present` gets whether the entry exists. A negative index counts from the end. If the index
-    is out of range, the fault is IndexOutOfBound. `SetElement` and `DeleteElement` follow the same
-    rules for indices.
+    `is_present` receives whether the entry exists. A negative index counts from the end. If the
+    index is out of range, the fault is IndexOutOfBound. `SetElement` and `DeleteElement` follow the
+    same rules for indices.
     """
 
     variable: Var
@@ -518,7 +520,7 @@ class IsEqual:
 
 @record
 class Write:
-    """target⟨mask, replace⟩ = accum(target, source), by the write rule.
+    """target⟨mask, replace⟩ = accum(target, source), following the GraphBLAS write rule.
 
     `source` has the target's dim. `accum` is a typed binary operator or None. If the source or the
     mask reads the target, it reads the entries from before the statement.
@@ -537,10 +539,10 @@ class Scatter:
     """target⟨mask, replace⟩[indices] = accum(..., source), with a full vector of indices.
 
     `source` is a slot with the dim of `indices`, or a scalar. If `accum` is the operator of a
-    monoid on the target's dtype, values with the same index are cast to this dtype and combined by
-    `accum`. Otherwise, if two indices are equal, the fault is DuplicateEntry. If `accum` is None,
-    the source replaces the target at the indices: where the source has no entry, the entry of the
-    target is deleted.
+    monoid on the target's dtype, values with the same index are cast to this dtype and combined
+    with `accum`. Otherwise, if two indices are equal, the fault is DuplicateEntry. If `accum` is
+    None, the source replaces the target at the indices: where the source has no entry, the entry of
+    the target is deleted.
     """
 
     target: Slot
@@ -582,7 +584,7 @@ class Clear:
 
 @record
 class Move:
-    """Exchange the contents of slots: targets[k] gets what sources[k] stored before.
+    """Exchange the contents of slots: targets[k] receives the previous contents of sources[k].
 
     `sources` is a permutation of `targets`. The cost does not depend on the number of entries,
     because only references move.
@@ -767,13 +769,13 @@ class Program:
 
 
 class LacksBlocks(Exception):
-    """The blocks of an `Outline` are needed."""
+    """Raised if the blocks of a program are read, but only its `ProgramHeader` is available."""
 
 
-class Outline(Program):
+class ProgramHeader(Program):
     """A program from the cache on disk, without its blocks and its source.
 
-    An engine that has the compiled form of the program does not need them.
+    An engine that has the compiled form of the program does not need the blocks and the source.
     """
 
     __slots__ = ()

@@ -1,9 +1,9 @@
 """`gl.jit`: run each loop of a function as one program.
 
-The decorator makes a function whose loops first call a `_Loop` (see `rewriting`). At the first call
-with values of new types, `_Loop` flattens the loop, traces it, and an engine runs the program.
-Later calls with values of the same types only collect the arguments, run the program, and write the
-results back.
+The decorator returns a function whose loops first call a `_Loop` (see `rewriting`). At the first
+call with values of new types, `_Loop` flattens and traces the loop, and an engine compiles the
+program. Later calls with values of the same types only collect the arguments, run the program, and
+write the results back.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from graphla.program.keys import Description, Same
 from graphla.program.reasons import NotCompilable, Reason, refuse
 from graphla.program.rewriting import Site, find_sites, rewrite
 from graphla.program.running import Arguments, Binding, Engine, Outcome, Path
-from graphla.program.shelf import Left, Shelf, Unchanged
 from graphla.program.source import JITTED, Source, source_of
 from graphla.program.steps import Home, Leave, Loop, Place, Reads
+from graphla.program.stored_programs import Left, StoredPrograms, Unchanged
 from graphla.settings import current, forced_direction, recorders
 from graphla.sparse.vector import Vector
 from semirings import exceptions
@@ -50,8 +50,8 @@ IN_PYTHON = (
 )
 
 PLAIN = 50
-"""The first calls of a library function on the CPU do not wait for a compilation if the matrix has
-fewer than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
+"""The first CPU calls of a library function do not wait for a compilation if the matrix has fewer
+than PLAIN * `config.compile_threshold` entries. They run as Python, which takes less time."""
 
 PRICE = 2.0
 """The approximate time of a compilation in seconds, including the import of Numba."""
@@ -146,7 +146,7 @@ def jit_if_large(function: F) -> F:
 
 
 def _below_decorator(function: FunctionType, inner: FunctionType, fallback: bool) -> FunctionType:
-    """Return a copy of another decorator's wrapper, which calls the compiled function."""
+    """Return a copy of another decorator's wrapper. The copy calls the compiled function."""
     compiled = jit(inner, fallback=fallback)
     cells = [
         CellType(compiled) if _contents(cell) is inner else cell
@@ -185,7 +185,7 @@ def _warn(text: str, file: str, line: int) -> None:
 
 
 _report: ContextVar[list[str] | None] = ContextVar("graphla_report", default=None)
-"""While `explain` runs, the texts about loops that it collects; otherwise None."""
+"""The texts about loops that `explain` collects while it runs; otherwise None."""
 
 
 class _Function:
@@ -203,7 +203,7 @@ class _Function:
         self.always_waits = always_waits
         self.loops: list[_Loop] = []
         self.rewritten: FunctionType | None = None
-        self.spent = 0.0  # seconds of the calls in which no loop ran as a program
+        self.spent = 0.0  # total seconds of the calls in which no loop ran as a program
 
         @wraps(function)
         def wrapper(*args: Any, **options: Any) -> Any:
@@ -227,7 +227,7 @@ class _Function:
         self.wrapper = wrapper
 
     def count_runs(self) -> int:
-        """Return how often a loop of the function has run as a program."""
+        """Return how many times loops of the function have run as programs."""
         return sum(loop.runs for loop in self.loops)
 
     def is_too_early(self, device: str, entries: int) -> bool:
@@ -339,12 +339,12 @@ class _Loop:
 
     def __init__(self, owner: _Function, source: Source, site: Site, number: int):
         self.owner = owner
-        self.shelf = Shelf(owner.function, source, number, site.node.lineno)
+        self.stored_programs = StoredPrograms(owner.function, source, number, site.node.lineno)
         self.source = source
         self.site = site
         self.shapes: list[_Shape] = []
         self.runs = 0  # number of runs as a program
-        self.errors: dict[Any, NotCompilable] = {}  # by description: why flattening failed
+        self.errors: dict[Any, NotCompilable] = {}  # maps a description to the error of flattening
         self.state = State.NEW
         self.has_warned = False
         read = {each.id for each in ast.walk(site.node) if isinstance(each, ast.Name)}
@@ -377,8 +377,9 @@ class _Loop:
         return self.restore(names) if running.may_store() else self.flatten(names)
 
     def restore(self, names: dict[str, Any]) -> tuple[Any, ...] | None:
-        """Run the loop with a program from the cache on disk. Flatten it if there is none."""
-        for reads in self.shelf.find_reads(self.owner.function, names):
+        """Run the loop with a program from the cache on disk. If there is none, flatten the
+        loop."""
+        for reads in self.stored_programs.find_reads(self.owner.function, names):
             shape = _Shape(self, reads)
             functions = reads.functions(self.owner.function, names)
             if functions is None:
@@ -391,7 +392,7 @@ class _Loop:
         return self.flatten(names)
 
     def drop(self, shape: _Shape) -> None:
-        """Forget a shape, unless another thread has done so."""
+        """Forget a shape, unless another thread has already forgotten it."""
         with suppress(ValueError):
             self.shapes.remove(shape)
 
@@ -449,7 +450,7 @@ class _Loop:
             self.owner.refuse(self, error)
 
     def run_in_python(self) -> None:
-        """Report that the loop has no statements of graphla."""
+        """Report that the loop runs as Python, because it has no statements of graphla."""
         self.say("has no statements of graphla, so Python runs it.")
         self.state = State.PYTHON
 
@@ -462,11 +463,11 @@ class _Loop:
 
 
 class NotOnDisk(Exception):
-    """The cache on disk has no program for a call, so the loop must be flattened and traced."""
+    """Raised if the cache on disk has no program for a call, so that the loop must be traced."""
 
 
 class _Shape:
-    """A loop that is flattened with certain helper functions, and its programs by types.
+    """A loop that is flattened with certain helper functions, and its programs for different types.
 
     If the cache on disk has some of the programs, `loop` is None, and all programs come from there.
     """
@@ -541,7 +542,7 @@ class _Shape:
             return self.owner.fail(error) if is_compiled else None
 
     def waits_for(self, device: str, entries: int) -> bool:
-        """Return whether the loop waits for its compilation for operands of this size."""
+        """Return whether a call with operands of this size waits for the loop to be compiled."""
         if self.owner.owner.always_waits:
             return running.engine_for(device, entries) is not None
         return not self.owner.owner.is_too_early(device, entries)
@@ -564,10 +565,10 @@ class _Shape:
         if len(self.cases) + len(self.refused) > MOST_PROGRAMS:
             self.cases.clear()
             self.refused.clear()
-        shelf = self.owner.shelf
-        name = shelf.name_of(self.reads, key) if running.may_store() else ""
+        stored_programs = self.owner.stored_programs
+        name = stored_programs.name_of(self.reads, key) if running.may_store() else ""
         if self.loop is None:
-            found = shelf.load(name, lambda path: _content(_getter(path)(values)))
+            found = stored_programs.load(name, lambda path: _content(_getter(path)(values)))
             if found is None:
                 raise NotOnDisk
             case = _Case(self, values, *found)
@@ -577,7 +578,7 @@ class _Shape:
             program, binding = trace(self.loop, values)
             case = _Case(self, values, program, binding)
             case.entry = name
-            case.item = shelf.pack(
+            case.packed = stored_programs.pack(
                 name, program, binding, case.exits, lambda path: _content(_getter(path)(values))
             )
         self.cases.setdefault(key, []).append(case)
@@ -599,7 +600,8 @@ class _Shape:
 def _finder(
     home: Home, code: CodeType
 ) -> Callable[[Mapping[str, Any], Sequence[FunctionType]], Any]:
-    """Return a faster function than `home.find`. `code` is the code of the home's owner."""
+    """Return a function that does the same as `home.find`, but faster. `code` is the code of the
+    home's owner."""
     name, owner = home.name, home.owner
     if home.is_default or home.attributes or owner < 0 or name in code.co_freevars:
         return home.find
@@ -635,17 +637,17 @@ def _getter(path: Path) -> Getter:
 
 
 def _number(dtype: DataType) -> Callable[[Any], Any]:
-    """Return the conversion of a value to a Python number of this dtype."""
+    """Return the function that converts a value to a Python number of this dtype."""
     return bool if dtype is BOOL else float if dtype is FP64 else int
 
 
 def _find_same(x: ir.Same, values: Mapping[str, Any]) -> Any:
-    """Return the object at this call."""
+    """Return the object to which a `Same` refers in this call."""
     return x.value if x.path is None else _getter(x.path)(values)
 
 
 def _content(value: Any) -> Any:
-    """Return a key. Two keys are equal only if the values have the same content and types."""
+    """Return a key for a value. Keys are equal only if the values have equal contents and types."""
     if isinstance(value, (tuple, list)):
         return type(value), tuple(map(_content, value))
     if isinstance(value, dict):
@@ -671,8 +673,8 @@ class _Case:
         exits: list[Left] | None = None,
     ):
         self.shape = shape
-        self.entry = ""  # the entry of the cache on disk for programs with these types
-        self.item: Any = None  # what this entry will have, once an engine has run the program
+        self.entry = ""  # the name of the entry in the cache on disk for programs with these types
+        self.packed: Any = None  # the item to store in this entry after an engine's first run
         self.program = program
         self.binding = binding
         self.dims = [_getter(path) for path in binding.dims]
@@ -691,10 +693,10 @@ class _Case:
         if exits is None:
             exits = [self.leaving(each, values) for each in program.exits]
         self.exits = exits
-        self.engines: set[Engine] = set()  # those that have compiled the program
+        self.engines: set[Engine] = set()  # the engines that have compiled the program
 
     def fits(self, values: Mapping[str, Any]) -> bool:
-        """Return whether the values equal the constants that the program was traced with."""
+        """Return whether the values equal the constants with which the program was traced."""
         return not self.fixed or all(_content(get(values)) == x for get, x in self.fixed)
 
     def leaving(self, leaving: ir.LoopExit, values: Mapping[str, Any]) -> Left:
@@ -766,7 +768,7 @@ class _Case:
         else:
             outcome = running.run(engine, self.program, arguments)
         self.engines.add(engine)
-        if self.item is not None:
+        if self.packed is not None:
             self.store()
         self.shape.owner.runs += 1
         for name in dict.fromkeys(outcome.enlarged):
@@ -803,13 +805,13 @@ class _Case:
 
     def store(self) -> None:
         """Store the program in the cache on disk, now that an engine has compiled it."""
-        item, self.item = self.item, None
+        packed, self.packed = self.packed, None
         shape = self.shape
-        shelf = shape.owner.shelf
-        shelf.store(self.entry, item)
+        stored_programs = shape.owner.stored_programs
+        stored_programs.store(self.entry, packed)
         if not shape.is_stored:
             shape.is_stored = True
-            shelf.store_reads(shape.reads)
+            stored_programs.store_reads(shape.reads)
 
     def write(self, outcome: Outcome, slots: Any, objects: list[Any]) -> dict[int, Vector]:
         """Return the Vector objects of the slots. Existing objects are changed in place."""
@@ -828,7 +830,7 @@ class _Case:
         return found
 
     def fail(self, outcome: Outcome, objects: list[Any], names: dict[str, Any]) -> tuple[Any, ...]:
-        """Write the vectors as they were at the fault, and return the exception."""
+        """Write back the vectors with their entries at the fault, and return the exception."""
         assert outcome.fault is not None
         self.write(outcome, self.binding.origins, objects)
         kind, text, line = outcome.fault

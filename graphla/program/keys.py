@@ -6,7 +6,7 @@ neither sizes nor numbers. An anonymous operator is described by its function. A
 described by its code and by the values of its global and closure variables, including numbers. For
 an inlined function the code is enough, because the loop itself reads these values. A vector, a
 matrix or an array that a function or an operator reads is described by its identity, because the
-operator may contain its numbers. So is any other object.
+operator may contain its numbers. Any other object is also described by its identity.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ WORD = 1 << 63
 """An int outside [-WORD, WORD) does not fit INT64."""
 
 DEEP = 4
-"""At this depth, the parts of functions, tuples and operators are described by identity."""
+"""At this depth of nesting, the parts of functions, tuples and operators are described by
+identity."""
 
 
 class Same:
@@ -56,14 +57,15 @@ class Description:
     Attributes:
         device: the device of the first vector or matrix, or "".
         is_mixed: whether the values are on two devices.
-        entries: the maximum over the values of a matrix's entries and rows, and a vector's size.
+        entries: the largest of the numbers of entries and of rows of all matrices, and of the sizes
+            of all vectors.
         has_graphla: whether the values include a vector, a matrix, a Scalar, or one of their
             classes.
         inlined: the code objects of the inlined functions.
-        objects: the number of each vector, matrix and list, by its id.
-        sizes: the number of each different size.
+        objects: the index assigned to each vector, matrix and list, by the id of the object.
+        sizes: the index assigned to each different size.
         depth: the number of functions, operators and tuples around the value.
-        is_read: whether a function or an operator is around the value.
+        is_read: whether the value is read by a function or an operator that is being described.
     """
 
     __slots__ = (
@@ -93,7 +95,8 @@ class Description:
         """Return the descriptions of several values.
 
         Vectors and matrices are described first, because the description of an int contains whether
-        it equals one of their sizes, and the description of a list whether it contains one of them.
+        it equals one of their sizes. The description of a list contains whether one of its items is
+        one of these vectors.
         """
         parts = [_FIRST[type(x)](self, x) if type(x) in _FIRST else None for x in values]
         return tuple(
@@ -127,8 +130,8 @@ class Description:
     def find_known(self, items: list[int]) -> tuple[int, ...]:
         """Add the ids of the vectors of a list to `objects`.
 
-        Return the positions of the vectors that `objects` already had: they have another name, or
-        also occur earlier in the list.
+        Return the positions of the vectors that `objects` already contained: they have another
+        name, or also occur earlier in the list.
         """
         objects = self.objects
         first = len(objects)
@@ -163,14 +166,15 @@ class Description:
         )
 
     def meet(self, device: str) -> None:
-        """Record a vector or a matrix on a device."""
+        """Record the device of a vector or a matrix."""
         self.has_graphla = True
         if device != self.device:
             self.is_mixed = self.is_mixed or bool(self.device)
             self.device = device
 
     def of_parts(self, values: Any) -> Any:
-        """Return the descriptions of the values to which an object refers. Numbers are included."""
+        """Return the descriptions of the values to which an object refers. They contain the values
+        of numbers."""
         if self.depth >= DEEP:
             return tuple(map(Same, values))
         self.depth += 1
@@ -241,7 +245,7 @@ def _identity(at: Description, value: Any) -> Any:
 
 
 def _itself(at: Description, value: Any) -> Any:
-    """Describe an object by itself, because its class compares objects by identity."""
+    """Return the object itself as its description, because its class compares by identity."""
     if value is Vector or value is Matrix or value is Scalar:
         at.has_graphla = True
     return value
@@ -261,7 +265,8 @@ def _list(at: Description, value: Any) -> Any:
         return type(value), frozenset(kinds), at.sizes[size], size == 0, _same_list(at, value)
     if kinds == {Vector}:
         kinds_of_items, last = set(), None
-        for each in value:  # a list may have thousands of items
+        # A list may have thousands of items. Consecutive items of one stack are described once.
+        for each in value:
             store = each._store
             if store.stack is None or store.stack is not last:
                 kinds_of_items.add(at.kind_of_vector(store.stack or store))
@@ -274,7 +279,8 @@ def _list(at: Description, value: Any) -> Any:
 
 
 def _same_list(at: Description, value: Any) -> int | None:
-    """Return the number of a list object, which shows whether two names refer to it, or None."""
+    """Return the index of a list object in `objects`, or None. It shows whether two names refer to
+    the list."""
     return at.objects.setdefault(id(value), len(at.objects)) if type(value) is list else None
 
 
@@ -293,7 +299,8 @@ def _function(at: Description, value: FunctionType) -> Any:
     if code in at.inlined:
         return code
     names = value.__globals__
-    present = tuple([name for name in names_in(code) if name in names])  # others are builtins
+    # Names that are not globals are builtins.
+    present = tuple([name for name in names_in(code) if name in names])
     defaults, attributes = value.__kwdefaults__ or {}, value.__dict__
     return (
         *(code, present, tuple(defaults), tuple(attributes)),
@@ -310,7 +317,7 @@ def _method(at: Description, value: MethodType) -> Any:
 
 
 def _builtin(at: Description, value: BuiltinFunctionType) -> Any:
-    # Each call may have another list, so a method of a list is described by the list's number.
+    # Each call may pass another list, so a method of a list is described by the list's index.
     number = at.objects.get(id(value.__self__)) if type(value.__self__) is list else None
     return (type(value), value) if number is None else (type(value), number, value.__name__)
 

@@ -1,4 +1,5 @@
-"""Find the live names at each point of a function: a later statement may read their values."""
+"""Find the live names at each point of a function: those whose values a later statement may
+read."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ Uses = Sequence[tuple[Names, Names]]
 
 
 def uses_of(steps: Iterable[Step]) -> Uses:
-    """Return the names that each step reads and writes, without the names read after a `Leave`."""
+    """Return the names that each step reads and writes. The names that Python reads after a `Leave`
+    are not included."""
     found: list[tuple[Names, Names]] = []
     for step in steps:
         pairs = [names_in(root) for root in roots(step)]

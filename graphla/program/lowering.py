@@ -15,6 +15,7 @@ from graphla.program.plan_steps import (
     Check,
     Combine,
     Compare,
+    CountItem,
     Domain,
     Element,
     Enqueue,
@@ -22,7 +23,6 @@ from graphla.program.plan_steps import (
     Exchange,
     Fold,
     Load,
-    Measure,
     Multiply,
     Save,
     ScatterInto,
@@ -39,8 +39,8 @@ from semirings.dtypes import BOOL, DataType
 from semirings.structures import TypedSemiring
 
 ALTERNATING = 2
-"""Number of spare slots for products of one dtype and dimension. Products use them alternately, so
-that a product need not wait until the previous product's slot is empty."""
+"""The number of spare slots for products with the same dtype and dimension. Products use them
+alternately, so that a product need not wait until the previous product's slot is empty."""
 
 
 class Lowering:
@@ -48,7 +48,7 @@ class Lowering:
 
     def __init__(self, program: ir.Program, terms: Mapping[int, Terms], rotates: bool) -> None:
         self.program = program
-        self._rotates = rotates  # whether a product uses two spare slots
+        self._rotates = rotates  # whether products alternate between two spare slots
         self.spares: list[ir.Slot] = []
         self.presets: dict[ir.Slot, Any] = {}  # see `Plan.presets`
         self.reductions: dict[ir.MatrixReduction, ir.Slot] = {}
@@ -82,7 +82,8 @@ class Lowering:
         return self._steps
 
     def _flush(self, used: set[ir.Var] | None) -> None:
-        """Combine the results of folds, all of them or only those of certain variables."""
+        """Emit steps that combine the results of folds: of all folds, or of those for certain
+        variables."""
         for combine in tuple(self._waiting):
             if used is None or not used.isdisjoint(results(combine.source)):
                 self._steps.append(combine)
@@ -92,7 +93,8 @@ class Lowering:
         self._steps.append(Sweep(Domain(dim), [part]))
 
     def _spare(self, name: str, dtype: DataType, dim: ir.Dim, purpose: Any) -> ir.Slot:
-        """Return a spare slot. The slots of one dtype, dimension and purpose are used in turn."""
+        """Return a spare slot. Slots with the same dtype, dimension and purpose are used
+        round-robin."""
         key = dtype, dim, purpose
         kept = self._kept[key]
         turn = self._turns[key]
@@ -128,7 +130,7 @@ class Lowering:
             product = _cast_terms(product, x.target.dtype)
         is_whole = is_replaced(x) and product.dtype is x.target.dtype
         adds = product.semiring.monoid
-        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        # Without a mask, a product usually pulls, and preset values would save nothing.
         is_preset = not is_whole and x.mask is not None and not adds.is_any
         purpose = self._groups[x.target] if is_whole else ("T", adds) if is_preset else "T"
         out = self._spare("product", product.dtype, x.target.dim, purpose)
@@ -169,14 +171,14 @@ class Lowering:
     def _may_be_sparse(self, x: ir.Write) -> bool:
         """Return whether a write replaces its target by entries at the positions in a queue.
 
-        The write then goes to an empty slot, and needs to visit only these positions.
+        If so, the write goes to an empty slot, and needs to visit only these positions.
         """
         if x.mask is None or not is_replaced(x):
             return False
         return any(self._groups[slot] in self._listed for slot in required(x.mask) - {x.target})
 
     def _check(self, x: Any, line: int) -> None:
-        """Check the indices of all gathers in x, unless their slots have not changed since."""
+        """Check the indices of all gathers in x whose slots have changed since the last check."""
         for each in gathers(x):
             self._check_indices(each.indices, each.slot.dim, line)
 
@@ -263,7 +265,7 @@ class Lowering:
         """Lower a pop or a peek."""
         index = x.index if isinstance(x, ir.Peek) else None
         if x.slot in self.measured:
-            self._steps.append(Measure(x.stack, index, x.slot, x.line))
+            self._steps.append(CountItem(x.stack, index, x.slot, x.line))
             return
         out = self._spare("popped", x.slot.dtype, x.slot.dim, self._groups[x.slot])
         self._steps.append(Load(x.stack, index, out, x.line))
@@ -294,7 +296,7 @@ _lower: dict[type, Any] = {
 
 
 def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
-    """Return a product of a given dtype if this changes no result, otherwise the same product.
+    """Return the product, converted to the given dtype if this changes no result.
 
     The monoid ANY takes one of the terms, so it does not matter whether terms or results are cast.
     """
@@ -308,10 +310,10 @@ def _cast_terms(product: ir.Product, dtype: DataType) -> ir.Product:
 def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict[ir.Slot, Any]:
     """Return the monoid of the masked products that replace the slots of a group.
 
-    Slots that exchange their contents are a group, and its first slot stands for it. The values of
-    these slots are the identity of the monoid where they have no entry (see `Plan.presets`). A
-    group is left out if its products use two monoids, if one of them has no mask, or if a statement
-    may leave another value where there is no entry.
+    Slots that exchange their contents form a group, which is represented by its first slot. Where
+    these slots have no entry, their values are the identity of the monoid (see `Plan.presets`). A
+    group is left out if its products use two monoids, if one of these products has no mask, or if a
+    statement may leave another value where there is no entry.
     """
     found: dict[ir.Slot, Any] = {}
     excluded: set[ir.Slot] = set()
@@ -328,23 +330,24 @@ def find_identities(program: ir.Program, groups: dict[ir.Slot, ir.Slot]) -> dict
         ring: Any = product.semiring
         if ring.monoid.is_any or product.dtype is not each.target.dtype:
             continue
-        # Without a mask, a product mostly pulls, and preset values would save nothing.
+        # Without a mask, a product usually pulls, and preset values would save nothing.
         if each.mask is None or found.setdefault(group, ring.monoid) is not ring.monoid:
             excluded.add(group)
     return {group: each for group, each in found.items() if group not in excluded}
 
 
 def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
-    """Return the slots of which a program only uses the number of entries of an item of a stack.
+    """Return the slots that only get items of stacks, and of which only the number of entries is
+    used.
 
-    An append does not come between the item and the use, because the program may leave there.
+    No append may come between such an item and its use, because the program may leave at an append.
     """
     found: set[ir.Slot] = set()
     others = set(program.inputs)
     for each in program.exits:
         others.update(parts(tuple(each.names.values()), ir.Slot))
     for block in program.blocks:
-        items: set[ir.Slot] = set()  # the slots that got an item in this block
+        items: set[ir.Slot] = set()  # the slots that received an item in this block
         for each in block.instructions:
             if isinstance(each, (ir.Pop, ir.Peek)):
                 items.add(each.slot)
@@ -357,7 +360,7 @@ def _measured_slots(program: ir.Program) -> frozenset[ir.Slot]:
 
 
 def _listed_slots(program: ir.Program) -> Iterator[ir.Slot]:
-    """Yield slots whose entries products or stacks list in queues."""
+    """Yield the slots that receive a queue of entries from a product or from an item of a stack."""
     for block in program.blocks:
         for each in block.instructions:
             if isinstance(each, (ir.Pop, ir.Peek)):

@@ -67,7 +67,7 @@ INTERSECTIONS = {
 
 
 class StoreStandIn:
-    """A stand-in for the store of a vector or a matrix. The library builds expressions on it."""
+    """A stand-in for the store of a vector or a matrix. The library builds expressions from it."""
 
     __slots__ = ("device", "dtype", "shape", "term")
 
@@ -173,7 +173,7 @@ class Notation(Emitter):
         return type(x.value).__name__ if isinstance(x, Static) else type(x).__name__.lower()
 
     def example(self, x: Any, node: Any) -> Any:
-        """Return the value of a scalar if it is known, or else some number of its type.
+        """Return the value of a scalar if it is known, otherwise an arbitrary number of its type.
 
         The library chooses typed operators by the type of a scalar, not by its value.
         """
@@ -748,7 +748,8 @@ class Notation(Emitter):
         return parent.dim if isinstance(parent, PendingVector) else self.slot_of(parent).dim
 
     def lower_mask(self, mask: Any, dim: ir.Dim, node: Any) -> ir.Mask:
-        """Translate a mask of the current entries. Reject a mask whose dimension is not `dim`."""
+        """Translate a mask, which reads the current entries. Reject it if its dimension is not
+        `dim`."""
         own = self.mask_dim(mask)
         if own != dim:
             with self.checks(node):

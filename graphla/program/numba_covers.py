@@ -1,7 +1,7 @@
 """Find out at which indices an expression has entries, and what an expression reads.
 
-A cover of an expression is a set of at most two slots such that the expression has no entry where
-none of these slots has one. The functions `find_covers...` return a list of covers to choose from.
+A cover of an expression is a set of at most two slots. Wherever the expression has an entry, at
+least one of these slots has one. The functions `find_covers...` return lists of alternative covers.
 An empty list means that no cover is known.
 """
 
@@ -27,7 +27,7 @@ class Choose:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """A write that reads all slots at its own element only: see `ir.Write`."""
+    """A write that reads each slot only at the index that it writes: see `ir.Write`."""
 
     target: ir.Slot
     mask: ir.Mask | None
@@ -59,7 +59,8 @@ def find_covers(x: Any) -> list[frozenset[int]]:
 def find_covers_of_updates(writes: Iterable[Update]) -> list[frozenset[int]] | None:
     """Return the covers of the indices at which updates change their targets.
 
-    The result is None if there are covers, but each has two slots that are targets.
+    Return None if the updates have covers, but no cover for all of them together in which at most
+    one slot is a target.
     """
     covers: list[frozenset[int]] | None = None
     targets = set()
@@ -109,12 +110,13 @@ def find_covers_of_mask(mask: ir.Mask) -> list[frozenset[int]]:
 
 
 def _join(left: list[frozenset[int]], right: list[frozenset[int]]) -> list[frozenset[int]]:
-    """Return the covers of an expression that has an entry where one of two expressions has one."""
+    """Return the covers of an expression that has an entry wherever at least one of two expressions
+    has one."""
     return [x | y for x in left for y in right if len(x | y) <= 2]
 
 
 def find_dim(x: Any) -> ir.Dim:
-    """Return the dimension of an expression. It contains a slot."""
+    """Return the dimension of an expression, which must contain a slot."""
     if isinstance(x, ir.Gather):
         return x.indices.dim
     if isinstance(x, ir.Entry):

@@ -1,4 +1,4 @@
-"""The module of functions that all printed programs import, as text."""
+"""Generate the text of the module of functions that all printed programs import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from graphla.compilers import numba_ops
 
 LIBRARY = Path(words.__file__)
 FIRST_LINE = "ONE = np.uint64(1)"
-"""The first line of the file after its imports, which the module replaces."""
+"""The first line after the imports of LIBRARY. The generated module has other imports."""
 
 HEAD = '''\
 from llvmlite import ir
@@ -96,7 +96,7 @@ def kept(function):
 
 @cache
 def library() -> str:
-    """Return the module.
+    """Return the text of the module.
 
     Numba stores each compiled function on disk, so that the next program need not compile it.
     """

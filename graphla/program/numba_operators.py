@@ -22,11 +22,12 @@ _LOCAL = re.compile(
     r"|(added|removed|grows|end|listed)\d*|found|totals?|reals|counts?|form|entries|indptr|indices|weights"
     r"|firsts|rest|begin|stop|length|size|left|spare|stack|items|allowed|kept|library|functions)$"
 )
-"""Names with a meaning in the module, which the user's names must not have."""
+"""Matches names that have a meaning in the module, so that the user's names must differ from
+them."""
 
 
 class Names:
-    """Python names for the user's names, each used once."""
+    """Makes unique Python names from the user's names."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -48,12 +49,12 @@ class Names:
 
 
 def numpy_name(dtype: DataType) -> str:
-    """Return the name of a dtype in the module."""
+    """Return the name of a dtype in the generated module."""
     return "np.bool_" if dtype is BOOL else f"np.{dtype.np_type.name}"
 
 
 def literal(value: Any, dtype: DataType) -> str:
-    """Return a value of a dtype as a Numba expression."""
+    """Return a Numba expression for a constant of a dtype."""
     if dtype is BOOL:
         return str(bool(value))
     if dtype.is_float:
@@ -68,7 +69,7 @@ def literal(value: Any, dtype: DataType) -> str:
 
 
 def indent(lines: Iterable[str]) -> list[str]:
-    """Return the lines with four more spaces each."""
+    """Return the lines, each indented by four more spaces."""
     return [f"    {line}" for line in lines]
 
 
@@ -101,7 +102,8 @@ def guard(has: str, lines: list[str]) -> list[str]:
 
 
 class Operators:
-    """The operators of a program as functions of the module. Equal operators are printed once."""
+    """Prints the operators of a program as functions of the module. Equal operators are printed
+    only once."""
 
     def __init__(self) -> None:
         self.sources: list[str] = []

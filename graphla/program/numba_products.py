@@ -1,4 +1,5 @@
-"""Print matrix-vector products: a region that pushes, one that pulls, and the choice of them."""
+"""Print matrix-vector products: a region that pushes, one that pulls, and the choice between
+them."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from graphla.program.numba_text import Printer
 
 ROW = "for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + ONE])):"
-"""The head of a loop over the entries of row i."""
+"""The first line of a loop over the entries of row i."""
 
 
 def print_product(
@@ -76,7 +77,7 @@ def _count_allowed(printer: Printer, mask: ir.Mask, size: str) -> str:
 def _term(x: ir.Product, region: Region, o: str) -> str:
     """Return an expression for the product of matrix entry p and the entry k of u."""
     op = x.semiring.binaryop
-    # If the operator is commutative, both sides are printed in the same way, to share regions.
+    # If the operator is commutative, both sides are printed in the same way and share a region.
     matrix_first = x.side == "mxv" or op.commutes_to is op
     is_read = (op.reads_x, op.reads_y) if matrix_first else (op.reads_y, op.reads_x)
     first = (region.weight(x.matrix), x.matrix.dtype) if is_read[0] else ("0", None)
@@ -106,8 +107,8 @@ def _push(printer: Printer, x: ir.Product, form: int, out: ir.Slot, mask: Any, l
     values, present, listed = region.values(out), region.present(out), region.list(out)
     allowed = "True" if mask is None else region.mask(mask, "o")
     if monoid.is_any:
-        # An output that is present may get another value, and one that the mask forbids may get a
-        # value that nobody reads. So the loop needs no branch.
+        # To avoid a branch, the loop may overwrite the value of an output that already has one, and
+        # may write a value, which is never read, to an output that the mask forbids.
         lines = [
             f"allowed = {allowed}",
             f"is_new = allowed & (not {present}[o])",
@@ -199,8 +200,8 @@ def _pull_any(x: ir.Product, out: ir.Slot, region: Region, term: str, allowed: s
 
     The loop processes blocks of rows. First it lists the rows that the mask allows. Then it reads
     one column of each, which is enough for most rows. These steps have no branch, so that memory
-    accesses overlap. At last it searches the other rows. The last element of a list is a place for
-    indices that are not in the list.
+    accesses overlap. Finally, it searches the other rows. To avoid a branch, the loop writes an
+    index that does not belong to the output's list to the last element of this list.
     """
     values, present, has_u = region.values(out), region.present(out), region.present(x.u)
     listed = region.list(out)
@@ -249,7 +250,8 @@ def print_matrix_reduction(
     mask: ir.Mask | None,
     line: int,
 ) -> None:
-    """Print the reduction of the rows of a matrix into a temporary slot, as `print_product`."""
+    """Print the reduction of the rows of a matrix into a temporary slot, as `print_product` does
+    for a product."""
     monoid, dtype = x.monoid, x.monoid.type
     cover = [] if mask is None else find_covers_of_mask(mask)
     region = Region(printer, "rows", line, out.dim, cover, words.BY_ROWS)

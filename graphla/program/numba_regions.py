@@ -25,9 +25,9 @@ MOST_COVERS = 4
 class Region:
     """A region, and the record of the statement that it is printed for.
 
-    The lines use «k» for the name of the vector number k. The printer replaces it by the user's
-    name. `body` runs for each index i of the domain. If there is a `whole_body`, it runs once
-    instead, for the range first..last - 1.
+    In the lines, «k» stands for the name of vector k. The printer replaces it with the user's name.
+    `body` runs for each index i of the domain. If `whole_body` is given, it runs once instead, for
+    the range first..last - 1.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Region:
         self.head: list[str] = []  # definitions of local variables
         self.body: list[str] = []
         self.whole_body: list[str] | None = None
-        self.ending: list[str] = []  # the last lines
+        self.ending: list[str] = []  # the last lines of the function
         self.read_lines = [line]  # the numbers of the user's lines
         self.targets: list[ir.Slot] = []  # the slots that the region changes in place
         self.rewritten: set[int] = set()  # the numbers of targets that several updates change
-        self.pushed: int | None = None  # the index of the slot of which a push reads the entries
+        self.pushed: int | None = None  # the index of the slot whose entries a push reads
         self.is_reduction = division == words.BY_STRETCHES
         self.totals: tuple[DataType, str] | None = None
         """The dtype of the totals of a reduction, and the total of no entries."""
@@ -62,26 +62,29 @@ class Region:
         self.slots: dict[int, int] = {}  # the number of each vector, by the index of its slot
         self.dims = {dim.index: "n"}
         self.operands: list[tuple[str, int, str, bool]] = []
-        """(array, position, expression, whether it may be a fault) of each scalar operand."""
+        """For each scalar operand: its array, its index there, its expression, and whether it may
+        fault."""
         self.reals = 0  # number of operands that are floats
         self.defined: set[str] = set()
 
     # --- what the lines use ---------------------------------------------------------------------
 
     def place(self, place: int) -> str:
-        """Add a place to the record of the statement. Return an expression that reads it there."""
+        """Add a place to the record of the statement. Return an expression that reads the place
+        from the record."""
         self.places.append(place)
         return f"w[statement + {words.PLACES + len(self.places) - 1}]"
 
     def define(self, local: str, text: str) -> str:
-        """Define a local variable at the beginning of the function, once. Return its name."""
+        """Define a local variable at the beginning of the function, unless it is defined already.
+        Return its name."""
         if local not in self.defined:
             self.defined.add(local)
             self.head.append(f"{local} = {text}")
         return local
 
     def token(self, slot: ir.Slot) -> str:
-        """Return the token for the name of a vector."""
+        """Return the token that stands for the name of a vector."""
         if slot.index not in self.slots:
             number = self.slots[slot.index] = len(self.names)
             self.names.append(self.printer.slots[slot.index])
@@ -89,29 +92,30 @@ class Region:
         return f"«{self.slots[slot.index]}»"
 
     def size(self, dim: ir.Dim) -> str:
-        """Return a local variable with the value of a dimension."""
+        """Return the name of a local variable with the size of a dimension."""
         if dim.index not in self.dims:
             local = self.dims[dim.index] = f"size_{len(self.dims)}"
             self.define(local, f"w[{self.place(self.printer.text.dims + dim.index)}]")
         return self.dims[dim.index]
 
     def values(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's values."""
+        """Return the name of the array with a slot's values."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(name, f"array(w, at_{name}, VALUES, {size}, {numpy_name(slot.dtype)})")
 
     def value(self, slot: ir.Slot, i: str) -> str:
-        """Return the value of the entry at index i. A BOOL is stored as a byte."""
+        """Return an expression for the value of the entry at index i. A BOOL is stored as a
+        byte."""
         text = f"{self.values(slot)}[{i}]"
         return f"({text} != 0)" if slot.dtype is BOOL else text
 
     def present(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's flags."""
+        """Return the name of the array with a slot's flags."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(f"has_{name}", f"array(w, at_{name}, PRESENT, {size}, np.bool_)")
 
     def list(self, slot: ir.Slot) -> str:
-        """Return the array for a slot's list."""
+        """Return the name of the array with a slot's list."""
         name, size = self.token(slot), self.size(slot.dim)
         return self.define(f"list_{name}", f"array(w, at_{name}, LIST, {size} + 1, np.int32)")
 
@@ -127,13 +131,14 @@ class Region:
         self.define("indices", "array(w, form, INDICES, entries, np.int32)")
 
     def weight(self, matrix: ir.MatrixArgument) -> str:
-        """Return the value of matrix entry p. An iso-valued matrix stores one value."""
+        """Return an expression for the value of matrix entry p. An iso-valued matrix stores only
+        one value."""
         size, p = (1, "0") if matrix.is_iso else ("entries", "p")
         self.define("weights", f"array(w, form, WEIGHTS, {size}, {numpy_name(matrix.dtype)})")
         return f"(weights[{p}] != 0)" if matrix.dtype is BOOL else f"weights[{p}]"
 
     def operand(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Return a local variable with the value of a scalar, cast to a dtype."""
+        """Return the name of a local variable with the value of a scalar, cast to a dtype."""
         printer = self.printer
         printer.may_fail = False
         text = printer.fit(x, dtype)
@@ -156,14 +161,14 @@ class Region:
         )
 
     def number(self) -> int:
-        """Return a number that no local variable has yet."""
+        """Return a new number for the name of a local variable."""
         self.counter += 1
         return self.counter
 
     # --- vector expressions ---------------------------------------------------------------------
 
     def mask(self, mask: ir.Mask, i: str) -> str:
-        """Return whether a mask allows index i, without a branch."""
+        """Return an expression, without a branch, for whether a mask allows index i."""
         if isinstance(mask, ir.MaskOf):
             has = f"{self.present(mask.slot)}[{i}]"
             return f"({has} & ({self.values(mask.slot)}[{i}] != 0))" if mask.by_value else has
@@ -173,7 +178,7 @@ class Region:
         return f"({self.mask(mask.left, i)} {sign} {self.mask(mask.right, i)})"
 
     def emit(self, x: Any) -> tuple[str, str]:
-        """Print what a vector expression needs at index i.
+        """Print lines that compute a vector expression at index i.
 
         Return expressions for whether it has an entry, and for the value of this entry.
         """

@@ -1,4 +1,4 @@
-"""Print scalar expressions, by the rules of Python, as expressions that Numba compiles."""
+"""Print scalar expressions as Python that Numba compiles. The results follow Python's rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PREDICATES = {
     "math.ldexp": "math.ldexp({0}, np.int32({1}))",
 }
 _FUNCTIONS = {"math.cbrt": "np.cbrt", "math.fmod": "np.fmod", "math.remainder": "remainder"}
-"""The functions of module math that Numba has by another name."""
+"""The functions of module math that have another name in code for Numba."""
 
 
 class Scalars:
@@ -45,11 +45,11 @@ class Scalars:
     """
 
     text: Layout
-    variables: dict[str, str]  # the name of the place of each variable
-    kinds: dict[str, DataType]  # the dtype of each variable
+    variables: dict[str, str]  # maps each variable to the name of its place
+    kinds: dict[str, DataType]  # maps each variable to its dtype
     segments: list[list[str]]
     constants: dict[str, str]  # constants of the module
-    may_fail = False  # whether a scalar was printed that may be a fault
+    may_fail = False  # whether a scalar that may fault was printed
     temporaries_made = 0
 
     def say(self, *lines: str) -> None:
@@ -60,7 +60,8 @@ class Scalars:
         self.say("if w[FAULT] != 0:", f"    w[LINE] = {line}", "    break")
 
     def integer(self, text: str) -> str:
-        """Return the name of an integer constant; Numba compiles a function for each literal."""
+        """Return the name of an integer constant. Numba would compile the functions to which a
+        literal is passed again for each literal."""
         name = f"INT_{text.strip('()').replace('-', 'MINUS_')}"
         self.constants[name] = f"np.int64({text})"
         return name
@@ -80,7 +81,8 @@ class Scalars:
         return f"({text} != 0)" if self.kinds[name] is BOOL else text
 
     def scalars(self, values: Iterable[ir.Scalar], line: int) -> list[str]:
-        """Return expressions for scalars. If one of them may be a fault, evaluate them first."""
+        """Return expressions for scalars. If one of the scalars may fault, first print lines
+        that evaluate all of them."""
         self.may_fail = False
         texts = [self.scalar(value) for value in values]
         if not self.may_fail:
@@ -159,7 +161,7 @@ class Scalars:
         return f"checked(w, r, {self.integer(str(number))}, {x[0]}, {second}, {value})"
 
     def python(self, text: str, dtype: DataType) -> str:
-        """Return an entry of a dtype as a Python number."""
+        """Return an expression that converts an entry of a dtype to a Python number."""
         if dtype is BOOL:
             return f"({text} != 0)"
         if dtype is UINT64:
@@ -168,7 +170,8 @@ class Scalars:
         return f"np.float64({text})" if dtype.is_float else f"np.int64({text})"
 
     def fit(self, x: ir.Scalar, dtype: DataType) -> str:
-        """Return an expression for a scalar cast to a dtype. If it does not fit, it is a fault."""
+        """Return an expression for a scalar cast to a dtype. If it does not fit, the program
+        faults."""
         if isinstance(x, ir.Constant):
             try:
                 return literal(values.fit(x.value, dtype), dtype)

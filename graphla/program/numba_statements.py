@@ -1,8 +1,8 @@
 """Print the statements on vectors, except for products.
 
 Most statements are one region that changes its targets in place. An expression that reads other
-elements of the target first goes to a temporary slot. If it replaces the whole target, the two
-slots are then exchanged.
+elements of the target first goes to a temporary slot. If it replaces the whole target, the
+temporary slot and the target are then exchanged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_UPDATES = 8
 
 
 def _print_write(printer: Printer, x: ir.Write) -> None:
-    """Print a write that is a statement of its own."""
+    """Print a write that is not joined with other writes."""
     target, source, mask = x.target, x.source, x.mask
     printer.text.written.add(target.index)
     is_product = isinstance(source, (ir.Product, ir.MatrixReduction))
@@ -93,8 +93,8 @@ def _check_indices(printer: Printer, indices: ir.Slot, dim: ir.Dim, line: int) -
 def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[Update]:
     """Return the first instructions that can run as one region: see `print_updates`.
 
-    The result is empty if the first instruction is not an update. An operand that may be a fault is
-    evaluated before the region, so only the first update may have one.
+    The result is empty if the first instruction is not an update. An operand that may fault is
+    evaluated before the region, so only the first update may have such an operand.
     """
     writes: list[Update] = []
     for x in instructions[:MOST_UPDATES]:
@@ -110,7 +110,7 @@ def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[U
                 break
             before, own = find_covers_of_updates(writes), find_covers_of_updates([update])
             joined = find_covers_of_updates([*writes, update])
-            # Do not visit all indices for a statement that needs only some.
+            # Do not join a statement that visits only some indices with one that visits all.
             if joined is None or bool(joined) != bool(before) or bool(joined) != bool(own):
                 break
         writes.append(update)
@@ -118,7 +118,7 @@ def join_updates(printer: Printer, instructions: list[ir.Instruction]) -> list[U
 
 
 def _may_fail(printer: Printer, x: Any) -> bool:
-    """Return whether an operand of an expression may be a fault."""
+    """Return whether an operand of an expression may fault."""
     printer.may_fail = False
     for scalar, dtype in find_operands(x):
         printer.fit(scalar, dtype)
@@ -126,9 +126,9 @@ def _may_fail(printer: Printer, x: Any) -> bool:
 
 
 def print_updates(printer: Printer, writes: list[Update]) -> None:
-    """Print writes into slots in place, one after another at each index.
+    """Print writes that change slots in place, one after another at each index.
 
-    The expressions and masks read all slots at their own element only.
+    The expressions and masks read each slot only at the index that is written.
     """
     first = writes[0]
     for x in writes:
@@ -155,7 +155,7 @@ def print_updates(printer: Printer, writes: list[Update]) -> None:
 
 
 def _update_lines(region: Region, x: Update, k: int) -> list[str]:
-    """Return the lines of an update of the target number k of a region."""
+    """Return the lines that update target number k of a region."""
     source, target, accum, operators = x.source, x.target, x.accum, region.operators
     values, present = region.values(target), region.present(target)
     has, value = region.emit(source)
@@ -191,7 +191,7 @@ def _update_lines(region: Region, x: Update, k: int) -> list[str]:
 def _print_scatter(printer: Printer, x: ir.Scatter) -> None:
     target, indices, dtype, operators = x.target, x.indices, x.target.dtype, printer.operators
     u = x.source if isinstance(x.source, ir.Slot) else None
-    # As in `expression.assign`: if equal indices are not joined, they are a fault.
+    # As in `expression.assign`: equal indices that are not joined cause a fault.
     joins = x.accum is not None and x.accum.type is dtype and x.accum.monoid is not None
     if not joins and x.accum is not None:
         dtype = x.accum.type2
@@ -369,7 +369,8 @@ def _print_clear(printer: Printer, x: ir.Clear) -> None:
 
 def _print_move(printer: Printer, x: ir.Move) -> None:
     """Exchange pairs of slots until each slot stores what it should."""
-    stored = {slot.index: slot for slot in x.targets}  # whose former contents each slot stores
+    # Maps the index of each slot to the slot whose former contents it stores now.
+    stored = {slot.index: slot for slot in x.targets}
     for target, source in zip(x.targets, x.sources, strict=True):
         printer.text.written.add(target.index)
         holder = next(slot for slot in x.targets if stored[slot.index].index == source.index)

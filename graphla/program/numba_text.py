@@ -1,8 +1,8 @@
 """Print a program as a Python module that Numba compiles.
 
 The state of a program is an array of integers `w` and an array of floats `r` (see
-`backends/cpu/loops/program`), so the program can leave at any time and go on later. It leaves if a
-statement has so much work that the caller should divide it among threads, if a stack needs more
+`backends/cpu/loops/program`), so the program can leave at any time and continue later. It leaves if
+a statement has so much work that the caller should divide it among threads, if a stack needs more
 memory, if a product needs another form of its matrix, or at an exit.
 
 The function `run` contains the control flow and the scalars. The blocks of the program become
@@ -30,16 +30,16 @@ from graphla.program.numba_scalars import Scalars
 from semirings.dtypes import FP64, DataType
 
 CHAPTER = 16
-"""The number of segments in a function, if there are more than MOST_SEGMENTS."""
+"""The number of segments per function, if a program has more than MOST_SEGMENTS segments."""
 
 MOST_SEGMENTS = 48
 """The maximum number of segments that are all in the function `run`."""
 
 
 def print_program(program: ir.Program, offsets: Iterable[tuple[str, str]]) -> Layout:
-    """Return the module.
+    """Return the text of the module.
 
-    `offsets` holds the dtypes of `indptr` in the CSR and in the CSC form of each matrix.
+    `offsets` contains the dtypes of `indptr` in the CSR and in the CSC form of each matrix.
     """
     return Printer(program, list(offsets)).text
 
@@ -51,12 +51,13 @@ class Printer(Scalars):
         self.program, self.offsets = program, offsets
         self.text = text = Layout()
         self.names, self.operators = Names(), Operators()
-        self.constants: dict[str, str] = {}  # the places of variables and records, and integers
+        # Maps the names of the module's constants to their values: places in `w`, and integers.
+        self.constants: dict[str, str] = {}
         self.regions: list[_Function] = []
         self.known: dict[str, int] = {}  # the number of each region, by its text
         self.segments: list[list[str]] = []
         self.labels: dict[str, int] = {}
-        self.initial = dict.fromkeys(range(words.FIRST_RECORD), 0)  # the first words of a run
+        self.initial = dict.fromkeys(range(words.FIRST_RECORD), 0)  # values of the first words
         self.floats = words.FIRST_REAL
         text.dims = self.take(program.dims)
         self.slots = {slot.index: self.names.make(slot.name) for slot in program.slots}
@@ -100,7 +101,7 @@ class Printer(Scalars):
     # --- places -----------------------------------------------------------------------------------
 
     def take(self, count: int, is_float: bool = False) -> int:
-        """Return the place of `count` new integers, which are 0 at first, or of new floats."""
+        """Reserve `count` integers, which are initially 0, or floats. Return their place."""
         if is_float:
             self.floats += count
             return self.floats - count
@@ -127,7 +128,7 @@ class Printer(Scalars):
         return f"{self.stacks[stack.index].upper()}_AT"
 
     def values(self, slot: ir.Slot) -> str:
-        """Return the array of a slot's values."""
+        """Return an expression for the array of a slot's values."""
         place = self.place(slot)
         return f"view(w[{place} + VALUES], {self.dim(slot.dim)}, {numpy_name(slot.dtype)})"
 
@@ -151,7 +152,8 @@ class Printer(Scalars):
     # --- segments -------------------------------------------------------------------------------
 
     def begin_segment(self) -> None:
-        """Begin the next segment, and go on with it, unless the current one has only comments."""
+        """Begin the next segment, which continues the current one, unless the current segment
+        contains only comments."""
         if any(not line.startswith("#") for line in self.segments[-1]):
             self.say(f"w[AT] = {len(self.segments)}")
             self.segments.append([])
@@ -159,7 +161,7 @@ class Printer(Scalars):
     def call(self, function: str, record: int) -> None:
         """Print the call of a function of the library with the place of a record.
 
-        If the program must leave, it later goes on at the beginning of this segment.
+        If the program must leave, it later continues at the beginning of this segment.
         """
         self.say(f"if start({function}, {record}, w, r) != GOES_ON:", "    break")
 
@@ -208,9 +210,9 @@ class Printer(Scalars):
     def add_function(
         self, name: str, lines: list[str], names: list[str], comments: list[str]
     ) -> int:
-        """Return the number of the region with these lines. Equal regions are printed once.
+        """Return the index of the region with these lines. Equal regions are printed only once.
 
-        The name of vector k replaces «k».
+        The name of vector k replaces «k» in the lines.
         """
         key = "\n".join(lines)
         number = self.known.get(key)
@@ -233,8 +235,8 @@ class Printer(Scalars):
     def chapters(self) -> tuple[list[str], list[str]]:
         """Return functions that each run some of the segments, and the lines that call them.
 
-        Numba takes much longer for one long function than for several short ones. A chapter returns
-        1 if another chapter goes on.
+        Numba takes much longer to compile one long function than several short ones. A chapter
+        returns 1 if another chapter continues.
         """
         functions, calls = [], []
         for first in range(0, len(self.segments), CHAPTER):

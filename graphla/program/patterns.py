@@ -1,4 +1,4 @@
-"""What expressions and masks read, and where they have entries."""
+"""Find out what expressions and masks read, and where they have entries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def own_slots(x: Any) -> set[ir.Slot]:
 
 
 def rename(x: Any, names: dict[ir.Slot, ir.Slot]) -> Any:
-    """Return an expression, a part of a step or an access with other slots."""
+    """Return an expression, a part of a step or an access in which slots are replaced."""
     if isinstance(x, ir.Slot):
         return names.get(x, x)
     if isinstance(x, (tuple, frozenset)):
@@ -76,7 +76,8 @@ def required(mask: ir.Mask | None) -> set[ir.Slot]:
 
 
 def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
-    """Return whether the expression has an entry at each position, if the slots `full` have."""
+    """Return whether the expression has an entry at each position, provided that the slots `full`
+    have one at each position."""
     if isinstance(x, (ir.Entry, ir.Gather)):
         return x.slot in full
     if isinstance(x, (ir.Union, ir.UnionDefaults)):
@@ -91,7 +92,7 @@ def is_full(x: ir.VectorExpression, full: frozenset[ir.Slot]) -> bool:
 
 
 def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
-    """Return whether the expression has entries exactly where the slot has."""
+    """Return whether the expression has entries at exactly the positions at which the slot has."""
     if isinstance(x, ir.Entry):
         return x.slot == slot
     if isinstance(x, (ir.Union, ir.UnionDefaults, ir.Intersection)):
@@ -102,11 +103,13 @@ def has_pattern_of(x: ir.VectorExpression, slot: ir.Slot) -> bool:
 
 
 def is_replaced(x: ir.Write) -> bool:
-    """Return whether the entries of the target before a write do not matter."""
+    """Return whether a write replaces its target, so that the target's old entries do not
+    matter."""
     return x.accum is None and (x.mask is None or x.replace)
 
 
 def reads_values(product: ir.Product) -> tuple[bool, bool]:
-    """Return whether a product reads the values of the matrix, and those of the vector."""
+    """Return whether a product reads the values of the matrix, and whether it reads those of the
+    vector."""
     op = product.semiring.binaryop
     return (op.reads_x, op.reads_y) if product.side == "mxv" else (op.reads_y, op.reads_x)

@@ -26,11 +26,11 @@ from dataclasses import replace
 
 from graphla.program import ir
 from graphla.program.barriers import find_barriers, separate
-from graphla.program.courses import find_terms, without_unread
 from graphla.program.domains import Queues, choose_domains, find_full
 from graphla.program.fusion import fuse, only_erases
 from graphla.program.lowering import Lowering
 from graphla.program.plan_steps import Plan, PlannedBlock, Sweep, Terms
+from graphla.program.value_order import find_terms, without_unread
 
 
 def plan(
@@ -47,7 +47,7 @@ def plan(
     full, terms = frozenset(full_inputs), find_terms(program)
     needed = without_unread(program, terms)
     found = [_Planning(needed, terms, full, is_deterministic, rotates) for rotates in (False, True)]
-    chosen = min(found, key=_Planning.count_barriers)  # the first one if both have as many
+    chosen = min(found, key=_Planning.count_barriers)  # the first one if the numbers are equal
     lines = [each.line for one in program.blocks for each in one.instructions]
     for one in needed.blocks:
         for each in one.instructions:
@@ -102,9 +102,10 @@ class _Planning:
         )
 
     def _choose_clears(self) -> None:
-        """Let sweeps that only erase entries clear whole vectors, if this needs no other barriers.
+        """Let sweeps that only erase entries clear whole vectors, if this leaves the barriers
+        unchanged.
 
-        All of them are tried together first, because this nearly always succeeds.
+        This is first tried for all of these sweeps together, because it nearly always succeeds.
         """
         sweeps = [
             step

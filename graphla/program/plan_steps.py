@@ -1,6 +1,6 @@
-"""The steps of a plan, and a text that explains them.
+"""Define the steps of a plan, and describe them as text.
 
-`plan` makes plans, and `cuda_text` prints them.
+`plan` creates plans, and `cuda_text` prints them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Store:
     into: ir.Slot
     counts: str = "all"
     full: frozenset[ir.Slot] = frozenset()
-    is_sparse: bool = False  # whether `into` is empty before, so that only entries need be visited
+    is_sparse: bool = False  # whether `into` is empty, so that the sweep need visit only entries
 
 
 @record
@@ -51,7 +51,7 @@ class Erase:
 
 @record
 class Fold:
-    """Fold the entries of an expression. A `Combine` with the same number gives the result."""
+    """Fold the entries of an expression. A `Combine` with the same number computes the result."""
 
     reduce: ir.Reduce
     number: int
@@ -60,7 +60,7 @@ class Fold:
 
 @record
 class Compare:
-    """Compare two slots. A `Combine` with the same number gives the result."""
+    """Compare two slots. A `Combine` with the same number computes the result."""
 
     equal: ir.IsEqual
     number: int
@@ -69,7 +69,7 @@ class Compare:
 
 @record
 class Check:
-    """Fault if `indices` is not full, or if a value is not an index of `dim`.
+    """Report a fault if `indices` is not full, or if one of its values is not an index of `dim`.
 
     A negative index counts from the end.
     """
@@ -99,8 +99,8 @@ class Sweep:
 class Terms:
     """What is known about the terms of a product."""
 
-    is_first: bool = False  # the first term of each output is its result
-    reads_index: bool = False  # each value of the vector is its index
+    first_is_result: bool = False  # the result of each output is its first term
+    reads_index: bool = False  # each value of the vector equals its index
 
 
 @record
@@ -134,7 +134,7 @@ class Uniform:
 
 @record
 class Combine:
-    """Combine the results that the blocks have found in a `Fold` or a `Compare`."""
+    """Combine the partial results of all thread blocks for a `Fold` or a `Compare`."""
 
     source: ir.Reduce | ir.IsEqual
     number: int
@@ -151,8 +151,9 @@ class Element:
 class ScatterInto:
     """Write the entries of a vector into the empty slot `out`, at the positions in `indices`.
 
-    If `addressed` is given, it gets an entry at each position in `indices`. If `joins` is true, the
-    accumulator joins the entries with equal indices. Otherwise equal indices are a fault.
+    If `addressed` is given, this slot gets an entry at each position in `indices`. If `joins` is
+    true, the accumulator combines the entries with equal indices. Otherwise equal indices cause a
+    fault.
     """
 
     scatter: ir.Scatter
@@ -165,7 +166,7 @@ class ScatterInto:
 class Enqueue:
     """List the entries of a slot in its queue, unless they are listed already.
 
-    If the sweep is necessary, a barrier follows it.
+    If listing them requires a sweep, a barrier follows the sweep.
     """
 
     slot: ir.Slot
@@ -174,7 +175,8 @@ class Enqueue:
 
 @record
 class Save:
-    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave."""
+    """Append the listed entries of a slot to a stack. If the stack's memory is full, leave the
+    kernel, so that the host can enlarge this memory."""
 
     stack: ir.Stack
     slot: ir.Slot
@@ -184,7 +186,8 @@ class Save:
 
 @record
 class Load:
-    """Copy a vector of a stack to the empty slot `out`: the last one, or the one at `index`."""
+    """Copy the vector at `index` of a stack to the empty slot `out`. If `index` is None, move the
+    last vector."""
 
     stack: ir.Stack
     index: ir.Scalar | None
@@ -193,11 +196,11 @@ class Load:
 
 
 @record
-class Measure:
-    """Find the number of entries of an item of a stack: the last one, which is removed if `index`
-    is None, or the one at `index`.
+class CountItem:
+    """Find the number of entries of the item at `index` of a stack.
 
-    The slot stands for the item. Only its number of entries is used, so the item is not copied.
+    If `index` is None, this is the last item, and it is removed from the stack. The slot stands for
+    the item. Only the number of entries is used, so the item is not copied.
     """
 
     stack: ir.Stack
@@ -224,7 +227,7 @@ Step = (
     | Enqueue
     | Save
     | Load
-    | Measure
+    | CountItem
     | Barrier
 )
 
@@ -257,7 +260,7 @@ class Plan:
     """The slots whose values are the identity of a monoid wherever they have no entry. A push into
     such a slot claims outputs and folds terms in one pass, without a barrier in between."""
     measured: frozenset[ir.Slot] = frozenset()
-    """The slots of which only the number of entries is used, see `Measure`."""
+    """The slots of which only the number of entries is used; see `CountItem`."""
     unread: tuple[int, ...] = ()
     """The lines of the statements that are left out, because no other statement reads the values
     that they compute."""
@@ -269,13 +272,13 @@ class Plan:
 
 
 def results(x: ir.Reduce | ir.IsEqual) -> set[ir.Var]:
-    """Return the variables that get a result of a fold."""
+    """Return the variables to which a fold or a comparison assigns results."""
     present = getattr(x, "is_present", None)
     return {x.variable} if present is None else {x.variable, present}
 
 
 def targets(end: ir.End) -> tuple[int, ...]:
-    """Return the blocks that may follow."""
+    """Return the indices of the blocks that may follow this end of a block."""
     if isinstance(end, ir.Branch):
         return (end.then, end.otherwise)
     return (end.target,) if isinstance(end, ir.Jump) else ()
@@ -327,8 +330,8 @@ def describe_step(step: Step) -> str:
         names = f"{step.product.u.name} into {step.out.name}"
         index = f"; the values of {step.product.u.name} are its indices"
         known = index if step.terms.reads_index else ""
-        if step.terms.is_first:
-            known += "; a pull stops at the first term, because the terms rise"
+        if step.terms.first_is_result:
+            known += "; a pull stops at the first term, because the terms never decrease"
         return f"line {step.line}: push or pull {names}{mask}{known}"
     if isinstance(step, Exchange):
         moves = zip(step.targets, step.sources, strict=True)
@@ -346,7 +349,7 @@ def describe_step(step: Step) -> str:
         return f"line {step.line}: list the entries of {step.slot.name} if that is worth it"
     if isinstance(step, Save):
         return f"line {step.line}: append {step.slot.name} to {step.stack.name}"
-    if isinstance(step, Measure):
+    if isinstance(step, CountItem):
         return f"line {step.line}: find the number of entries of an item of {step.stack.name}"
     return f"line {step.line}: copy an item of {step.stack.name} to {step.out.name}"
 

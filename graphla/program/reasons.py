@@ -12,7 +12,7 @@ __all__ = ["NotCompilable", "Reason", "refuse"]
 
 
 class Reason(Enum):
-    """Why a loop is not compiled: the reason, and what to write instead.
+    """Why a loop is not compiled, and what to write instead.
 
     In both texts, the arguments of `refuse` replace words in braces, such as `{name}`.
     """
@@ -93,7 +93,7 @@ class Reason(Enum):
         "this statement raises {kind} when it runs: {text}",
         "correct the statement",
     )
-    """In this case, `jit` runs the loop as Python, and the statement raises its exception there."""
+    """For this reason, `jit` runs the loop as Python, where the statement raises its exception."""
 
     @property
     def text(self) -> str:

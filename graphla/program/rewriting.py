@@ -115,7 +115,8 @@ def _site(
     is_guarded: bool,
     outside: frozenset[str] | None,
 ) -> Site:
-    """Return a loop. `outside` is the names that may be read after it, or None if unknown."""
+    """Return the `Site` of a loop. `outside` contains the names that may be read after the loop, or
+    is None if they are unknown."""
     local, shared = source.local, source.shared
     stored = stored_names(node) & local
     if outside is None:
@@ -252,7 +253,7 @@ def _encode(name: str) -> str:
 
 
 def _statements(text: str, at: ast.stmt) -> list[ast.stmt]:
-    """Parse statements, decode their names, and give them the position of a loop's first line."""
+    """Parse statements, decode their names, and set their positions to a loop's first line."""
     tree = ast.parse(text)
     for node in walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith(_PREFIX):

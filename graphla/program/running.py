@@ -35,7 +35,7 @@ of a tuple.
 
 @record
 class Binding:
-    """Where the arguments of a program are found at each call with the same types.
+    """The places at which each call with the same types finds the arguments of a program.
 
     Attributes:
         dims, matrices, arrays, scalars, vectors, stacks: the path of each argument, in the order of
@@ -90,7 +90,7 @@ class Outcome:
             `Arguments`.
         trace: one record (direction, entries of u, edges, seconds) per product, if a `Recorder` is
             active.
-        enlarged: the names of the stacks whose memory was enlarged, once for each time.
+        enlarged: the names of the stacks whose memory was enlarged, once per enlargement.
     """
 
     exit: int
@@ -155,7 +155,7 @@ def may_be_cached(device: str) -> bool:
 
 
 def may_store() -> bool:
-    """Return whether programs are kept in the cache on disk: not inside `use`."""
+    """Return whether programs are stored in the cache on disk. They are not stored inside `use`."""
     return _used.get() is None
 
 

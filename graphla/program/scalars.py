@@ -1,4 +1,4 @@
-"""Translate arithmetic of scalars, by the rules of Python, to scalar expressions.
+"""Translate arithmetic of scalars to scalar expressions that follow Python's rules.
 
 A function that needs instructions has a parameter `e`, the emitter. The instructions assign
 intermediate results to variables, and raise faults where Python raises exceptions.
@@ -20,7 +20,7 @@ EXACT = 1 << 53
 """A float can represent each int whose absolute value is at most this limit."""
 
 SMALL = 1 << 20
-"""The largest absolute value of an int that is added to an uncertain number, as a float."""
+"""The largest absolute value of an int that may be added, as a float, to an uncertain number."""
 
 ARITHMETIC = {
     "+": "add",
@@ -60,7 +60,7 @@ _known: dict[str, Callable[..., Any]] = {
 
 
 def call(function: str, dtype: DataType, *arguments: ir.Scalar) -> ir.Scalar:
-    """Return function(*arguments), simplified: a constant if all arguments are constants."""
+    """Return function(*arguments), simplified. If all arguments are constants, it is a constant."""
     values = [each.value for each in arguments if isinstance(each, ir.Constant)]
     if len(values) == len(arguments) and function in _known:
         return constant(_known[function](*values))
@@ -254,7 +254,7 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
     """
     function = COMPARISONS[symbol]
     if isinstance(x, ir.Size) and isinstance(y, ir.Size) and symbol in ("==", "!="):
-        return constant((x == y) == (symbol == "=="))  # two dimensions have different sizes
+        return constant((x == y) == (symbol == "=="))  # different dimensions have different sizes
     if x.dtype is y.dtype:
         return call(function, BOOL, x, y)
     if FP64 not in (x.dtype, y.dtype):
@@ -267,7 +267,7 @@ def compare(e: Emitter, symbol: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
 
 
 def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.Scalar:
-    """Return a comparison of an int (or bool) k, the left operand, with a float x."""
+    """Return the comparison of k, an int or bool on the left side, with a float x."""
     k, x = e.leaf(k), e.leaf(x)
     limit = float(MOST + 1)
     fits = both(
@@ -288,7 +288,7 @@ def _compare_mixed(e: Emitter, function: str, k: ir.Scalar, x: ir.Scalar) -> ir.
 
 
 def extreme(e: Emitter, name: str, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return min(x, y) or max(x, y), by the name of the function.
+    """Return min(x, y) or max(x, y), as `name` says.
 
     If one operand is an int and the other a float, the program forks, because the result has the
     type of the chosen operand.
@@ -347,7 +347,7 @@ def _logarithm(e: Emitter, x: ir.Scalar, base: ir.Scalar) -> ir.Scalar:
 
 
 def _float_power(e: Emitter, x: ir.Scalar, y: ir.Scalar) -> ir.Scalar:
-    """Return math.pow(x, y). It has a domain error where `**` divides by 0 or is complex."""
+    """Return math.pow(x, y). It raises a domain error where `**` divides by 0 or is complex."""
     x, y = e.leaf(convert(x, FP64)), e.leaf(convert(y, FP64))
     zero = constant(0.0)
     finite = e.leaf(both(_is_finite(x), _is_finite(y)))
@@ -504,7 +504,8 @@ _composed: dict[tuple[str, int | None], Callable[..., ir.Scalar]] = {
     ("hypot", None): hypotenuse,
     ("ldexp", 2): _scale,
 }
-"""The functions of module math that are composed of others, by name and number of arguments.
+"""Maps the name and the number of arguments of some functions of module math to functions that
+compose them of others.
 
 None stands for any number of arguments.
 """

@@ -1,4 +1,4 @@
-"""Simplify the blocks of a program that the tracer has made."""
+"""Simplify the blocks of a program that the tracer has created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Define the steps of a loop: the simple statements and jumps that `flow` makes of the loop.
+"""Define the steps of a loop: the simple statements and jumps into which `flow` divides the loop.
 
 The user's local variables keep their names in the steps. All other names contain a character that
 is not allowed in an identifier:
@@ -110,7 +110,7 @@ class Place:
 
 @record
 class Home:
-    """Where a value is found at each call of the user's function.
+    """The place at which each call of the user's function finds a value.
 
     Attributes:
         owner: the index in `Loop.functions` of the function in which the name is a closure
@@ -128,7 +128,7 @@ class Home:
 
     @property
     def holder(self) -> Home:
-        """The home of the object that has the last attribute."""
+        """The home of the object to which the last attribute belongs."""
         return Home(self.owner, self.name, self.is_default, self.attributes[:-1])
 
     def find(self, names: Mapping[str, Any], functions: Sequence[FunctionType]) -> Any:
@@ -213,8 +213,8 @@ class Loop:
         places: where the loop can be left.
         outside: maps the globals, closure variables and builtins that the steps read to their
             homes, both for the user's function and for the helpers. The steps never assign these
-            names. The argument `names` of `trace` has their values, except for names that do not
-            exist. It also lacks the local variables that have no value before the loop.
+            names. The argument `names` of `trace` contains their values, except for names that do
+            not exist. It also lacks the local variables that have no value before the loop.
         source: the lines of the user's function, then those of the inlined helpers.
         parts: the functions to which the lines in `source` belong.
         helpers: the inlined functions. `Home.owner` is 0 for the user's function and k for
@@ -254,7 +254,7 @@ class Loop:
 
 @record
 class Reads:
-    """What a loop reads, in the order in which it is described.
+    """What a loop reads, in the order in which the values are described.
 
     Attributes:
         inputs: the local variables that are live before the first step.
@@ -296,7 +296,7 @@ def successors(step: Step) -> tuple[int, ...]:
 
 @record
 class After:
-    """Which names Python may read after the loop.
+    """The names that Python may read after the loop.
 
     Attributes:
         always: the names that may be read after any exit.

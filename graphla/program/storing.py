@@ -1,4 +1,4 @@
-"""Convert records of a program to plain values, which the cache on disk can keep, and back.
+"""Convert records of a program to plain values, which the cache on disk can store, and back.
 
 A record or a dataclass becomes a tuple of the name of its class and its fields. A codec restores
 objects of its classes only, so a cached value creates no other objects.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from graphla.program import ir
-from graphla.program.content import Unknown, is_of_library
+from graphla.program.fingerprints import NoContent, is_of_library
 from graphla.program.records import FIELDS
 from semirings.dtypes import DataType, lookup_dtype
 from semirings.operators import Operator, Typed, named
@@ -22,7 +22,7 @@ _PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 class Codec:
-    """Converts objects of some classes, and of the classes of names and exits in `ir`."""
+    """Converts objects of the given classes, and of the classes in `ir` for names and exits."""
 
     def __init__(self, *classes: type) -> None:
         known = (
@@ -35,9 +35,9 @@ class Codec:
         }
 
     def pack(self, x: Any) -> Any:
-        """Return a plain value from which `unpack` makes an equal object.
+        """Return a plain value that `unpack` converts to an equal object.
 
-        Raise Unknown if the object contains something that is not stored, such as an operator of
+        Raise NoContent if the object contains something that is not stored, such as an operator of
         the user.
         """
         kind, pack = type(x), self.pack
@@ -64,10 +64,10 @@ class Codec:
             return "typed", pack(x.op), x._key
         if isinstance(x, Operator) and is_of_library(x):
             return "operator", x.kind, x.name
-        raise Unknown
+        raise NoContent
 
     def unpack(self, x: Any) -> Any:
-        """Return the object of which `pack` has made a plain value."""
+        """Return the object that `pack` has converted to a plain value."""
         if type(x) is not tuple:
             return x
         kind, unpack = x[0], self.unpack

@@ -1,4 +1,4 @@
-"""Trace a loop: make a program from its steps and from the values of its variables.
+"""Trace a loop: create a program from its steps and from the values of its variables.
 
 The tracer executes the steps with abstract values (`graphla.program.values`): it knows what each
 variable refers to, but not the numbers and entries. A step that can follow several steps is a
@@ -77,7 +77,7 @@ def trace(loop: steps.Loop, names: Mapping[str, Any]) -> tuple[ir.Program, Bindi
 
 
 class Unbound(Exception):
-    """Two states differ only in variables that have no value in one of them.
+    """Raised if two states differ only in variables that have no value in one of the states.
 
     Attributes:
         found: what these variables are in the other state; see `Entry.unbound`.
@@ -89,7 +89,7 @@ class Unbound(Exception):
 
 
 class Unsettled(Exception):
-    """Two states differ in variables that are floats in one of them and uncertain in the other.
+    """Raised if two states differ in variables that are floats in one and uncertain in the other.
 
     Attributes:
         found: the names of these variables; see `Entry.uncertain`.
@@ -215,7 +215,7 @@ class Tracer(Caller):
                 self.deferred = unknown
                 return
             self.executed.add(number)
-            # The blocks of a statement that has forked join again after it.
+            # The blocks of a statement that has forked join again after the statement.
             is_end, decisions, skip = bool(decisions), (), 0
             if not isinstance(following, int):
                 block.end = following
@@ -230,7 +230,8 @@ class Tracer(Caller):
         return self.outer | {step.iterator} if isinstance(step, steps.Next) else self.outer
 
     def fork(self, fork: Fork, number: int, before: State, decisions: tuple[bool, ...]) -> ir.End:
-        """Add two blocks that execute a step again, with either decision, and return the branch."""
+        """Add two blocks that execute a step again, one for each decision. Return the branch to
+        them."""
         blocks = []
         for decision in (True, False):
             blocks.append(self.add_block())
@@ -239,7 +240,7 @@ class Tracer(Caller):
         return ir.Branch(fork.condition, *blocks)
 
     def add_block(self) -> int:
-        """Return the number of a new block."""
+        """Add a block, and return its index."""
         self.blocks.append(ir.Block([], ir.Jump(0)))
         if len(self.blocks) > 5000:
             refuse(Reason.STATES, None)
@@ -254,7 +255,7 @@ class Tracer(Caller):
         return ir.Branch(condition, *blocks)
 
     def successor(self, step: int, state: State) -> int:
-        """Return the number of a block that begins with this step in this state."""
+        """Return the index of a block that begins with this step in this state."""
         if step not in self.merges:
             block = self.add_block()
             self.waiting.append(Open(block, step, state))
@@ -272,7 +273,8 @@ class Tracer(Caller):
     def go_to(self, step: int, state: State, instructions: list[ir.Instruction]) -> ir.Jump:
         """Return a jump to the block that begins with this step and the form of this state.
 
-        Append to `instructions` those that convert the state to the one at the start of the block.
+        Append to `instructions` the instructions that convert this state to the state at the start
+        of the block.
         """
         state = state.copy()
         state.keep(self.loop.live[step] | self.implicit(self.loop.steps[step]))
@@ -404,7 +406,8 @@ class Tracer(Caller):
         variables: list[ir.Var],
         instructions: list[ir.Instruction],
     ) -> None:
-        """Append the `Move` and the `Let` that copy the contents of one state to another state."""
+        """Append the `Move` and the `Let` that copy the vectors and scalars of one state to another
+        state."""
         found = [
             (variable, value)
             for variable, value in zip(variables, values, strict=True)
@@ -818,8 +821,8 @@ class Tracer(Caller):
 def find_defaults(loop: steps.Loop) -> dict[str, bool]:
     """Return the variables that a statement such as `x = u.reduce().get(0)` assigns.
 
-    The values of the dict are whether the default is 0. These variables are uncertain from the
-    start. Otherwise, the trace would often have to begin again for one of them.
+    The dict maps each variable to whether its default is 0. These variables are uncertain from the
+    start. Otherwise, the trace would often have to begin again because of one of them.
     """
     found: dict[str, bool] = {}
     for step in loop.steps:

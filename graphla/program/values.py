@@ -15,7 +15,7 @@ from semirings.dtypes import BOOL, FP64, INT64, DataType
 
 @record
 class Number:
-    """A Python bool, int or float. The dtype of the scalar determines which."""
+    """A Python bool, int or float. The dtype of the scalar determines which of them."""
 
     scalar: ir.Scalar
 
@@ -113,7 +113,8 @@ class View:
 
 @record
 class MaskView:
-    """A mask of a vector. A statement that uses the mask reads the entries of that time."""
+    """A mask of a vector. A statement that uses the mask reads the entries that the vector has when
+    the statement runs."""
 
     parent: VectorObject | PendingVector
     structure: bool
@@ -213,9 +214,9 @@ Static.__hash__ = lambda self: id(self.value)
 class Maybe:
     """The value of a variable that may have no value yet.
 
-    `bound` is the Python value True if the variable has a value. Otherwise, `bound` is a BOOL
-    scalar that is true if the variable has a value. So the first round, before which the variable
-    has no value, can share its blocks with later rounds.
+    `bound` is the Python value True if the variable certainly has a value. Otherwise, `bound` is a
+    BOOL scalar that is true if the variable has a value when the program runs. So the first round,
+    before which the variable has no value, can share its blocks with later rounds.
     """
 
     value: Any
@@ -257,7 +258,7 @@ def constant(value: Any) -> ir.Constant:
 
 
 def scalar_kind(dtype: DataType) -> DataType:
-    """Return the dtype of the Python number that an element of this dtype becomes."""
+    """Return the dtype of the Python number to which an element of this dtype is converted."""
     return BOOL if dtype is BOOL else FP64 if dtype.is_float else INT64
 
 

@@ -1,4 +1,4 @@
-"""Translate the statements that make, change or read vectors to instructions.
+"""Translate statements that create, change or read vectors to instructions.
 
 The methods mirror `graphla.sparse.noun` and `graphla.expression`.
 """

@@ -17,7 +17,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     """On the CPU, run each test module with NumPy alone and with compiled loops; on CUDA, once.
 
     With NumPy alone, no graph counts as small, so that tiny graphs are not computed with dense
-    arrays. With compiled loops, they are.
+    arrays. With compiled loops, tiny graphs may be computed with dense arrays.
     """
     if request.param == "compiled":
         pytest.importorskip("numba")

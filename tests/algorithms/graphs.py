@@ -39,7 +39,7 @@ class Edges:
         return G
 
     def relabeled(self, order: list[int]) -> Edges:
-        """Return a copy of the graph in which vertex v gets the number order[v]."""
+        """Return a copy of the graph in which vertex v is renamed to order[v]."""
         ends = tuple((order[i], order[j]) for i, j in self.ends)
         return Edges(self.n, ends, self.weights, self.undirected, self.dtype)
 
@@ -60,7 +60,7 @@ halves = st.integers(0, 20).map(lambda k: k / 2)
 tenths = st.integers(1, 20).map(lambda k: k / 10)
 """Weights whose sums are rounded, so that a path and its reverse may have different lengths."""
 magnitudes = st.floats(1e-20, 1e20)
-"""Weights of such different magnitudes that adding a small one may not change a large one."""
+"""Weights of very different magnitudes: adding a small weight may not change a large weight."""
 
 
 @st.composite

@@ -34,7 +34,7 @@ Check = Callable[[gl.Matrix, dict[str, Any]], None]
 CHECKS: dict[Check, str] = {}
 """Maps each check to a key of the expected results.
 
-The check runs on those graphs that have an expected result with this key.
+The check runs on each graph that has an expected result with this key.
 """
 
 
@@ -65,7 +65,7 @@ def graph(name: str) -> gl.Matrix:
 def cases(names: tuple[str, ...]) -> list[Any]:
     """Return the test cases for the named graphs.
 
-    There is one for each graph and each check whose expected result for this graph is known.
+    There is one case for each pair of a graph and a check with a known expected result.
     """
     return [
         pytest.param(
@@ -83,7 +83,7 @@ def cases(names: tuple[str, ...]) -> list[Any]:
 def undirected(A: gl.Matrix) -> gl.Matrix:
     """Return an undirected copy of A without self-loops.
 
-    Each edge is stored in both directions. If its two directions have different weights in A, both
+    Each edge is stored in both directions. If the two directions have different weights in A, both
     get the smaller weight.
     """
     return select.offdiag(binary.min(A | A.T)).new()

@@ -37,14 +37,14 @@ def imports(file: Path) -> set[str]:
     }
 
 
-def test_the_package_lists_only_algorithms():
+def test_the_algorithms_package_exports_only_algorithms():
     assert sorted(dir(algorithms)) == sorted(algorithms.__all__)
     homes = {getattr(algorithms, name).__module__ for name in algorithms.__all__}
     assert {f"graphla.algorithms.{file.stem}" for file in FILES} <= homes
 
 
 @pytest.mark.parametrize("file", sorted(ROOM.rglob("*.py")), ids=lambda file: file.stem)
-def test_algorithms_import_no_layer_below_the_operations(file):
+def test_algorithm_modules_import_no_layer_below_the_operations(file):
     assert not [name for name in imports(file) if name.startswith(BELOW)]
 
 
@@ -54,7 +54,7 @@ def calls_accelerated(file: Path) -> bool:
 
 
 @pytest.mark.parametrize("file", list(filter(calls_accelerated, FILES)), ids=lambda file: file.stem)
-def test_each_accelerated_algorithm_has_a_definition(file):
+def test_each_algorithm_with_a_device_loop_also_has_an_algebraic_definition(file):
     module = import_module(f"graphla.algorithms.{file.stem}")
     assert module.definition.__module__ == module.__name__
 
@@ -75,7 +75,7 @@ def test_the_definition_of_an_algorithm_runs_if_no_device_has_a_loop_for_it():
 
 @settings(max_examples=30)
 @given(graphs(), st.booleans())
-def test_degrees_equal_their_definition(graph, of_columns):
+def test_degrees_equal_the_result_of_their_algebraic_definition(graph, of_columns):
     from graphla.algorithms.degree import definition, edges_in, edges_out
 
     A = graph.matrix()
@@ -85,7 +85,7 @@ def test_degrees_equal_their_definition(graph, of_columns):
 
 @settings(max_examples=30)
 @given(graphs(weights=st.integers(0, 9), dtype="FP64"), st.data())
-def test_a_contraction_equals_products_with_the_membership_matrix(graph, data):
+def test_a_contracted_graph_equals_a_product_with_the_membership_matrix(graph, data):
     contract = import_module("graphla.algorithms.louvain").contract
     A, n = graph.matrix(), graph.n
     A = gl.binary.plus(A | A.T).new()
@@ -99,7 +99,7 @@ def test_a_contraction_equals_products_with_the_membership_matrix(graph, data):
 
 @settings(max_examples=30)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=8))
-def test_a_lookup_equals_a_product_with_the_membership_matrix(drawn):
+def test_looking_up_labels_equals_a_product_with_the_membership_matrix(drawn):
     labels, values = gl.Vector.from_dense(drawn), gl.Vector.from_dense([5, 3, 8, 1, 9])
     found = lookup(labels, values)
     assert found.isequal(any_second(selection(labels, 5) @ values).new())
@@ -107,8 +107,8 @@ def test_a_lookup_equals_a_product_with_the_membership_matrix(drawn):
 
 @settings(max_examples=10)
 @given(st.integers(0, 4), st.integers(1, 40), st.sampled_from(("INT32", "INT64")))
-def test_one_label_for_all_vertices_selects_one_column(label, n, dtype):
-    labels = gl.Vector.from_scalar(label, n, dtype)  # stored as one value, not as n values
+def test_a_single_label_for_all_vertices_selects_one_column(label, n, dtype):
+    labels = gl.Vector.from_scalar(label, n, dtype)  # the vector stores one value, not n values
     S = selection(labels, 5)
     assert S.to_dicts() == {i: {label: True} for i in range(n)}
     u, v = gl.Vector.from_dense(np.arange(n) + 1), gl.Vector.from_dense([5, 3, 8, 1, 9])

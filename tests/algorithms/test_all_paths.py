@@ -25,7 +25,7 @@ def by_vertex(parents):
 
 
 @given(with_source(graphs(weights=positive)), st.sampled_from([None, True]))
-def test_all_parents_match_networkx(rooted, weight):
+def test_all_shortest_path_parents_match_networkx(rooted, weight):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     find = nx.dijkstra_predecessor_and_distance
@@ -37,7 +37,7 @@ def test_all_parents_match_networkx(rooted, weight):
 
 @few
 @given(with_source(graphs(undirected=False, weights=signed)))
-def test_all_parents_may_have_negative_weights(rooted):
+def test_the_function_all_parents_accepts_negative_weights(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -116,7 +116,9 @@ def test_wrong_arguments_are_rejected():
 
 @few
 @given(weighted, st.data())
-def test_a_star_finds_the_path_of_networkx_for_the_same_estimates(graph, data):
+def test_the_function_astar_path_finds_the_same_path_as_networkx_with_the_same_estimates(
+    graph, data
+):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
     s, t = data.draw(vertices), data.draw(vertices)
@@ -137,7 +139,7 @@ def test_a_star_finds_the_path_of_networkx_for_the_same_estimates(graph, data):
     assert astar_path(A, s, t, weight=None) in nx.all_shortest_paths(G, s, t)
 
 
-def test_estimates_refer_to_labels_and_a_cutoff_ends_the_search():
+def test_the_function_astar_path_calls_the_estimate_with_labels_and_stops_at_the_cutoff():
     G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", 2), ("a", "c", 5)])
     assert astar_path(G, "a", "c", {"b": 2}) == ["a", "b", "c"]
     assert astar_path(G, "a", "c", lambda u, v: float(u != v)) == ["a", "b", "c"]

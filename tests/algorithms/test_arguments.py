@@ -97,7 +97,7 @@ def test_a_source_that_is_not_an_integer_is_rejected(algorithm, source):
 
 
 @from_a_source
-def test_an_empty_graph_has_no_source(algorithm):
+def test_every_source_is_rejected_for_an_empty_graph(algorithm):
     with pytest.raises(IndexError, match="source is 0, but the graph has no vertex"):
         algorithm(gl.Matrix(int, 0, 0), 0)
 
@@ -146,7 +146,7 @@ def test_a_mask_of_the_wrong_size_or_type_is_rejected(algorithm):
         algorithm(gl.Matrix(int, 3, 3), 0, mask=gl.Vector(int, 3))
 
 
-def test_invalid_values_of_levels_and_parents_are_rejected():
+def test_invalid_values_of_the_arguments_levels_and_parents_are_rejected():
     A = gl.Matrix(int, 3, 3)
     with pytest.raises(ValueError, match="levels must be INT32, UINT8 or None, not INT64"):
         bfs(A, 0, levels="INT64")
@@ -234,12 +234,12 @@ def test_widest_and_minimax_paths_reject_nan_weights(run):
 
 
 @pytest.mark.parametrize("weight", [float("inf"), 1e308])
-def test_hits_rejects_weights_whose_squares_overflow(weight):
+def test_the_hits_algorithm_rejects_weights_whose_squares_overflow(weight):
     with pytest.raises(ValueError, match="A has weights"):
         hits(gl.Matrix.from_coo([0, 1, 1], [1, 0, 2], weight, nrows=3, ncols=3))
 
 
-def test_eigenvector_accepts_weights_whose_squares_overflow():
+def test_eigenvector_centrality_accepts_weights_whose_squares_overflow():
     A = PATH.apply(gl.binary.times, right=1e300).new()
     expected = eigenvector(PATH, 500, 1e-9, nstart={0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0}).to_dense()
     found = eigenvector(A, 500, 1e-9, nstart={0: 1.0, 1: 1.6, 2: 1.6, 3: 1.0}, weight=True)
@@ -296,7 +296,7 @@ on_cuda = pytest.mark.skipif(DEVICE == "cpu", reason="one device")
         lambda A, v: jaccard(A, v.reshape(1, 2)),
     ],
 )
-def test_vertices_may_be_an_array_on_the_gpu(run):
+def test_an_array_on_the_gpu_is_accepted_as_a_list_of_vertices(run):
     from graphla.backends import backend
 
     vertices = np.array([3, 0])
@@ -306,7 +306,7 @@ def test_vertices_may_be_an_array_on_the_gpu(run):
 
 
 @on_cuda
-def test_labels_may_be_an_array_on_the_gpu():
+def test_an_array_on_the_gpu_is_accepted_as_vertex_labels():
     from graphla.backends import backend
 
     pairs = backend("cuda").asarray(np.array([[5, 7], [7, 9]]))
@@ -329,7 +329,7 @@ def test_labels_may_be_an_array_on_the_gpu():
         ("source", bfs),
     ],
 )
-def test_an_error_names_the_argument_on_another_device(name, run):
+def test_the_error_about_an_argument_on_another_device_names_the_argument(name, run):
     v = gl.Vector.from_dense(np.ones(4))
     for A, other in ((PATH, v.to("cpu")), (PATH.to("cpu"), v)):
         with pytest.raises(gl.exceptions.DeviceMismatch, match=f"^A and {name} are on {A.device}"):
@@ -357,7 +357,7 @@ def test_errors_about_unknown_or_missing_arguments_name_the_algorithm():
 
 
 @pytest.mark.parametrize("directed", [0, "no", [True], np.array([True, False])])
-def test_directed_must_be_a_truth_value(engine, directed):
+def test_the_argument_directed_must_be_a_boolean(engine, directed):
     A = gl.Matrix.from_coo([0, 1], [1, 0], 1)
     for run in (core_numbers, density, find_cycle):
         with pytest.raises(TypeError, match="directed must be True, False or None, not"):
@@ -378,7 +378,7 @@ def test_directed_must_be_a_truth_value(engine, directed):
         (average_neighbor_degree, "source", np.array([[1, 2]])),
     ],
 )
-def test_an_argument_of_a_wrong_type_is_named(engine, run, name, value):
+def test_the_error_about_an_argument_of_a_wrong_type_names_the_argument(engine, run, name, value):
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     given = {"source": 0} if run is all_parents else {}
     with pytest.raises((TypeError, gl.exceptions.InvalidValue), match=name):

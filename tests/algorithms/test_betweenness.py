@@ -113,7 +113,7 @@ def test_device_loops_give_the_same_betweenness_as_the_definition(graph, data):
 
 
 def test_device_loops_give_the_same_dependencies_on_one_source_as_the_definition():
-    """Some vertices of a random graph have no neighbor on the next level."""
+    """The random graph has vertices without a neighbor on the next level."""
     A = gl.generators.uniform(200, 400, seed=1)
     for source in range(5):
         chosen = np.array([source])
@@ -125,7 +125,9 @@ def test_device_loops_give_the_same_dependencies_on_one_source_as_the_definition
 
 @settings(max_examples=20)
 @given(graphs(), st.booleans(), st.booleans(), st.integers(0, 3), st.data())
-def test_a_sample_is_scaled_as_in_networkx(graph, normalized, endpoints, seed, data):
+def test_betweenness_from_sampled_sources_is_scaled_as_in_networkx(
+    graph, normalized, endpoints, seed, data
+):
     nx = pytest.importorskip("networkx")
     k = data.draw(st.integers(1, graph.n))
     chosen = np.random.default_rng(seed).choice(graph.n, k, replace=False).tolist()
@@ -191,7 +193,7 @@ def test_betweenness_rejects_invalid_arguments():
 
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="on the CPU, sums have one order")
-def test_deterministic_runs_give_the_same_bits(monkeypatch):
+def test_betweenness_in_deterministic_mode_is_bitwise_reproducible(monkeypatch):
     rng = np.random.default_rng(1)
     i, j = rng.integers(0, 40, (2, 200))
     A = gl.Matrix.from_coo(i, j, True, nrows=40, ncols=40, dup_op="any")

@@ -42,7 +42,7 @@ def test_push_and_pull_give_the_same_levels(rooted):
 
 
 @given(rooted, st.integers(0, 5))
-def test_a_cutoff_keeps_only_the_levels_up_to_it(rooted, cutoff):
+def test_a_search_with_a_cutoff_returns_only_the_levels_up_to_the_cutoff(rooted, cutoff):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source, cutoff=cutoff)
     whole = bfs(graph.matrix(), source).levels.to_dict()
@@ -51,7 +51,7 @@ def test_a_cutoff_keeps_only_the_levels_up_to_it(rooted, cutoff):
 
 
 @given(rooted, st.integers(0, 12))  # graphs have at most 12 vertices
-def test_the_definition_gives_the_same_levels_as_the_search(rooted, limit):
+def test_the_algebraic_definition_gives_the_same_levels_as_the_device_search(rooted, limit):
     graph, source = rooted
     A = graph.matrix()
     levels, parents = definition(A, source, cutoff=limit)
@@ -71,14 +71,14 @@ def test_relabeled_vertices_keep_their_levels(ordered, data):
 
 
 @given(with_source(graphs(weights=st.sampled_from([0, 1, 7]))))
-def test_edge_values_do_not_change_a_search_even_if_they_are_zero(rooted):
+def test_a_search_follows_all_edges_including_those_with_value_zero(rooted):
     graph, source = rooted
     levels, parents = bfs(graph.matrix(), source)
     verify_bfs(graph, source, levels.to_dict(), parents.to_dict())
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
-def test_a_graph_may_have_any_dtype(dtype):
+def test_the_matrix_of_a_graph_may_have_any_dtype(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 2], [1, 1], dtype=dtype, nrows=3, ncols=3)
     assert bfs(A, 0).levels.to_dict() == {0: 0, 1: 1, 2: 2}
 
@@ -91,14 +91,14 @@ def test_each_vertex_of_a_long_path_has_its_own_level():
     assert parents.to_dense().tolist() == [0, *range(n - 1)]
 
 
-def test_a_search_of_a_random_graph_with_thousands_of_edges_is_valid():
+def test_the_levels_and_parents_in_a_random_graph_with_thousands_of_edges_are_valid():
     A = gl.generators.kronecker(10, seed=3)
     source = int(A.to_coo()[0][0])
     levels, parents = bfs(A, source)
     verify_bfs(edges_of(A), source, levels.to_dict(), parents.to_dict())
 
 
-def test_a_search_of_a_single_vertex_is_valid_with_or_without_a_self_loop():
+def test_the_levels_and_parents_in_a_graph_of_one_vertex_are_valid_with_and_without_a_self_loop():
     for entries in ([], [0]):
         A = gl.Matrix.from_coo(entries, entries, True, bool, nrows=1, ncols=1)
         levels, parents = bfs(A, 0)
@@ -133,7 +133,7 @@ def test_a_level_above_254_is_rejected_for_uint8():
 
 
 @given(rooted)
-def test_the_option_least_gives_the_smallest_valid_parents(rooted):
+def test_the_option_least_selects_the_smallest_valid_parent_of_each_vertex(rooted):
     graph, source = rooted
     levels, parents = (w.to_dict() for w in bfs(graph.matrix(), source, parents="least"))
     before = {

@@ -29,7 +29,7 @@ def ordered(edges):
 
 
 @given(graphs(undirected=True, weights=integers))
-def test_bridges_match_networkx_and_keep_their_values(graph):
+def test_bridges_match_networkx_and_keep_their_edge_values(graph):
     nx = pytest.importorskip("networkx")
     A = graph.matrix()
     found = bridges(A)
@@ -74,7 +74,7 @@ def test_a_cycle_of_3000_vertices_is_one_component():
     assert articulation_points(A).nvals == n - 2
 
 
-def test_results_have_the_labels_of_a_graph():
+def test_results_use_the_vertex_labels_of_the_graph():
     G = gl.Graph.from_edges([("a", "b", 3), ("b", "c", 5), ("c", "d", 1), ("d", "b", 1)])
     assert bridges(G).to_dicts() == {"a": {"b": 3}, "b": {"a": 3}}
     assert articulation_points(G).to_dict() == {"b": True}
@@ -106,21 +106,22 @@ def test_k_edge_connected_components_match_networkx(graph, k):
     assert {v: {u for u in labels if labels[u] == v} for v in labels.values()} == expected
 
 
-def test_two_cliques_with_two_edges_between_them_are_separate_for_k_3():
+def test_two_cliques_joined_by_two_edges_are_separate_three_edge_connected_components():
     G = gl.Graph.from_edges(
         [(u, v) for part in ("abcd", "wxyz") for u in part for v in part if u < v]
         + [("a", "w"), ("b", "x")]
     )
     assert set(k_edge_components(G, 2).to_dict().values()) == {"a"}
     assert k_edge_components(G, 3).to_dict() == {v: "aw"[v > "d"] for v in "abcdwxyz"}
-    # a and b are joined by an edge, by paths through c and d, and by one through w and x.
+    # Four paths join a and b: the edge, a path through c, a path through d, and one through w and
+    # x.
     assert k_edge_components(G, 4).to_dict() == dict(zip("abcdwxyz", "aacdwwyz", strict=True))
     with pytest.raises(ValueError, match="k is 0, but must be at least 1"):
         k_edge_components(G, 0)
 
 
 @pytest.mark.parametrize("function", [bridges, biconnected_components])
-def test_a_matrix_that_is_wrongly_declared_symmetric_is_named(function):
+def test_an_asymmetric_matrix_that_is_declared_symmetric_is_rejected(function):
     generator, errors = np.random.default_rng(1), []
     for _ in range(60):
         n = int(generator.integers(2, 7))

@@ -53,7 +53,7 @@ def test_degrees_match_networkx(graph):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans(), st.booleans(), st.data())
-def test_katz_matches_networkx(graph, normalized, is_weighted, data):
+def test_katz_centrality_matches_networkx(graph, normalized, is_weighted, data):
     nx = pytest.importorskip("networkx")
     values = st.floats(-2, 2, allow_subnormal=False)
     each = st.fixed_dictionaries(dict.fromkeys(range(graph.n), values))
@@ -71,7 +71,7 @@ def test_katz_matches_networkx(graph, normalized, is_weighted, data):
 
 @settings(max_examples=40)
 @given(weighted, st.booleans())
-def test_eigenvectors_match_networkx(graph, is_weighted):
+def test_eigenvector_centrality_matches_networkx(graph, is_weighted):
     nx = pytest.importorskip("networkx")
     options: dict[str, Any] = {"max_iter": 300, "weight": "weight" if is_weighted else None}
     try:
@@ -85,7 +85,7 @@ def test_eigenvectors_match_networkx(graph, is_weighted):
 
 @settings(max_examples=40)
 @given(weighted)
-def test_hubs_and_authorities_are_the_leading_singular_vectors(graph):
+def test_hub_and_authority_scores_are_the_leading_singular_vectors(graph):
     dense = graph.matrix().to("cpu").to_dense(0).astype(float)
     hubs, authorities = (x.to("cpu").to_dense() for x in hits(graph.matrix(), normalized=False))
     greatest = np.linalg.svd(dense, compute_uv=False)[0]
@@ -99,7 +99,7 @@ def test_hubs_and_authorities_are_the_leading_singular_vectors(graph):
 
 @settings(max_examples=30)
 @given(weighted)
-def test_hubs_and_authorities_match_networkx(graph):
+def test_hub_and_authority_scores_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     dense = graph.matrix().to("cpu").to_dense(0).astype(float)
     assume(graph.n > 2)
@@ -145,13 +145,13 @@ def test_relabeled_vertices_keep_their_centrality(ordered):
 
 @settings(max_examples=15)
 @given(graphs())
-def test_reversal_swaps_in_and_out_degrees_and_hubs_and_authorities(graph):
+def test_reversing_a_graph_exchanges_in_degrees_with_out_degrees_and_hubs_with_authorities(graph):
     A = graph.matrix()
     assert in_degree(A).isclose(out_degree(A.T.new()))
     one, other = hits(A), hits(A.T.new())
     dense = A.to("cpu").to_dense(0).astype(float)
     values = np.append(np.linalg.svd(dense, compute_uv=False), 0)
-    if values[1] < 0.9 * values[0]:  # otherwise the leading vectors are not unique
+    if values[1] < 0.9 * values[0]:  # otherwise the singular vector is not unique
         assert one.hubs.isclose(other.authorities, abs_tol=1e-6)
 
 
@@ -167,13 +167,13 @@ def test_an_isolated_vertex_has_closeness_and_harmonic_centrality_zero(graph):
 
 
 @pytest.mark.parametrize("algorithm", [*vectors.values(), lambda A: hits(A).hubs])
-def test_without_edges_all_vertices_have_the_same_centrality(algorithm):
+def test_all_vertices_of_a_graph_without_edges_have_the_same_centrality(algorithm):
     assert algorithm(gl.Matrix(bool, 0, 0)).size == 0
     alone = algorithm(gl.Matrix(bool, 3, 3)).to("cpu").to_dense()
     assert (alone == alone[0]).all()
 
 
-def test_an_iteration_that_does_not_converge_raises_an_error():
+def test_an_iterative_algorithm_that_does_not_converge_raises_an_error():
     A = Edges(3, ((0, 1), (1, 0), (1, 2)), (1,) * 3).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 1000, but x of Katz centrality"):
         katz(A, 1.5)

@@ -34,7 +34,7 @@ def some_of(data, graph):
 
 
 def agree(found, expected):
-    """Assert that a Vector has the entries of NetworkX's dictionary, up to rounding."""
+    """Assert that a Vector equals the dictionary from NetworkX, up to rounding."""
     values = found.to_dict()
     assert values.keys() == expected.keys()
     assert np.allclose([values[v] for v in expected], list(expected.values()), atol=1e-12)
@@ -79,7 +79,7 @@ def test_directed_and_weighted_clustering_match_networkx(graph, data):
 
 
 @given(undirected, st.integers(0, 6))
-def test_the_truss_matches_networkx(graph, k):
+def test_the_k_truss_matches_networkx(graph, k):
     A, G = graph.matrix(), graph.networkx()
     G.remove_edges_from(list(nx.selfloop_edges(G)))
     truss = k_truss(A, k)
@@ -89,7 +89,7 @@ def test_the_truss_matches_networkx(graph, k):
 
 
 @given(undirected)
-def test_an_edge_is_in_the_trusses_up_to_its_truss_number(graph):
+def test_an_edge_with_truss_number_t_is_in_the_k_truss_for_each_k_up_to_t(graph):
     A = graph.matrix()
     numbers = truss_numbers(A)
     assert numbers.isequal(numbers.T.new())
@@ -116,7 +116,7 @@ def test_jaccard_coefficients_match_networkx(graph, data):
 
 
 @given(graphs(), st.sampled_from([(overlap, min), (cosine, lambda a, b: (a * b) ** 0.5)]))
-def test_overlap_and_cosine_are_computed_from_common_neighbors(graph, measure):
+def test_overlap_and_cosine_similarities_are_computed_from_common_neighbors(graph, measure):
     by, below = measure
     after = [{j for i, j in graph.ends if i == v} for v in range(graph.n)]
     found = by(graph.matrix())
@@ -128,7 +128,9 @@ def test_overlap_and_cosine_are_computed_from_common_neighbors(graph, measure):
 
 
 @given(with_order(graphs(undirected=True, weights=st.integers(1, 9))))
-def test_relabeling_preserves_triangles_clustering_trusses_and_jaccard(ordered):
+def test_relabeling_vertices_preserves_their_triangles_and_clustering_and_trusses(
+    ordered,
+):
     graph, order = ordered
     A, B = graph.matrix(), graph.relabeled(order).matrix()
     assert np.allclose(
@@ -159,7 +161,7 @@ def test_the_reverse_graph_has_the_same_clustering(graph):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
-def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
+def test_all_clustering_measures_are_zero_in_graphs_too_small_for_a_triangle(n):
     A = gl.Matrix.from_coo(range(n), range(n), True, nrows=n, ncols=n)  # only self-loops
     for of_vertices in (triangles, clustering, square_clustering):
         assert of_vertices(A).to_dense().tolist() == [0] * n
@@ -167,7 +169,7 @@ def test_graphs_too_small_for_a_triangle_have_no_clustering(n):
     assert k_truss(A, 3).nvals == truss_numbers(A).nvals == jaccard(A).nvals == 0
 
 
-def test_average_clustering_of_no_vertices_is_rejected():
+def test_average_clustering_rejects_an_empty_set_of_vertices():
     with pytest.raises(ValueError, match="A has no vertex, but a mean needs one"):
         average_clustering(gl.Matrix(bool, 0, 0))
     with pytest.raises(ValueError, match="A has no vertex whose clustering is not 0, but"):
@@ -213,7 +215,7 @@ def test_the_k_truss_is_empty_for_any_huge_k():
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("ends", [([0, 0, 1], [1, 2, 2]), ([1, 2, 2], [0, 0, 1])])
-def test_a_false_assertion_of_symmetry_is_refused_by_the_loop_for_trusses(ends):
+def test_the_compiled_k_truss_rejects_an_asymmetric_matrix_that_is_declared_symmetric(ends):
     pytest.importorskip("numba")
     rows, columns = ends
     A = gl.Matrix.from_coo(rows, columns, True, nrows=3, ncols=3, symmetric=True)

@@ -13,7 +13,7 @@ from graphla.algorithms.components import definition
 
 
 @given(graphs(weights=st.sampled_from([0, 1, -2])))
-def test_a_label_is_the_smallest_vertex_of_a_component(graph):
+def test_the_label_of_a_component_is_its_smallest_vertex(graph):
     verify_components(graph, connected_components(graph.matrix()).to_dense().tolist())
 
 
@@ -29,7 +29,7 @@ def test_components_match_networkx(graph):
 
 
 @given(graphs())
-def test_connected_components_equal_their_definition(graph):
+def test_connected_components_equal_the_result_of_their_algebraic_definition(graph):
     A = graph.matrix()
     found = connected_components(A)
     assert found.isequal(definition(A), check_dtype=True)
@@ -37,13 +37,13 @@ def test_connected_components_equal_their_definition(graph):
 
 
 @given(graphs())
-def test_is_connected_matches_networkx(graph):
+def test_the_function_is_connected_matches_networkx(graph):
     nx = pytest.importorskip("networkx")
     assert is_connected(graph.matrix()) == nx.is_connected(graph.networkx().to_undirected())
 
 
 @given(graphs())
-def test_edge_direction_does_not_change_components(graph):
+def test_connected_components_do_not_depend_on_edge_directions(graph):
     A = graph.matrix()
     found = connected_components(A)
     assert found.isequal(connected_components(A.T.new()))
@@ -51,7 +51,7 @@ def test_edge_direction_does_not_change_components(graph):
     assert found.isequal(connected_components(A))
 
 
-def test_a_graph_without_vertices_has_no_components_in_csr_and_csc():
+def test_a_graph_without_vertices_has_no_components_in_csr_or_csc_format():
     A = gl.Matrix(int, 0, 0)
     assert A._store.csr is not None
     assert A._store.csc is not None
@@ -88,7 +88,7 @@ def test_components_of_a_random_graph_with_thousands_of_vertices_are_valid():
     verify_components(edges_of(A), connected_components(A).to_dense().tolist())
 
 
-def test_without_edges_each_vertex_is_a_component():
+def test_each_vertex_of_a_graph_without_edges_is_a_component():
     assert connected_components(gl.Matrix(bool, 3, 3)).to_dense().tolist() == [0, 1, 2]
 
 

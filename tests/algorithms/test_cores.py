@@ -13,7 +13,7 @@ simple = graphs(loops=False)
 
 
 def way(graph) -> bool | None:
-    """Return the argument `directed`: True if the graph is directed, even if it is symmetric."""
+    """Return the argument `directed`: True for a directed graph, even a symmetric one."""
     return None if graph.undirected else True
 
 
@@ -26,7 +26,7 @@ def test_core_numbers_match_networkx(graph):
 
 
 @given(simple, st.none() | st.integers(0, 4))
-def test_the_core_matches_networkx(graph, k):
+def test_the_k_core_matches_networkx(graph, k):
     nx = pytest.importorskip("networkx")
     edges = set(nx.k_core(graph.networkx(), k).edges())
     if graph.undirected:
@@ -43,7 +43,7 @@ def test_the_core_matches_networkx(graph, k):
 
 @given(simple, st.none() | st.integers(0, 4))
 @pytest.mark.parametrize("part", [k_shell, k_crust, k_corona], ids=lambda each: each.__name__)
-def test_shells_crusts_and_coronas_match_networkx(part, graph, k):
+def test_the_k_shell_and_k_crust_and_k_corona_match_networkx(part, graph, k):
     nx = pytest.importorskip("networkx")
     k = 2 if part is k_corona and k is None else k
     edges = set(getattr(nx, part.__name__)(graph.networkx(), k).edges())
@@ -85,7 +85,7 @@ def test_relabeling_and_reversal_preserve_core_numbers(ordered):
     assert wider == {**numbers, graph.n: 0}
 
 
-def test_a_symmetric_matrix_is_undirected_unless_directed_is_true():
+def test_a_symmetric_matrix_counts_as_undirected_unless_the_argument_directed_is_true():
     ends = [0, 1, 1, 2, 2, 0], [1, 0, 2, 1, 0, 2]
     for symmetric in (False, True):
         A = gl.Matrix.from_coo(*ends, 1.5, nrows=3, ncols=3, symmetric=symmetric)

@@ -51,7 +51,7 @@ weighted = st.one_of(dags(signed), dags(signed.map(lambda k: k / 2), "FP64"), da
 
 @few
 @given(st.one_of(dags(), graphs(undirected=False)))
-def test_generations_and_orders_match_networkx(graph):
+def test_topological_generations_and_orders_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     assert is_directed_acyclic_graph(A) == nx.is_directed_acyclic_graph(G)
@@ -70,7 +70,7 @@ def test_generations_and_orders_match_networkx(graph):
 
 @few
 @given(graphs(undirected=False))
-def test_removing_a_generation_at_a_time_gives_the_same_generations(graph):
+def test_removing_one_generation_at_a_time_gives_the_same_topological_generations(graph):
     A = graph.matrix()
     assert definition(A).isequal(count_generations(A))
 
@@ -103,7 +103,7 @@ def test_an_undirected_graph_has_no_topological_order():
     assert raised.value.cycle == ["a", "b"]
 
 
-def test_results_have_the_labels_of_a_graph():
+def test_results_use_the_vertex_labels_of_the_graph():
     G = gl.Graph.from_edges([("c", "a", 3), ("a", "b", 1), ("c", "b", 2)], directed=True)
     assert topological_sort(G) == ["c", "a", "b"]
     assert topological_generations(G) == [["c"], ["a"], ["b"]]
@@ -115,7 +115,7 @@ def test_results_have_the_labels_of_a_graph():
     assert find_cycle(G.add_edges([("b", "a")])) == ["a", "b", "a"]
 
 
-def test_a_long_path_is_sorted_in_a_short_time():
+def test_a_path_of_3000_vertices_is_sorted_topologically():
     n = 3000
     order = np.random.default_rng(1).permutation(n)
     A = gl.Matrix.from_coo(order[:-1], order[1:], 2, nrows=n, ncols=n)
@@ -127,7 +127,7 @@ def test_a_long_path_is_sorted_in_a_short_time():
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_a_graph_without_edges_has_one_generation(n):
+def test_a_graph_without_edges_has_one_topological_generation(n):
     A = gl.Matrix(int, n, n)
     assert topological_sort(A) == list(range(n)) == dag_longest_path(A)
     assert topological_generations(A) == [[0]][:n]
@@ -153,7 +153,7 @@ def test_a_longest_path_has_the_length_that_networkx_finds(graph):
     assert type(length) is (float if graph.dtype == "FP64" else int)
 
 
-def test_longest_paths_reject_cycles_and_nan():
+def test_longest_path_rejects_cycles_and_nan_weights():
     loop = gl.Matrix.from_coo([0, 1, 2], [1, 2, 1], 1, nrows=3, ncols=3)
     for find in (dag_longest_path, dag_longest_path_length, transitive_reduction):
         with pytest.raises(HasCycle) as raised:
@@ -204,7 +204,7 @@ def test_the_transitive_reduction_matches_networkx(graph):
 
 
 @pytest.mark.parametrize("n", [61, 62, 63, 200])
-def test_the_transitive_reduction_of_many_vertices_equals_its_definition(n):
+def test_the_transitive_reduction_of_a_larger_graph_equals_its_definition(n):
     generator = np.random.default_rng(n)
     i, j = generator.integers(0, n, (2, 4 * n))
     names = generator.permutation(n)
@@ -215,7 +215,7 @@ def test_the_transitive_reduction_of_many_vertices_equals_its_definition(n):
     assert 0 < found.nvals < A.nvals
 
 
-def test_a_longest_path_that_int64_does_not_hold_raises_an_error():
+def test_a_longest_path_whose_length_overflows_int64_raises_an_error():
     A = gl.Matrix.from_coo([0, 1, 0], [1, 2, 2], [2**62, 2**62, 5], nrows=3, ncols=3)
     for find in (dag_longest_path, dag_longest_path_length):
         with pytest.raises(OverflowError, match="INT64 does not hold"):
@@ -227,7 +227,7 @@ def test_a_longest_path_that_int64_does_not_hold_raises_an_error():
 
 @few
 @given(dags(), st.data())
-def test_a_lowest_common_ancestor_has_no_common_ancestor_below_it(graph, data):
+def test_no_descendant_of_a_lowest_common_ancestor_is_also_a_common_ancestor(graph, data):
     nx = pytest.importorskip("networkx")
     A, G, n = graph.matrix(), graph.networkx(), graph.n
     ends = st.integers(0, n - 1)

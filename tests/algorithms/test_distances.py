@@ -29,7 +29,7 @@ EXTREMES = [diameter, radius, center, periphery]
 
 @st.composite
 def joined(draw: st.DrawFn, edges: st.SearchStrategy[Edges]) -> Edges:
-    """Draw a graph with a cycle through all vertices, so that each vertex reaches all others."""
+    """Draw a graph that contains a cycle through all vertices, so it is strongly connected."""
     graph = draw(edges)
     order = draw(st.permutations(range(graph.n)))
     weights = dict(zip(graph.ends, graph.weights, strict=True))
@@ -70,7 +70,7 @@ def plain(found):
 
 @few
 @given(connected)
-def test_distances_match_networkx(graph):
+def test_distance_measures_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G)
@@ -82,7 +82,7 @@ def test_distances_match_networkx(graph):
 
 @few
 @given(weighted)
-def test_weighted_distances_match_networkx(graph):
+def test_weighted_distance_measures_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G, weight="weight")
@@ -95,7 +95,7 @@ def test_weighted_distances_match_networkx(graph):
 
 @few
 @given(rounded())
-def test_rounded_distances_equal_those_of_networkx_exactly(graph):
+def test_distance_measures_with_rounded_lengths_equal_those_of_networkx_exactly(graph):
     nx = pytest.importorskip("networkx")
     A, G = graph.matrix(), graph.networkx()
     e = nx.eccentricity(G, weight="weight")
@@ -105,14 +105,16 @@ def test_rounded_distances_equal_those_of_networkx_exactly(graph):
         assert plain(find(A, weight=True)) == getattr(nx, find.__name__)(G, e)
 
 
-def test_center_and_periphery_are_not_empty_when_sums_are_rounded():
+def test_the_center_and_the_periphery_are_not_empty_when_path_lengths_are_rounded():
     A = gl.Graph.from_edges([(0, 1, 0.6), (1, 2, 0.5), (2, 3, 0.1)]).matrix
     assert plain(center(A, weight=True)) == [1]
     assert (0.6 + 0.5) + 0.1 > (0.1 + 0.5) + 0.6
     assert plain(periphery(A, weight=True)) == [0]
 
 
-def test_the_center_with_rounded_lengths_is_found_without_a_search_from_each_vertex(monkeypatch):
+def test_the_center_of_a_graph_with_rounded_lengths_is_found_without_a_search_from_each_vertex(
+    monkeypatch,
+):
     module, begun = sys.modules["graphla.algorithms.eccentricity"], []
     sssp = module.sssp
     monkeypatch.setattr(module, "sssp", lambda A, v: begun.append(v) or sssp(A, v))
@@ -134,7 +136,7 @@ def test_average_path_length_accepts_the_bellman_ford_method():
 
 @few
 @given(connected, st.booleans())
-def test_bounds_give_the_same_results_as_a_search_from_each_vertex(graph, weight):
+def test_eccentricity_bounds_lead_to_the_same_results_as_a_search_from_each_vertex(graph, weight):
     A = graph.matrix()
     e = eccentricity(A, weight=weight)
     assert e.isequal(definition(A, np.arange(graph.n), weight))
@@ -149,7 +151,7 @@ def test_bounds_give_the_same_results_as_a_search_from_each_vertex(graph, weight
 
 @few
 @given(connected, st.data())
-def test_relabeling_and_reversal_preserve_distances(graph, data):
+def test_relabeling_or_reversing_a_graph_preserves_the_distance_measures(graph, data):
     order = data.draw(st.permutations(range(graph.n)))
     A, B = graph.matrix(), graph.relabeled(order).matrix()
     assert diameter(A) == diameter(B) == diameter(A.T.new())
@@ -201,7 +203,7 @@ def test_a_disconnected_graph_is_rejected(find):
     assert plain(find(gl.Matrix(int, 1, 1))) in (0, [0])
 
 
-def test_a_search_determines_each_eccentricity_that_the_bounds_leave_open(monkeypatch):
+def test_each_eccentricity_that_the_bounds_do_not_determine_is_found_by_a_search(monkeypatch):
     n = 40
     monkeypatch.setattr(sys.modules["graphla.algorithms.eccentricity"], "TOGETHER", n // 3)
     around = np.arange(n)
@@ -218,7 +220,7 @@ def test_eccentricities_may_be_infinite():
     assert (diameter(A, weight=True), radius(A, weight=True)) == (inf, inf)
 
 
-def test_distances_of_a_random_graph_match_networkx():
+def test_distance_measures_of_a_random_graph_match_networkx():
     nx = pytest.importorskip("networkx")
     A = gl.generators.kronecker(6, seed=7)
     G = nx.from_edgelist(zip(*(each.tolist() for each in A.to_coo(values=False)[:2]), strict=True))

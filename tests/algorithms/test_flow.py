@@ -44,7 +44,7 @@ def cut_of(graph: Edges) -> Any:
 
 
 @given(networks())
-def test_a_maximum_flow_is_a_flow_whose_value_is_that_of_networkx(graph):
+def test_a_maximum_flow_is_a_valid_flow_with_the_same_value_as_in_networkx(graph):
     A, expected = graph.matrix(), cut_of(graph)
     if expected is None:
         with pytest.raises(UnboundedFlow):
@@ -66,7 +66,7 @@ def test_a_maximum_flow_is_a_flow_whose_value_is_that_of_networkx(graph):
 
 
 @given(networks())
-def test_a_minimum_cut_has_the_sides_of_networkx(graph):
+def test_a_minimum_cut_has_the_same_two_sides_as_in_networkx(graph):
     A, expected = graph.matrix(), cut_of(graph)
     if expected is None:
         with pytest.raises(UnboundedFlow):
@@ -77,7 +77,7 @@ def test_a_minimum_cut_has_the_sides_of_networkx(graph):
     assert side.to_dict() == dict.fromkeys(sorted(expected[1][0]), True)
 
 
-def test_capacities_without_weights_are_1_and_labels_name_the_ends():
+def test_edges_without_weights_have_capacity_1_and_labels_may_name_the_source_and_the_sink():
     G = gl.Graph.from_edges([("a", "b", 7), ("b", "c", 7), ("a", "c", 7)])
     assert maximum_flow(G, "a", "c").value == 14
     value, flow = maximum_flow(G, "a", "c", weight=None)
@@ -87,7 +87,9 @@ def test_capacities_without_weights_are_1_and_labels_name_the_ends():
 
 
 @given(graphs(least=2, weights=st.floats(0, 1e6), dtype="FP64"))
-def test_flows_of_rounded_capacities_respect_them_and_equal_their_cut(graph):
+def test_flows_with_rounded_capacities_respect_the_capacities_and_have_the_value_of_a_minimum_cut(
+    graph,
+):
     A = graph.matrix()
     value, F = maximum_flow(A, 0, 1)
     dense, side = (
@@ -99,7 +101,7 @@ def test_flows_of_rounded_capacities_respect_them_and_equal_their_cut(graph):
     assert dense[side][:, ~side].sum() == pytest.approx(value, rel=1e-9, abs=1e-6)
 
 
-def test_flows_reject_wrong_arguments():
+def test_maximum_flow_rejects_invalid_arguments():
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1, -1])
     with pytest.raises(InvalidValue, match="target is 0, but must differ from the source"):
         maximum_flow(A, 0, 0)
@@ -112,7 +114,7 @@ def test_flows_reject_wrong_arguments():
         maximum_flow(huge, 0, 1)
 
 
-def test_a_maximum_flow_of_a_larger_graph_equals_its_cut():
+def test_the_value_of_a_maximum_flow_in_a_larger_graph_equals_the_capacity_of_its_minimum_cut():
     rng = np.random.default_rng(1)
     i, j = rng.integers(0, 300, (2, 3000))
     for dtype in ("INT64", "FP64"):
@@ -135,7 +137,7 @@ def bipartite_graphs(draw: st.DrawFn) -> tuple[Edges, list[int]]:
 
 
 @given(bipartite_graphs(), st.booleans())
-def test_a_maximum_matching_is_a_matching_as_large_as_that_of_networkx(drawn, has_top):
+def test_a_maximum_matching_is_valid_and_as_large_as_that_of_networkx(drawn, has_top):
     graph, top = drawn
     mates = hopcroft_karp_matching(graph.matrix(), top if has_top else None).to_dict()
     assert all(mates[j] == i and (i, j) in graph.ends for i, j in mates.items())
@@ -154,7 +156,7 @@ def test_a_maximum_matching_rejects_edges_within_one_side():
         hopcroft_karp_matching(path, ["a", "b"])
 
 
-def test_capacities_far_above_the_flow_do_not_change_it():
+def test_capacities_far_above_the_flow_do_not_change_the_flow():
     for dtype in ("FP64", "INT64"):
         big = 2**62 if dtype == "INT64" else 2.0**63
         A = gl.Matrix.from_coo([0, 1, 1, 2], [1, 0, 2, 3], [big, big, 1, 2], dtype, nrows=4)
@@ -165,7 +167,7 @@ def test_capacities_far_above_the_flow_do_not_change_it():
         assert minimum_cut(A, 0, 3).source_side.to_dict() == {0: True, 1: True}
 
 
-def test_capacities_that_int64_does_not_hold_are_rejected():
+def test_capacities_that_do_not_fit_in_int64_are_rejected():
     A = gl.Matrix.from_coo([0], [1], 2**63, "UINT64", nrows=2, ncols=2)
     for find in (maximum_flow, minimum_cut):
         with pytest.raises(OverflowError, match="A has capacity 9223372036854775808"):

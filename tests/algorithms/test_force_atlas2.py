@@ -44,7 +44,7 @@ def layout(A: Any, points: np.ndarray, **options: Any) -> np.ndarray:
 
 @given(weighted, OPTIONS, st.integers(2, 3))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_few_rounds_equal_those_of_networkx(graph, options, dim):
+def test_the_positions_after_a_few_rounds_equal_those_of_networkx(graph, options, dim):
     if graph.n < 2:
         return
     G, points = graph.networkx(), scatter(graph.n, dim)
@@ -57,7 +57,7 @@ def test_a_few_rounds_equal_those_of_networkx(graph, options, dim):
 
 
 @given(weighted, st.booleans(), st.booleans(), st.integers(1, 3))
-def test_forces_equal_their_definition(graph, is_log, has_size, dim):
+def test_the_forces_between_vertices_equal_their_definition(graph, is_log, has_size, dim):
     A, points = graph.matrix(), scatter(graph.n, dim)
     mass, size = np.arange(1.0, graph.n + 1), np.full(graph.n, 0.01) if has_size else None
     request = Forces(A, points, mass, size, 1.5, is_log)
@@ -71,7 +71,7 @@ def test_forces_equal_their_definition(graph, is_log, has_size, dim):
         assert np.allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
-def test_layouts_with_one_seed_are_equal_and_labels_name_their_vertices():
+def test_layouts_with_the_same_seed_are_equal_and_use_the_vertex_labels():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
     one, other = (forceatlas2_layout(G, seed=5, max_iter=5, node_mass={"a": 3.0}) for _ in range(2))
     assert [x.to_dict() for x in one] == [x.to_dict() for x in other]
@@ -97,7 +97,7 @@ def path(n: int) -> gl.Matrix:
     return gl.Matrix.from_coo(np.r_[i, i + 1], np.r_[i + 1, i], 1, nrows=n, ncols=n)
 
 
-def test_layouts_reject_wrong_arguments():
+def test_a_layout_with_invalid_arguments_is_rejected():
     A = path(3)
     with pytest.raises(gl.exceptions.InvalidValue, match="node_mass has -1"):
         forceatlas2_layout(A, node_mass={0: -1})

@@ -1,4 +1,4 @@
-"""Tests of communities by greedy mergers."""
+"""Tests of communities by greedy maximization of modularity."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def parts(labels: gl.Vector) -> set[frozenset[int]]:
 
 @settings(max_examples=80)
 @given(graphs(weights=st.integers(1, 4)), st.booleans(), st.sampled_from([0.5, 1, 2]), st.data())
-def test_the_communities_are_those_of_networkx(graph, weight, resolution, data):
+def test_greedy_modularity_communities_match_networkx(graph, weight, resolution, data):
     cutoff = data.draw(st.integers(1, graph.n))
     options = {"weight": "weight" if weight else None, "resolution": resolution, "cutoff": cutoff}
     expected = nx.community.greedy_modularity_communities(graph.networkx(), **options)

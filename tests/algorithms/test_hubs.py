@@ -25,7 +25,7 @@ def star(*, directed: bool) -> gl.Matrix:
     return gl.Matrix.from_coo(rows, columns, 1.0, nrows=LEAVES + 1, ncols=LEAVES + 1)
 
 
-def test_the_neighbors_of_a_hub_without_edges_between_them_have_no_efficiency() -> None:
+def test_the_local_efficiency_of_a_star_is_zero() -> None:
     assert local_efficiency(star(directed=False)) == 0
 
 
@@ -34,7 +34,7 @@ def test_the_hub_is_the_lowest_common_ancestor_of_two_leaves() -> None:
     assert lowest_common_ancestors(star(directed=True), pairs).tolist() == [0, 3, 0]
 
 
-def test_no_path_replaces_an_edge_of_a_star() -> None:
+def test_the_transitive_reduction_of_a_star_keeps_all_edges() -> None:
     A = star(directed=True)
     found = transitive_reduction(A)
     assert found.isequal(A)

@@ -98,7 +98,8 @@ def test_bfs_matches_the_results_of_lagraph():
 def test_betweenness_matches_the_results_of_lagraph(name: str):
     A, sources = lagraph(name), expected(f"{name}_bc_sources")
     b = algo.betweenness(A, sources=sources.tolist(), normalized=False, directed=True)
-    # LAGraph sums over the sources only; we, like NetworkX, scale the sum up to all vertices.
+    # LAGraph sums over the given sources; graphla, like NetworkX, scales the sum up to all
+    # vertices.
     seen = np.full(A.nrows, len(sources))
     seen[sources] -= 1
     found = b.to("cpu").to_dense() * seen / (A.nrows - 1)
@@ -142,7 +143,7 @@ def test_triangle_and_component_counts_match_the_results_of_lagraph():
         assert part_sizes(algo.connected_components(lagraph(name))).size == count
 
 
-def test_the_spanning_forest_of_lagraphs_matrix_a_is_a_tree():
+def test_the_spanning_forest_of_the_lagraph_matrix_a_is_a_tree():
     A = pattern(lagraph("A"))
     tree = select.triu(algo.spanning_forest(A)).new()
     assert tree.nvals == 6
@@ -155,7 +156,7 @@ def test_the_gap_graph_has_53_edges_after_duplicates_and_self_loops_are_removed(
     assert select.offdiag(A).new().nvals == 53
 
 
-def test_trusses_and_cores_of_chesapeake_are_nested():
+def test_the_trusses_and_cores_of_the_graph_chesapeake_are_nested():
     A = pattern(gl.io.mmread(DATA / "graphblast" / "chesapeake.mtx.gz", dup_op="any"))
     most = int(algo.core_numbers(A).reduce(monoid.max).value)
     for k in range(2, most + 2):

@@ -51,9 +51,10 @@ def most_frequent(labels: list[tuple[int, float]], own: int) -> int:
 def propagate_in_blocks(
     graph: Edges, count: int, weight: bool, labels: list[int], seed: int, blocks: int
 ) -> list[int]:
-    """Return the labels after `count` rounds, in which the blocks of a half change at once.
+    """Return the labels after `count` rounds.
 
-    The vertices of a block change one after another.
+    In each round, the blocks of one half of the graph change before those of the other half. All
+    blocks of a half change at the same time, and the vertices of a block one after another.
     """
     around = neighbors(graph, weight)
     bits = ((graph.n - 1) // blocks).bit_length()
@@ -108,7 +109,7 @@ def test_the_final_label_of_a_vertex_is_the_most_frequent_among_its_neighbors(gr
             assert not near or sums[labels[v]] == max(sums.values())
 
 
-def test_a_mesh_is_divided_into_communities_of_high_modularity():
+def test_label_propagation_divides_a_mesh_into_communities_of_high_modularity():
     A = gl.generators.grid(40, 40)
     assert modularity(A, label_propagation(A)) > 0.7
     assert modularity(A, label_propagation_.definition(A)) > 0.7
@@ -132,7 +133,9 @@ def test_labels_are_the_same_for_any_number_of_threads_and_without_numba(weight)
 
 @settings(max_examples=30)
 @given(graphs(), rounds, st.integers(0, 3))
-def test_a_seed_determines_the_order_of_the_labels(graph, count, seed):
+def test_the_seed_determines_the_order_in_which_equally_frequent_labels_are_preferred(
+    graph, count, seed
+):
     order = np.argsort(hashed_random.ranks(graph.n, seed)).tolist()
     start = [order.index(v) for v in range(graph.n)]
     expected = [order[label] for label in propagate(graph, count, False, start)]
@@ -142,7 +145,9 @@ def test_a_seed_determines_the_order_of_the_labels(graph, count, seed):
 
 @settings(max_examples=30)
 @given(with_order(graphs()), st.integers(0, 5))
-def test_a_reversed_graph_and_an_isolated_vertex_change_nothing(ordered, count):
+def test_reversing_the_graph_or_adding_an_isolated_vertex_does_not_change_the_labels(
+    ordered, count
+):
     graph, _ = ordered
     A = graph.matrix()
     labels = label_propagation(A, max_iter=count).to_dense().tolist()
@@ -151,7 +156,7 @@ def test_a_reversed_graph_and_an_isolated_vertex_change_nothing(ordered, count):
     assert label_propagation(A, max_iter=count).to_dense().tolist() == [*labels, graph.n]
 
 
-def test_two_vertices_joined_by_an_edge_swap_labels_every_round_only_if_they_change_at_once():
+def test_two_adjacent_vertices_swap_labels_every_round_only_if_both_change_at_the_same_time():
     A = gl.Matrix.from_coo([0, 1], [1, 0], True)
     for count in (0, 2, 50, 100):
         even = label_propagation(A, max_iter=count, synchronous=True)
@@ -199,7 +204,7 @@ def test_compiled_loops_do_not_count_edges_of_weight_0(synchronous):
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_each_vertex_keeps_its_label(n):
+def test_each_vertex_of_a_graph_without_edges_keeps_its_label(n):
     assert label_propagation(gl.Matrix(bool, n, n)).to_dense().tolist() == list(range(n))
     assert label_propagation(gl.Matrix(float, n, n), True, 5).to_dense().tolist() == list(range(n))
 

@@ -32,14 +32,14 @@ def parts(labels: gl.Vector) -> set[frozenset[int]]:
 
 @settings(max_examples=30)
 @given(undirected)
-def test_the_communities_are_those_of_networkx(graph):
+def test_label_propagation_communities_match_networkx(graph):
     expected = set(map(frozenset, nx.community.label_propagation_communities(graph.networkx())))
     assert parts(label_propagation_communities(graph.matrix())) == expected
     assert parts(lpa.definition(graph.matrix())) == expected
 
 
 @pytest.mark.cpu
-def test_the_communities_of_a_larger_graph_are_those_of_networkx():
+def test_label_propagation_communities_of_a_larger_graph_match_networkx():
     G = nx.gnm_random_graph(300, 700, seed=1)
     expected = set(map(frozenset, nx.community.label_propagation_communities(G)))
     for compiled in (False, True) if is_installed() else (False,):
@@ -49,7 +49,9 @@ def test_the_communities_of_a_larger_graph_are_those_of_networkx():
 
 @settings(max_examples=30)
 @given(graphs(weights=st.integers(1, 4)), st.booleans(), st.integers(0, 5))
-def test_each_label_is_most_frequent_among_the_neighbors(graph, weight, seed):
+def test_the_label_of_each_vertex_is_one_of_the_most_frequent_among_its_neighbors(
+    graph, weight, seed
+):
     found = asyn_lpa_communities(graph.matrix(), weight, seed)
     parts(found)
     assert found.isequal(asyn_lpa_communities(graph.matrix(), weight, seed))
@@ -70,7 +72,7 @@ def test_asynchronous_labels_are_the_same_with_and_without_compiled_loops():
             assert asyn_lpa_communities(A, seed=4).isequal(expected)
 
 
-def test_seeds_give_different_labels():
+def test_different_seeds_give_different_labels():
     A = gl.io.from_networkx(nx.gnm_random_graph(60, 120, seed=3))
     found = {tuple(asyn_lpa_communities(A, seed=k).to_dense()) for k in range(4)}
     assert len(found) > 1

@@ -100,7 +100,7 @@ def test_the_mean_modularity_is_at_least_that_of_louvain():
     assert np.mean(ours) >= np.mean(theirs)
 
 
-def test_rounds_of_products_find_communities_of_similar_modularity():
+def test_the_algebraic_definition_finds_communities_of_similar_modularity():
     ours, theirs = [], []
     for G in samples(1)[1::2]:
         A = gl.io.from_networkx(G)
@@ -125,7 +125,7 @@ def test_the_same_seed_gives_the_same_communities_with_and_without_compiled_loop
             assert leiden(A, seed=7).isequal(expected)
 
 
-def test_a_graph_without_edges_has_communities_of_one_vertex():
+def test_each_vertex_of_a_graph_without_edges_is_a_community():
     assert leiden(gl.Matrix(bool, 3, 3)).to_dense().tolist() == [0, 1, 2]
     assert leiden(gl.Matrix(bool, 0, 0)).size == 0
 
@@ -150,7 +150,7 @@ def test_negative_weights_are_rejected():
         leiden(A)
 
 
-def test_moves_end_even_if_the_user_said_wrongly_that_a_matrix_is_symmetric():
+def test_the_algorithm_terminates_even_if_an_asymmetric_matrix_is_declared_symmetric():
     rng = np.random.default_rng(7)
     for _ in range(20):
         n = int(rng.integers(2, 60))

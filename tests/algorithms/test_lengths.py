@@ -18,7 +18,7 @@ def table(levels) -> np.ndarray:
 
 
 @given(graphs(), cutoffs, st.data())
-def test_levels_equal_those_of_one_search_per_source(graph, cutoff, data):
+def test_levels_equal_those_of_a_separate_search_from_each_source(graph, cutoff, data):
     A = graph.matrix()
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), max_size=8))
     allowed = data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), unique=True))
@@ -117,7 +117,7 @@ def test_invalid_vertices_are_rejected(name):
         algorithm(gl.Matrix(int, 3, 4), [0])
 
 
-def test_a_mask_made_from_a_matrix_is_rejected():
+def test_a_mask_of_a_matrix_is_rejected():
     A = gl.Matrix(int, 3, 3)
     reached = gl.Vector.from_coo([0], True, bool, size=3)
     assert table(bfs_levels(A, [0, 2], mask=reached)).tolist() == [[0, -1, -1], [-1, -1, 0]]
@@ -125,12 +125,12 @@ def test_a_mask_made_from_a_matrix_is_rejected():
         bfs_levels(A, [0], mask=A.S)
 
 
-def test_levels_must_be_int32_or_uint8():
+def test_the_dtype_of_levels_must_be_int32_or_uint8():
     with pytest.raises(ValueError, match="dtype is INT64, but must be INT32 or UINT8"):
         bfs_levels(gl.Matrix(int, 3, 3), [0], dtype="INT64")
 
 
-def test_a_recorder_records_searches_that_run_together():
+def test_a_recorder_records_searches_that_run_in_one_batch():
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 3], 1, nrows=4, ncols=4)
     with gl.Recorder() as recorder:
         bfs_levels(A, [0, 1])
@@ -148,7 +148,7 @@ def test_results_on_graphs_with_at_most_one_vertex_are_correct(n):
 
 
 @given(graphs(weights=integers | halves | magnitudes, dtype="FP64"))
-def test_distances_from_many_starts_are_those_from_each_start(graph):
+def test_distances_from_many_sources_equal_those_of_a_separate_search_from_each_source(graph):
     A = graph.matrix()
     found = all_pairs_lengths(A, weight=True)
     for v in range(A.nrows):

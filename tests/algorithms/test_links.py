@@ -33,7 +33,7 @@ SCORES = {
 @settings(max_examples=30)
 @given(undirected, st.data())
 @pytest.mark.parametrize("score", SCORES, ids=lambda each: each.__name__)
-def test_scores_of_pairs_match_networkx(score, graph, data):
+def test_link_prediction_scores_of_vertex_pairs_match_networkx(score, graph, data):
     A, vertex = graph.matrix(), st.integers(0, graph.n - 1)
     pairs = data.draw(st.lists(st.tuples(vertex, vertex).filter(lambda x: x[0] != x[1])))
     found = score(A, pairs)
@@ -46,7 +46,7 @@ def test_scores_of_pairs_match_networkx(score, graph, data):
 @settings(max_examples=30)
 @given(undirected)
 @pytest.mark.parametrize("score", SCORES, ids=lambda each: each.__name__)
-def test_all_pairs_with_a_common_neighbor_have_a_score(score, graph):
+def test_every_pair_of_vertices_with_a_common_neighbor_has_a_score(score, graph):
     G, before = graph.networkx(), shared.WEDGES
     pairs = [(u, v) for u in G for v in G if u != v and list(nx.common_neighbors(G, u, v))]
     expected = {(u, v): x for u, v, x in SCORES[score](G, pairs)}
@@ -56,7 +56,7 @@ def test_all_pairs_with_a_common_neighbor_have_a_score(score, graph):
 
 
 @pytest.mark.parametrize("score", SCORES, ids=lambda each: each.__name__)
-def test_scores_reject_a_directed_graph_and_an_unknown_vertex(score):
+def test_link_prediction_rejects_directed_graphs_and_unknown_vertices(score):
     G = gl.Graph.from_edges([("a", "b")], directed=True)
     with pytest.raises(gl.exceptions.InvalidValue, match="A is a directed Graph"):
         score(G)
@@ -75,7 +75,7 @@ def test_generalized_degrees_match_networkx(graph, data):
     assert found.nrows == graph.n
 
 
-def test_the_rows_of_generalized_degrees_are_named_by_the_vertices():
+def test_the_rows_of_the_generalized_degrees_have_the_vertex_labels():
     G = gl.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")])
     assert generalized_degree(G, ["c", "d"]).to_dicts() == {"c": {0: 1, 1: 2}, "d": {0: 1}}
 
@@ -97,6 +97,6 @@ def test_the_quality_of_a_partition_matches_networkx(graph, data):
         assert all(type(x) is float for x in found)
 
 
-def test_the_quality_of_a_partition_needs_two_vertices():
+def test_the_quality_of_a_partition_requires_at_least_two_vertices():
     with pytest.raises(gl.exceptions.InvalidValue, match="A has one vertex"):
         partition_quality(gl.Matrix.from_coo([0], [0], 1), [{0}])

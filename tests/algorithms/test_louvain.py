@@ -129,7 +129,9 @@ class Exact:
 
 @settings(max_examples=60)
 @given(with_labels(weighted), resolutions)
-def test_in_each_round_a_vertex_chooses_the_largest_gain_of_modularity(labeled, resolution):
+def test_each_vertex_chooses_the_move_with_the_largest_modularity_gain_in_each_round(
+    labeled, resolution
+):
     graph, labels = labeled
     assume(sum(graph.weights))
     exact, community = Exact(graph, resolution), np.unique(labels, return_inverse=True)[1].tolist()
@@ -169,7 +171,7 @@ def one_by_one(exact, order):
 @pytest.mark.cpu
 @settings(max_examples=60)
 @given(graphs(weights=st.integers(1, 10**6)), resolutions, st.integers(0, 3))
-def test_each_move_has_the_largest_gain_of_modularity(graph, resolution, seed):
+def test_each_single_move_has_the_largest_modularity_gain(graph, resolution, seed):
     assume(graph.ends)
     order = np.argsort(hashed_random.words(graph.n, hashed_random.mix(seed)))
     expected = one_by_one(Exact(graph, resolution), order.tolist())
@@ -205,7 +207,7 @@ def test_no_level_reduces_the_modularity(graph, resolution):
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_communities_are_about_as_good_as_those_of_networkx(directed):
+def test_the_modularity_of_the_communities_is_close_to_that_of_networkx(directed):
     nx = pytest.importorskip("networkx")
     ours, theirs = [], []
     for seed in range(4):
@@ -248,7 +250,7 @@ def two_graphs():
     return A, gl.binary.plus(B, 0.2).new()
 
 
-def test_a_gpu_finds_the_same_communities_as_the_definition():
+def test_the_gpu_finds_the_same_communities_as_the_algebraic_definition():
     for A in two_graphs():
         expected = louvain_file.definition(A.to("cpu"), seed=1)
         if A.device == "cpu":
@@ -289,7 +291,7 @@ def test_batches_give_the_same_communities_for_any_number_of_threads_and_without
 @pytest.mark.cpu
 @settings(max_examples=40)
 @given(weighted, resolutions, st.integers(1, 4), st.integers(0, 3))
-def test_after_moves_in_batches_no_single_move_raises_the_modularity(
+def test_no_single_move_can_raise_the_modularity_after_moves_in_batches(
     graph, resolution, batches, rounds
 ):
     assume(sum(graph.weights))
@@ -302,7 +304,7 @@ def test_after_moves_in_batches_no_single_move_raises_the_modularity(
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_each_vertex_is_a_community(n):
+def test_each_vertex_of_a_graph_without_edges_is_a_community(n):
     assert louvain(gl.Matrix(bool, n, n)).to_dense().tolist() == list(range(n))
     loops = gl.Vector.from_dense(np.ones(n)).diag()
     assert louvain(loops).to_dense().tolist() == list(range(n))
@@ -320,7 +322,9 @@ def test_invalid_arguments_are_rejected():
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_a_matrix_that_is_wrongly_declared_symmetric_is_contracted_within_its_arrays(threads):
+def test_contracting_a_matrix_that_is_wrongly_declared_symmetric_writes_only_inside_the_arrays(
+    threads,
+):
     pytest.importorskip("numba")
     dense = np.zeros((6, 6))
     dense[:4, 4:] = np.arange(1.0, 9.0).reshape(4, 2)

@@ -30,7 +30,7 @@ weight_names = st.sampled_from([None, "weight"])
 
 
 def agree(found: gl.Matrix, expected: Any) -> None:
-    """Assert that a Matrix has the values of a NumPy or SciPy array, up to rounding."""
+    """Assert that a Matrix equals a NumPy or SciPy array, up to rounding."""
     dense = expected.toarray() if hasattr(expected, "toarray") else expected
     assert np.allclose(found.to("cpu").to_dense(0), dense, rtol=1e-9, atol=1e-12)
 
@@ -51,7 +51,7 @@ def test_normalized_laplacian_matrices_equal_those_of_networkx(graph, weight):
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "UINT8"])
-def test_laplacian_matrices_of_values_without_sign_have_negative_entries(dtype):
+def test_laplacian_matrices_of_unsigned_integers_have_negative_entries(dtype):
     A = gl.Matrix.from_coo([0, 1], [1, 0], [1, 1], dtype)
     assert laplacian_matrix(A).to_dense().tolist() == [[1, -1], [-1, 1]]
 
@@ -79,7 +79,7 @@ def test_directed_laplacian_matrices_equal_those_of_networkx(graph, weight, walk
         agree(ours(A, weight, walk, 0.9), theirs(G, weight=weight, walk_type=walk, alpha=0.9))
 
 
-def test_the_walk_on_a_directed_circle_is_lazy():
+def test_the_default_random_walk_on_a_directed_cycle_is_lazy():
     circle = gl.Matrix.from_coo([0, 1, 2, 3], [1, 2, 3, 0], 1)
     expected = directed_laplacian_matrix(circle, walk_type="lazy")
     assert directed_laplacian_matrix(circle).isclose(expected)
@@ -99,7 +99,7 @@ def test_stationary_distributions_from_dense_and_sparse_solvers_agree():
     assert found.isclose(expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_directed_laplacian_matrices_reject_wrong_walks():
+def test_directed_laplacian_matrices_reject_invalid_walk_types():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 1)
     with pytest.raises(gl.exceptions.InvalidValue, match="walk_type is 'drunk', but must be one"):
         directed_laplacian_matrix(A, walk_type="drunk")
@@ -150,7 +150,9 @@ def test_spectral_layouts_of_grids_equal_those_of_networkx_up_to_signs(shape):
 
 
 @given(weighted, st.integers(1, 3))
-def test_the_axes_of_a_spectral_layout_are_eigenvectors_and_fit_the_scale(graph, dim):
+def test_the_axes_of_a_spectral_layout_are_eigenvectors_whose_largest_value_equals_the_scale(
+    graph, dim
+):
     A = graph.matrix()
     axes = np.column_stack([x.to("cpu").to_dense() for x in spectral_layout(A, scale=2, dim=dim)])
     assert axes.shape == (graph.n, dim)
@@ -164,7 +166,7 @@ def test_the_axes_of_a_spectral_layout_are_eigenvectors_and_fit_the_scale(graph,
     assert np.abs(axes).max() == pytest.approx(2 if graph.n > 1 else 0)
 
 
-def test_spectral_layouts_reject_wrong_arguments():
+def test_a_spectral_layout_with_invalid_arguments_is_rejected():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 1)
     with pytest.raises(gl.exceptions.InvalidValue, match="dim is 0"):
         spectral_layout(A, dim=0)

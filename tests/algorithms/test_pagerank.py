@@ -40,7 +40,7 @@ def test_ranks_match_networkx(graph, alpha, weighted):
 
 @settings(max_examples=40)
 @given(graphs(), st.data())
-def test_personalization_may_favor_some_vertices(graph, data):
+def test_ranks_with_a_personalization_of_some_vertices_match_networkx(graph, data):
     nx = pytest.importorskip("networkx")
     vertices = st.integers(0, graph.n - 1)
     favors = data.draw(st.dictionaries(vertices, st.integers(0, 4), min_size=1))
@@ -55,7 +55,9 @@ def test_personalization_may_favor_some_vertices(graph, data):
 
 @settings(max_examples=40)
 @given(graphs(weights=st.integers(1, 9)), st.data())
-def test_personalization_nstart_and_dangling_match_networkx(graph, data):
+def test_ranks_with_the_arguments_personalization_and_nstart_and_dangling_match_networkx(
+    graph, data
+):
     nx = pytest.importorskip("networkx")
     some = st.dictionaries(st.integers(0, graph.n - 1), st.integers(1, 4), min_size=1)
     given_ = {name: data.draw(some) for name in ("personalization", "nstart", "dangling")}
@@ -92,23 +94,23 @@ def test_device_loops_give_the_same_ranks_as_the_definition(graph, alpha, weight
 def exact_ranks(A, alpha):
     """Return the ranks as the solution of a system of linear equations."""
     steps = (A.to_dense(fill_value=0) != 0).astype(float)
-    steps[~steps.any(axis=1)] = 1  # from a vertex without out-edges, each vertex is equally likely
+    steps[~steps.any(axis=1)] = 1  # from a vertex without out-edges, a walk jumps to any vertex
     steps /= steps.sum(axis=1, keepdims=True)
     return np.linalg.solve(np.eye(A.nrows) - alpha * steps.T, np.full(A.nrows, 1 - alpha) / A.nrows)
 
 
 @settings(max_examples=40)
 @given(graphs(), alphas, st.sampled_from([1e-4, 1e-6]))
-def test_the_error_of_ranks_is_at_most_that_of_the_last_change(graph, alpha, tol):
+def test_the_size_of_the_last_change_bounds_the_error_of_the_ranks(graph, alpha, tol):
     A = graph.matrix()
     error = abs(pagerank(A, alpha, tol=tol, max_iter=5000).to_dense() - exact_ranks(A, alpha))
-    # Rounds in place scale the ranks to the sum 1, which may double the error.
+    # In-place rounds scale the ranks to the sum 1, which may double the error.
     assert error.sum() <= 2 * alpha / (1 - alpha) * graph.n * tol + 1e-12
 
 
 @settings(max_examples=40)
 @given(graphs())
-def test_one_round_is_enough_when_pagerank_starts_from_its_own_result(graph):
+def test_pagerank_converges_in_one_round_if_the_start_values_are_its_own_result(graph):
     rank = pagerank(graph.matrix(), **patient)
     again = pagerank(graph.matrix(), nstart=rank, max_iter=1)
     assert again.isclose(rank, abs_tol=1e-9)
@@ -123,7 +125,7 @@ def test_relabeled_vertices_keep_their_ranks(ordered):
     assert np.allclose(relabeled[order], rank, atol=1e-8)
 
 
-def test_without_edges_all_ranks_are_equal():
+def test_all_vertices_of_a_graph_without_edges_have_the_same_rank():
     rank = pagerank(gl.Matrix(bool, 4, 4))
     assert rank.to_dense().tolist() == [0.25] * 4
 
@@ -132,13 +134,13 @@ def test_an_empty_graph_has_no_ranks():
     assert pagerank(gl.Matrix(bool, 0, 0)).size == 0
 
 
-def test_too_few_rounds_raise_an_error_with_the_last_change():
+def test_pagerank_with_too_few_rounds_raises_an_error_that_contains_the_last_change():
     A = Edges(3, ((0, 1), (1, 2), (2, 0), (0, 2)), (1,) * 4).matrix()
     with pytest.raises(ConvergenceError, match="max_iter is 2, but PageRank still changed"):
         pagerank(A, max_iter=2)
 
 
-def test_without_jumps_pagerank_may_not_converge():
+def test_pagerank_without_jumps_may_not_converge():
     A = Edges(3, ((0, 1), (1, 0), (2, 0)), (1,) * 3).matrix()
     with pytest.raises(ConvergenceError):
         pagerank(A, alpha=1)

@@ -118,7 +118,7 @@ def test_parents_lead_back_to_the_source_along_best_paths(algorithm, rooted):
 
 
 @given(weighted, st.data())
-def test_with_several_sources_each_vertex_gets_the_best_value(rooted, data):
+def test_each_vertex_gets_the_best_value_over_several_sources(rooted, data):
     graph, source = rooted
     other = data.draw(st.integers(0, graph.n - 1))
     A = graph.matrix()

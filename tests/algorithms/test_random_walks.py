@@ -25,7 +25,7 @@ def undirected():
 
 @settings(max_examples=60)
 @given(graphs(weights=st.integers(1, 9)), st.data())
-def test_each_step_follows_an_edge_until_there_is_none(graph, data):
+def test_each_step_of_a_walk_follows_an_edge_until_a_vertex_has_no_out_edges(graph, data):
     A, links = graph.matrix(), set(graph.ends)
     starts = data.draw(st.none() | st.lists(st.integers(0, graph.n - 1), max_size=6))
     length, seed = data.draw(st.integers(0, 6)), data.draw(st.integers(0, 9))
@@ -42,14 +42,14 @@ def test_each_step_follows_an_edge_until_there_is_none(graph, data):
 
 
 def shares(walks, before):
-    """Return how often each vertex follows the vertices `before`, as fractions."""
+    """Return the fraction of steps to each vertex that directly follow the vertices `before`."""
     k = len(before)
     counts = Counter(walk[k] for walk in walks if walk[:k] == before)
     total = sum(counts.values())
     return {v: count / total for v, count in counts.items()}
 
 
-def test_steps_have_the_probabilities_of_their_weights():
+def test_the_probability_of_a_step_is_proportional_to_its_edge_weight():
     A = undirected()
     equal = shares(random_walks(A, [0] * 20_000, 1), [0])
     assert equal == pytest.approx(dict.fromkeys((1, 2, 3), 1 / 3), abs=0.02)
@@ -58,17 +58,17 @@ def test_steps_have_the_probabilities_of_their_weights():
 
 
 @pytest.mark.parametrize(("p", "q"), [(0.5, 2), (4, 0.25), (1e-6, 1), (1, 1e-6), (50, 50)])
-def test_steps_of_node2vec_have_the_probabilities_of_the_definition(p, q):
+def test_the_steps_of_node2vec_walks_have_the_probabilities_that_its_definition_gives(p, q):
     A = undirected()
     found = shares(node2vec_walks(A, [0] * 30_000, 2, p, q, True, seed=2), [0, 1])
-    # From 1, vertex 0 is the one before, 2 is a neighbor of 0, and 5 is not.
+    # The walk came from vertex 0 to vertex 1; vertex 2 is a neighbor of 0, and vertex 5 is not.
     expected = {0: 1 / p, 2: 3, 5: 2 / q}
     total = sum(expected.values())
     expected = {v: x / total for v, x in expected.items()}
     assert {v: found.get(v, 0) for v in expected} == pytest.approx(expected, abs=0.03)
 
 
-def test_the_same_seed_gives_the_same_walks_and_labels_name_the_vertices():
+def test_walks_with_the_same_seed_are_equal_and_contain_vertex_labels():
     G = gl.Graph.from_edges([("a", "b", 1), ("b", "c", 2), ("c", "a", 3)])
     walks = node2vec_walks(G, ["a", "b", "a"], 5, 2, 3, True, seed=4)
     assert walks == node2vec_walks(G, ["a", "b", "a"], 5, 2, 3, True, seed=4)
@@ -79,7 +79,7 @@ def test_the_same_seed_gives_the_same_walks_and_labels_name_the_vertices():
     ]
 
 
-def test_a_single_vertex_starts_one_walk_and_an_empty_graph_none():
+def test_a_single_start_vertex_gives_one_walk_and_an_empty_graph_gives_none():
     A = gl.Matrix(int, 3, 3)
     assert random_walks(A, 1, 4) == [[1]]
     assert random_walks(A) == node2vec_walks(A, p=2) == [[0], [1], [2]]
@@ -101,7 +101,7 @@ def test_wrong_arguments_are_rejected(arguments, message):
         node2vec_walks(A, **arguments)
 
 
-def test_weights_must_be_above_0_and_finite():
+def test_edge_weights_must_be_positive_and_finite():
     for weight, message in ((0, "A has weight 0"), (np.inf, "A has an infinite weight")):
         A = gl.Matrix.from_coo([0], [1], weight, nrows=2, ncols=2)
         with pytest.raises(gl.exceptions.InvalidValue, match=message):

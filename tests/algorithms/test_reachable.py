@@ -1,4 +1,4 @@
-"""Tests of layers, neighborhoods and the transitive closure."""
+"""Tests of breadth-first layers, neighborhoods and the transitive closure."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_relabeled_vertices_keep_their_layers(ordered, data):
     assert found == [sorted(order[v] for v in layer) for layer in layers(graph.matrix(), source)]
 
 
-def test_without_sources_there_are_no_layers():
+def test_a_search_without_sources_has_no_layers():
     assert layers(gl.Matrix(int, 3, 3), []) == []
     assert layers(gl.Matrix(int, 3, 3), 2) == [[2]]
 
@@ -58,7 +58,7 @@ def test_a_neighborhood_equals_the_ego_graph_of_networkx(rooted, radius, center,
 
 
 @given(weighted, st.integers(0, 30).map(lambda k: k / 2), st.booleans())
-def test_a_radius_may_be_a_weighted_distance(rooted, radius, center):
+def test_the_radius_of_a_neighborhood_may_be_a_weighted_distance(rooted, radius, center):
     nx = pytest.importorskip("networkx")
     graph, n = rooted
     ego = nx.ego_graph(graph.networkx(), n, radius, center=center, distance="weight")
@@ -86,7 +86,7 @@ def test_the_neighborhood_of_several_vertices_is_the_union_of_their_neighborhood
     assert neighborhood(A, some, 2, center=False).to_dict().keys() == each - set(some)
 
 
-def test_an_infinite_radius_gives_all_reachable_vertices():
+def test_a_neighborhood_with_an_infinite_radius_contains_all_reachable_vertices():
     A = gl.Matrix.from_coo([0, 1, 3], [1, 2, 0], 1, nrows=4, ncols=4)
     assert neighborhood(A, 0, float("inf")).isequal(reachable(A, 0))
     assert neighborhood(A, 0, 1.5).to_dict() == {0: True, 1: True}
@@ -122,14 +122,14 @@ def test_the_transitive_closure_matches_networkx(graph, reflexive):
 
 @few
 @given(graphs())
-def test_searches_from_all_vertices_equal_repeated_squaring(graph):
+def test_closures_by_searches_from_all_vertices_equal_closures_by_repeated_squaring(graph):
     A = graph.matrix()
     assert transitive_closure(A, reflexive=True).isequal(definition(A))
 
 
 @few
 @given(graphs())
-def test_the_closure_of_the_reverse_is_the_reverse_of_the_closure(graph):
+def test_the_closure_of_the_reversed_graph_is_the_reverse_of_the_closure(graph):
     A = graph.matrix()
     reverse = transitive_closure(A.T.new())
     assert reverse.isequal(transitive_closure(A).T.new())

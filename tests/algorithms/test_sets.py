@@ -39,7 +39,7 @@ def neighbors(graph: Edges) -> list[set[int]]:
 
 @settings(max_examples=50)
 @given(undirected, seeds, st.data())
-def test_maximal_independent_set_is_independent_and_maximal(graph, seed, data):
+def test_a_maximal_independent_set_is_independent_and_maximal(graph, seed, data):
     near, nodes = neighbors(graph), []
     for v in data.draw(st.lists(st.integers(0, graph.n - 1), unique=True, max_size=3)):
         if not near[v] & set(nodes):
@@ -59,7 +59,7 @@ def test_required_vertices_that_are_adjacent_are_rejected():
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])
-def test_without_edges_the_independent_set_has_all_vertices_and_the_matching_is_empty(n):
+def test_a_graph_without_edges_has_an_independent_set_of_all_vertices_and_an_empty_matching(n):
     A = gl.Matrix(bool, n, n)
     assert maximal_independent_set(A).nvals == n
     assert greedy_color(A).to_dense().tolist() == [0] * n
@@ -71,7 +71,7 @@ def test_without_edges_the_independent_set_has_all_vertices_and_the_matching_is_
 
 @settings(max_examples=50)
 @given(undirected, st.sampled_from(coloring.STRATEGIES), seeds)
-def test_colors_equal_those_of_a_sequential_greedy_loop(graph, strategy, seed):
+def test_greedy_colors_equal_those_of_a_sequential_loop(graph, strategy, seed):
     A = graph.matrix()
     numbers = coloring.order_vertices(A, strategy, seed)
     expected: dict[int, int] = {}
@@ -122,7 +122,9 @@ def verify_matching(graph: Edges, mates: dict[int, int]) -> None:
 
 @settings(max_examples=50)
 @given(weighted, st.booleans(), seeds)
-def test_a_matching_is_valid_and_maximal_and_equals_its_definition(graph, weight, seed):
+def test_a_matching_is_valid_and_maximal_and_equals_the_result_of_its_definition(
+    graph, weight, seed
+):
     A = graph.matrix()
     mates = maximal_matching(A, weight, seed)
     verify_matching(graph, mates.to_dict())
@@ -180,7 +182,7 @@ def test_a_seed_gives_the_same_result_on_every_device(algorithm):
 
 @settings(max_examples=10)
 @given(with_order(undirected))
-def test_an_isolated_vertex_is_in_the_independent_set_and_unmatched_and_has_color_zero(ordered):
+def test_an_isolated_vertex_is_independent_and_unmatched_and_has_color_zero(ordered):
     graph, order = ordered
     A = graph.matrix()
     B = A.dup()

@@ -79,7 +79,7 @@ def test_a_shortest_path_has_the_length_that_networkx_finds(graph, data):
         assert shortest_path_length(A, s, t, "weight", method) == length
 
 
-def test_a_path_of_300_vertices_is_found():
+def test_shortest_path_finds_a_path_of_300_vertices():
     n = 300
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), 2, nrows=n, ncols=n)
     assert shortest_path(A, 0, n - 1) == list(range(n))
@@ -118,7 +118,7 @@ def test_shortest_path_rejects_invalid_arguments():
 
 
 @given(with_source(weighted), st.integers(0, 20))
-def test_a_cutoff_keeps_only_the_distances_up_to_it(rooted, cutoff):
+def test_a_search_with_a_cutoff_returns_only_the_distances_up_to_the_cutoff(rooted, cutoff):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     A, G = graph.matrix(), graph.networkx()
@@ -135,7 +135,7 @@ rounded = st.sampled_from([tenths, magnitudes]).flatmap(lambda w: graphs(weights
 
 @few
 @given(with_source(rounded))
-def test_rounded_lengths_equal_networkx_exactly_and_parents_lead_to_the_source(drawn):
+def test_rounded_lengths_equal_those_of_networkx_exactly_and_the_parents_lead_to_the_source(drawn):
     nx = pytest.importorskip("networkx")
     graph, source = drawn
     A = graph.matrix()
@@ -187,7 +187,7 @@ def verify_cycle(graph, cycle):
 
 
 @given(directed)
-def test_negative_cycle_finds_a_cycle_exactly_when_networkx_does(graph):
+def test_the_function_negative_cycle_finds_a_cycle_if_and_only_if_networkx_finds_one(graph):
     nx = pytest.importorskip("networkx")
     cycle = negative_cycle(graph.matrix())
     assert (cycle is not None) == nx.negative_edge_cycle(graph.networkx())
@@ -225,7 +225,7 @@ def test_the_search_for_a_negative_cycle_ends_although_rounded_lengths_keep_decr
         cycle = negative_cycle(A) or []
     except gl.exceptions.InvalidValue as error:
         assert "rounded lengths go down around it" in str(error)
-    else:  # for some orders of the edges, a negative cycle is found, and there is no error
+    else:  # for some orders of the edges, the search finds a negative cycle and raises no error
         assert sum(Fraction(DRIFTING[u][v]) for u, v in pairwise(cycle)) < 0
 
 
@@ -281,7 +281,7 @@ def test_a_negative_cycle_of_rounded_weights_is_negative_in_exact_arithmetic(dra
         assert sum(Fraction(edges[end]) for end in pairwise(cycle)) < 0
 
 
-def test_a_long_cycle_is_reported_only_if_its_weight_is_negative():
+def test_a_cycle_of_many_edges_is_reported_only_if_its_weight_is_negative():
     n = 1200
     rows, columns = np.arange(n), np.r_[np.arange(1, n), 0]
     weights = np.full(n, -1)
@@ -329,7 +329,7 @@ def test_weighted_all_pairs_path_lengths_match_networkx(graph, cutoff):
 
 @few
 @given(st.one_of(graphs(weights=integers), graphs(weights=halves, dtype="FP64")))
-def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
+def test_all_pairs_path_lengths_equal_those_computed_by_repeated_squaring(graph):
     A = graph.matrix()
     assert all_pairs_lengths(A, weight=True).isequal(definition(A))
 
@@ -338,7 +338,7 @@ def test_all_pairs_path_lengths_equal_repeated_squaring(graph):
 
 
 @given(with_source(graphs()))
-def test_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
+def test_the_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source)
@@ -360,7 +360,7 @@ positive = st.integers(1, 4)
         )
     )
 )
-def test_weighted_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
+def test_the_weighted_path_count_equals_the_number_of_paths_that_networkx_lists(rooted):
     nx = pytest.importorskip("networkx")
     graph, source = rooted
     ways = nx.single_source_all_shortest_paths(graph.networkx(), source, weight="weight")
@@ -382,7 +382,7 @@ def test_relabeled_vertices_keep_their_path_counts(ordered, weight, data):
 def ladder(rungs):
     """Return a graph with 3^rungs shortest paths from vertex 0 to its last vertex.
 
-    Also return the number of the last vertex.
+    Also return the index of the last vertex.
     """
     ends, n = [], 4 * rungs + 1
     for k in range(0, n - 1, 4):
@@ -391,7 +391,7 @@ def ladder(rungs):
 
 
 @pytest.mark.parametrize("weight", [None, True])
-def test_counts_are_exact_up_to_the_largest_int64(weight):
+def test_path_counts_are_exact_up_to_the_largest_int64(weight):
     A, end = ladder(39)
     assert path_count(A, 0, weight=weight)[end].value == 3**39 > 2**53
     A, end = ladder(40)

@@ -33,7 +33,9 @@ def kruskal(graph: Edges, maximum: bool, weigh: bool) -> dict[tuple[int, int], f
 
 
 @given(undirected | real, st.booleans(), st.booleans())
-def test_a_spanning_forest_equals_that_of_kruskal(graph, maximum, weigh):
+def test_a_spanning_forest_has_the_edges_that_the_algorithm_of_kruskal_chooses(
+    graph, maximum, weigh
+):
     A = graph.matrix()
     F = spanning_forest(A, "weight" if weigh else None, maximum=maximum)
     expected = kruskal(graph, maximum, weigh)
@@ -43,7 +45,7 @@ def test_a_spanning_forest_equals_that_of_kruskal(graph, maximum, weigh):
 
 
 @given(undirected | real, st.booleans())
-def test_a_spanning_forest_weighs_as_much_as_that_of_networkx(graph, maximum):
+def test_a_spanning_forest_has_the_same_total_weight_as_that_of_networkx(graph, maximum):
     nx = pytest.importorskip("networkx")
     span = nx.maximum_spanning_edges if maximum else nx.minimum_spanning_edges
     expected = sum(data["weight"] for *_, data in span(graph.networkx()))
@@ -53,14 +55,14 @@ def test_a_spanning_forest_weighs_as_much_as_that_of_networkx(graph, maximum):
 
 
 @given(undirected, st.booleans())
-def test_a_spanning_forest_equals_its_definition(graph, maximum):
+def test_a_spanning_forest_equals_the_result_of_its_algebraic_definition(graph, maximum):
     A = graph.matrix()
     T = definition(gl.select.triu(A, 1).new(), maximum=maximum)
     assert T.isequal(gl.select.triu(spanning_forest(A, maximum=maximum), 1).new())
 
 
 @given(with_order(graphs(undirected=True)), st.integers(0, 99))
-def test_relabeling_a_graph_with_distinct_weights_relabels_its_forest(ordered, seed):
+def test_relabeling_a_graph_with_distinct_weights_relabels_its_spanning_forest(ordered, seed):
     graph, order = ordered
     drawn = np.random.default_rng(seed).random((graph.n, graph.n))
     weights = tuple(float(drawn[min(end), max(end)]) for end in graph.ends)
@@ -85,7 +87,7 @@ def test_weights_may_have_any_dtype(dtype):
     assert F.dtype == dtype
 
 
-def test_nan_weights_are_rejected_or_ignored():
+def test_nan_weights_are_rejected_unless_the_argument_ignore_nan_is_set():
     ends = [0, 1, 1, 2], [1, 0, 2, 1]
     A = gl.Matrix.from_coo(*ends, [math.nan, math.nan, -math.inf, -math.inf], nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has weight nan on edge 0 -> 1, but must have numbers"):

@@ -33,7 +33,7 @@ def test_distances_match_networkx(rooted):
 
 
 @given(rooted, st.sampled_from([0, 1, 3, 1000, float("inf")]))
-def test_delta_does_not_change_the_distances(rooted, delta):
+def test_the_value_of_delta_does_not_change_the_distances(rooted, delta):
     graph, source = rooted
     A = graph.matrix()
     assert sssp(A, source, delta=delta).distances.isequal(sssp(A, source).distances)
@@ -78,7 +78,7 @@ def test_floating_point_weights_are_added_in_fp64(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["INT64", "UINT64"])
-def test_a_sum_that_overflows_does_not_count_as_a_short_path(dtype):
+def test_a_path_length_that_overflows_does_not_count_as_a_short_path(dtype):
     edges = ([0, 0, 1, 2], [1, 2, 3, 3], [BIG, 5, BIG, 6])
     A = gl.Matrix.from_coo(*edges, dtype=dtype, nrows=4, ncols=4)
     assert sssp(A, 0).distances.to_dict() == {0: 0, 1: BIG, 2: 5, 3: 11}

@@ -29,7 +29,7 @@ def test_components_match_networkx(graph):
 
 
 @given(graphs(undirected=False))
-def test_strong_components_equal_their_definition(graph):
+def test_strong_components_equal_the_result_of_their_algebraic_definition(graph):
     A = graph.matrix()
     found = strong_components(A)
     assert found.isequal(definition(A), check_dtype=True)
@@ -37,7 +37,9 @@ def test_strong_components_equal_their_definition(graph):
 
 
 @given(graphs(undirected=False))
-def test_reversal_keeps_components_and_an_isolated_vertex_adds_one(graph):
+def test_reversing_a_graph_keeps_its_strong_components_and_an_isolated_vertex_adds_a_component(
+    graph,
+):
     A = graph.matrix()
     labels = strong_components(A)
     assert strong_components(A.T.new()).isequal(labels)
@@ -64,7 +66,7 @@ def test_a_cycle_is_one_component_and_each_vertex_of_a_path_is_its_own_component
 
 
 @pytest.mark.parametrize("find", [strong_components, definition])
-def test_in_a_chain_of_pairs_each_pair_is_a_strong_component(find):
+def test_each_pair_of_vertices_in_a_chain_of_pairs_is_a_strong_component(find):
     n = 300
     i = np.arange(0, n, 2)
     ends = np.concatenate((i, i + 1, i[:-1] + 1)), np.concatenate((i + 1, i, i[1:]))
@@ -72,7 +74,7 @@ def test_in_a_chain_of_pairs_each_pair_is_a_strong_component(find):
     assert (find(A).to_dense() == np.arange(n) // 2 * 2).all()
 
 
-def test_graphs_without_edges_have_one_component_per_vertex():
+def test_a_graph_without_edges_has_one_strong_component_per_vertex():
     assert strong_components(gl.Matrix(bool, 0, 0)).size == 0
     assert definition(gl.Matrix(bool, 0, 0)).size == 0
     assert strong_components(gl.Matrix(float, 1, 1)).to_dense().tolist() == [0]

@@ -42,7 +42,7 @@ DIRECTIONS = st.sampled_from(["in", "out", "in+out"])
 
 
 def agree(found, expected):
-    """Assert that a Vector has the numbers of NetworkX's dictionary, and no entry for NaN."""
+    """Assert that a Vector equals the dictionary from NetworkX without its NaN items."""
     values = found.to_dict()
     expected = {v: x for v, x in expected.items() if x is not None and not math.isnan(x)}
     assert values.keys() == expected.keys()
@@ -143,7 +143,7 @@ def test_efficiency_matches_networkx(graph):
 
 
 @given(simple)
-def test_local_efficiency_does_not_depend_on_how_it_is_computed(graph):
+def test_each_way_to_compute_local_efficiency_gives_the_same_result(graph):
     A, before = graph.matrix(), (efficiency.ENTRIES, efficiency.DENSE)
     whole = local_efficiency(A)
     try:
@@ -184,7 +184,7 @@ def test_degree_assortativity_matches_networkx(graph, x, y, data):
 
 
 def correlate(pairs):
-    """Return the correlation of the numbers in pairs, or NaN if it is not defined."""
+    """Return the correlation of the pairs of numbers, or NaN if the correlation is undefined."""
     a, b = zip(*pairs, strict=True) if pairs else ((), ())
     if len(set(a)) < 2 or len(set(b)) < 2:
         return math.nan
@@ -242,7 +242,7 @@ def test_voterank_matches_networkx(graph, count):
     assert found == nx.voterank(graph.networkx(), count)
 
 
-def test_results_have_the_labels_of_a_graph():
+def test_results_use_the_vertex_labels_of_the_graph():
     edges = [("a", "b"), ("b", "c"), ("c", "d"), ("b", "e")]
     G = gl.Graph.from_edges(edges)
     H = nx.Graph(edges)

@@ -18,7 +18,7 @@ def test_triangle_count_equals_a_count_over_all_vertex_triples(graph):
 
 
 @given(undirected)
-def test_triangles_match_networkx(graph):
+def test_the_triangles_at_each_vertex_match_networkx(graph):
     nx = pytest.importorskip("networkx")
     assert triangle_count(graph.matrix()) == sum(nx.triangles(graph.networkx()).values()) // 3
 
@@ -38,7 +38,7 @@ def test_a_complete_graph_has_n_choose_3_triangles(n):
     assert triangle_count(A) == n * (n - 1) * (n - 2) // 6
 
 
-def test_the_error_about_a_directed_graph_names_a_one_way_edge():
+def test_the_error_about_a_directed_graph_names_an_edge_without_its_reverse():
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 0, 0, 2], 1, nrows=3, ncols=3)
     with pytest.raises(ValueError, match="A has an edge 2 -> 0 but none 0 -> 2, and must be"):
         triangle_count(A)

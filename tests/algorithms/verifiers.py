@@ -44,7 +44,7 @@ def verify_sssp(graph: Edges, source: int, distance: Mapping[int, Any]) -> None:
     - The source has distance 0.
     - If u is reached and there is an edge u -> v of weight w, then v is reached and
       d(v) <= d(u) + w.
-    - Each v reached has a path from the source whose edges all satisfy d(v) = d(u) + w.
+    - Each reached v has a path from the source whose edges all satisfy d(v) = d(u) + w.
     """
     assert distance[source] == 0
     tight: dict[int, list[int]] = {}
@@ -73,7 +73,7 @@ def verify_pagerank(
 
 
 def verify_components(graph: Edges, labels: list[int]) -> None:
-    """Verify that each label marks one component, and is the smallest vertex in it."""
+    """Verify that each component has one label, the smallest of its vertices."""
     neighbors: dict[int, list[int]] = {}
     for u, v in graph.ends:
         neighbors.setdefault(u, []).append(v)

@@ -1,4 +1,4 @@
-"""Compile kernel instances with NVRTC, and read how many registers and bytes each one uses.
+"""Compile kernel instances with NVRTC, and read how many registers and bytes each instance uses.
 
 Run as a program (`make resources`), this module writes the limits of every kernel to
 resources.json. File names as arguments (`bfs.cu`) restrict it to the kernels of these files.
@@ -24,7 +24,7 @@ from graphla.compilers import nvrtc
 TOGETHER = 24
 """Number of kernel instances that are compiled in one program.
 
-The compiler reads the headers once per program, which takes longer than compiling one kernel.
+The compiler reads the headers once per program. Reading them takes longer than compiling a kernel.
 """
 TABLE = Path(__file__).with_name("resources.json")
 
@@ -150,7 +150,7 @@ def _number(pattern: str, text: str) -> int:
 
 
 def _most(k: int) -> tuple[str, dict[str, Resources]]:
-    """Return, for each architecture, the maximum resources that any instance of kernel k uses."""
+    """For each architecture, return the maximum of each resource over all instances of kernel k."""
     toolkit = installed(13)
     assert toolkit is not None, "NVRTC of CUDA 13 is not installed"
     found: dict[str, Resources] = {}

@@ -13,7 +13,7 @@ from typing import Any
 Row = dict[str, Any]
 
 TRIES = 8
-"""Number of candidates that are generated per row. The one with the most new pairs is used."""
+"""Number of candidates generated per row. The candidate with the most new pairs is used."""
 
 
 def everything(row: Row) -> bool:
@@ -30,7 +30,8 @@ def covering(
 
     A row maps each factor to one of its values. A pair consists of the values of two factors in the
     same row. A row is valid if allows(row) is true. `allows` is also called with rows in which
-    factors are missing. It must then return false if no values of these factors make the row valid.
+    factors are missing. In that case it must return false if no values of the missing factors make
+    the row valid.
 
     If two factors are both in `apart`, the list may lack pairs of their values. It still contains
     each value of these factors that occurs in a valid row. The same arguments give the same list.

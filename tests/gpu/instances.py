@@ -1,4 +1,4 @@
-"""List every kernel with the values of its template parameters, for the compile campaign.
+"""List every kernel and the values of its template parameters, for the compile campaign.
 
 A row of a kernel selects an operator, a dtype, a value of each further parameter and an
 architecture. The value `own` of a parameter stands for the operator's own dtype.
@@ -54,7 +54,7 @@ OTHERS = tuple(name for name in ARCHITECTURES if name != MAIN)
 
 OWN = "own"
 MANY = 16
-"""Limit up to which all combinations of parameter values are compiled for a semiring in NAMED.
+"""Up to this number of combinations of parameter values, all are compiled for a semiring in NAMED.
 
 If more combinations are valid, only enough of them are compiled to cover all pairs of values.
 """
@@ -63,7 +63,7 @@ FLAGS = (False, True)
 OFFSET = tuple(map(np.dtype, ("i4", "i8")))
 KEPT = (0, 1, 2)  # the values UNREAD, ISO and EACH in device.cuh
 STORED = (OWN, *map(np.dtype, ("?", "i1", "u2", "i8", "u8", "f4", "f8")))
-"""Dtypes of stored values besides the operator's own: one of each width and kind."""
+"""Dtypes of stored values: the operator's own, and one of each width and kind."""
 
 SEMIRINGS = (
     ("plus_times", "mxv"),
@@ -102,7 +102,8 @@ NAMED = {
     "min_secondi": ("INT64",),
     "bor_band": ("UINT64",),
 }
-"""Twelve semirings that algorithms use; compiled with every value of every other parameter."""
+"""Twelve semirings that algorithms use; compiled with all values of the other parameters.
+"""
 
 CLOSING = ("min_plus", "max_min", "min_first", "lor_land", "bor_band")
 """Semirings for closures.
@@ -412,7 +413,7 @@ def _with_kind(row: Row) -> Row:
 
 
 def _is_asked_for(spec: tuple[Any, ...], row: Row) -> bool:
-    """Return whether graphla itself would request a kernel with these parameter values.
+    """Return whether graphla itself would ever request a kernel with these parameter values.
 
     In such a kernel an operand is marked as unread if and only if the semiring does not read it,
     only the monoid `any` may stop after the first term of a row, and all offsets have the same
@@ -483,7 +484,12 @@ DOMAINS = {
     r"Row|Column": tuple(map(np.dtype, ("i4", "i8"))),
     r"MASK": (0, 1, 2),  # the kinds of mask that gathering.cuh and assign.cu define
     r"WHERE": (0, 1, 2),  # the values DENSE, LISTED and BY_ROWS in rows.cuh
-    r"FILL": (0, 1, 2, 3),  # each sum of the bits FILL_RIGHT and FILL_LEFT in ewise_union.cu
+    r"FILL": (
+        0,
+        1,
+        2,
+        3,
+    ),  # combinations of the bits FILL_RIGHT and FILL_LEFT in ewise_union.cu
     r"HOW": (0, 1, 2),  # the values INTERSECTION, UNION and FILLED_UNION in ewise_dense.cu
     r"HELD": (0, 1, 2),  # the values IN_BITMAP, IN_FULL and WITH_HUBS in gathering.cuh
     r"ENDS": (0, 1, 2),  # the values AT_LAST, AT_FIRST and AT_PRESENCE in gathering.cuh
@@ -531,8 +537,8 @@ HOT = {
 }
 """Kernels that must keep all values in registers, because they dominate the time of an operation.
 
-Kernels that run a whole traversal are not listed: they need more values than a thread has
-registers. For them, only the limits in resources.json hold.
+Kernels that run a whole traversal are not listed, because they need more values than a thread has
+registers. Only the limits in resources.json apply to these kernels.
 """
 
 SORT_THREADS = sort.TUNING.threads
@@ -607,7 +613,7 @@ RULES: dict[str, Callable[[Any, Row], bool]] = {
         ("count_few", "make_few"),
         lambda spec, row: (row["BITS"], row["GROUP"]) in spgemm.TUNING.few,
     ),
-    # hub columns are cached only if the vector is full and every row reads the vector's values
+    # kernels cache hub columns only if the vector is full and every row reads its values
     **dict.fromkeys(
         ("pull_rows", "pull_chunks"),
         lambda spec, row: (

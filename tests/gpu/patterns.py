@@ -11,7 +11,7 @@ from graphla.backends import backend
 from graphla.formats import Csr
 
 Pattern = tuple[Csr, Csr]
-"""A pattern in CSR and in CSC; both are the same object if the pattern is symmetric."""
+"""A pattern in CSR and in CSC format; both are the same object if the pattern is symmetric."""
 
 cuda = backend("cuda")
 

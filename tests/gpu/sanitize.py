@@ -42,10 +42,10 @@ OPTIONS = {
     "memcheck": ("--leak-check", "no", "--report-api-errors", "no"),
 }
 UNWATCHED = {"racecheck": {"brandes": ("centrality", "centrality_by_lengths")}}
-"""Kernels that a tool does not check, with their stages.
+"""For each tool, the kernels that it does not check, with the stages that run them.
 
-`brandes` uses no shared memory, which is all that racecheck checks. Under racecheck, but under no
-other tool, it sometimes ends in an illegal instruction when several teams of blocks run.
+`brandes` uses no shared memory, and racecheck checks only shared memory. Under racecheck, but under
+no other tool, it sometimes ends in an illegal instruction when several teams of blocks run.
 """
 
 OURS = "kernel_substring=graphla"

@@ -22,7 +22,8 @@ from graphla.formats import (
 Draw = Any
 
 DTYPES = tuple(map(np.dtype, ("?", "i1", "i8", "f4")))
-"""The dtypes of test values. They are few, because the simulator compiles a program for each."""
+"""The dtypes of test values; only a few, because the simulator compiles a program for each.
+"""
 
 
 def values_of(count: int, dtype: np.dtype[Any], numbers: np.random.Generator) -> np.ndarray:

@@ -76,7 +76,7 @@ def test_dependencies_summed_by_teams_of_threads_equal_the_algebraic_definition(
 
 
 def comb(length: int, leaves: int) -> gl.Matrix:
-    """Return a path with `leaves` extra neighbors per vertex, and 600 extra at its last vertex."""
+    """Return a path with `leaves` extra neighbors per vertex; its last vertex has 600 more."""
     spine = np.arange(length)
     i = np.concatenate((spine[:-1], np.repeat(spine, leaves), np.full(600, length - 1)))
     j = np.concatenate((spine[1:], np.arange(length, length * (1 + leaves) + 600)))
@@ -90,7 +90,7 @@ def comb(length: int, leaves: int) -> gl.Matrix:
 )
 @pytest.mark.parametrize("way", ["levels", "lengths"])
 @pytest.mark.parametrize("blocks", [1, 3])
-def test_small_levels_processed_by_one_block_give_the_same_dependencies(blocks, way, alone):
+def test_levels_that_one_block_processes_alone_have_the_same_dependencies(blocks, way, alone):
     A = comb(12, 20)
     options = {"of_edges": alone[0] == 2, "is_weighted": way == "lengths"}
     sources = np.array([5])
@@ -109,7 +109,7 @@ def test_small_levels_processed_by_one_block_give_the_same_dependencies(blocks, 
 
 
 @pytest.mark.parametrize("there_is_room_for", [1, 2])
-def test_fewer_teams_run_when_memory_is_short(there_is_room_for, monkeypatch):
+def test_fewer_teams_run_when_little_memory_is_free(there_is_room_for, monkeypatch):
     made = teams._memory
 
     def scratch(number, *sizes):
@@ -130,7 +130,7 @@ def test_fewer_teams_run_when_memory_is_short(there_is_room_for, monkeypatch):
 
 
 @pytest.mark.parametrize("most", [1, 3, 1024])
-def test_pagerank_matches_the_result_on_the_host_with_any_number_of_blocks(most):
+def test_pagerank_with_any_number_of_blocks_matches_the_result_on_the_host(most):
     with using(ranks.PageRankTuning(most_blocks=most)):
         for both_ways in (False, True):
             A = drawn(7, both_ways)

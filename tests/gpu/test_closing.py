@@ -134,7 +134,7 @@ def cases(draw: st.DrawFn, kinds: list[Kind], special: bool = False) -> tuple[Ki
     density = draw(st.sampled_from((0.0, 0.01, 0.04)))
     there = numbers.random((n, n)) < density
     if draw(st.booleans()):
-        there[numbers.integers(n)] = True  # adds a long row and column
+        there[numbers.integers(n)] = True  # adds a long row and a long column
         there[:, numbers.integers(n)] = True
     if draw(st.booleans()):
         there |= np.eye(n, k=1, dtype=bool)  # adds a path
@@ -290,7 +290,7 @@ def test_a_closure_limited_to_k_rounds_equals_k_products(drawn: Any, chosen: Any
 
 
 @given(cases(WITH_NAN, special=True), thresholds)
-def test_nan_propagates_as_in_repeated_products(drawn: Any, chosen: Any):
+def test_nan_values_propagate_as_in_repeated_products(drawn: Any, chosen: Any):
     with using(chosen):
         check(drawn[1], close(drawn[1], "near_far", delta=2.0))
 
@@ -303,7 +303,7 @@ def path(n: int, weights: np.ndarray, name: str = "min_plus INT32") -> Case:
     return Case(op, a, x, None)
 
 
-def test_one_block_can_process_a_long_path():
+def test_one_block_alone_can_compute_the_closure_of_a_long_path():
     n = 3000
     case = path(n, np.ones(n - 1, np.int64), "min_plus INT64")
     closed = close(case, "near_far", delta=10, parents=True)
@@ -348,7 +348,7 @@ def test_a_product_that_overflows_is_omitted_and_reported():
     assert not close(path(3, np.array([126, 1], np.int8), "min_plus INT8"), "near_far").overflowed
 
 
-def test_path_lengths_are_computed_in_32_bits_if_they_fit(monkeypatch: pytest.MonkeyPatch):
+def test_path_lengths_are_computed_in_32_bits_if_all_of_them_fit(monkeypatch: pytest.MonkeyPatch):
     taken = []
     load = closure.load
 

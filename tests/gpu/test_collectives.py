@@ -90,7 +90,7 @@ def test_reductions_and_scans_match_numpy(dtype: str, data: st.DataObject):
 
 
 def same(out: Any) -> list[int]:
-    """Return the result of each search, after checking that all 32 lanes have the same result."""
+    """Return the result of each search; check that all 32 lanes got the same result."""
     rows = out.get().reshape(-1, 32)
     assert (rows == rows[:, :1]).all()
     return rows[:, 0].tolist()
@@ -98,7 +98,7 @@ def same(out: Any) -> list[int]:
 
 @pytest.mark.parametrize("dtype", ["i4", "u4", "i8"])
 @given(data=st.data())
-def test_lower_and_upper_bounds_match_numpys_searchsorted(dtype: str, data: st.DataObject):
+def test_lower_and_upper_bounds_match_searchsorted_of_numpy(dtype: str, data: st.DataObject):
     count = data.draw(st.integers(0, 3000))
     keys = np.sort(np.random.default_rng(count).integers(0, max(1, count // 2), count, np.int32))
     begin = data.draw(st.integers(0, count))
@@ -122,7 +122,7 @@ def test_lower_and_upper_bounds_match_numpys_searchsorted(dtype: str, data: st.D
 
 @pytest.mark.parametrize("dtype", ["i4", "i8"])
 @given(data=st.data())
-def test_merge_splits_agree_with_a_stable_merge(dtype: str, data: st.DataObject):
+def test_the_split_points_of_a_merge_agree_with_a_stable_merge(dtype: str, data: st.DataObject):
     a, b = (
         np.sort(np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 50, count))
         for count in data.draw(st.tuples(st.integers(0, 200), st.integers(0, 1500)))

@@ -99,7 +99,7 @@ def test_each_kernel_compiles_for_other_architectures(toolkit: Nvrtc, file: str,
     _check(toolkit, [kernel.elsewhere(architecture) for kernel in kernels], table(), options)
 
 
-def test_the_default_options_include_default_device():
+def test_the_default_compiler_options_include_the_flag_default_device():
     assert "-default-device" in nvrtc.OPTIONS
 
 
@@ -134,7 +134,9 @@ def test_each_kernel_compiles_with_cuda_12(kernel: Kernel):
     assert list(compile_all(_toolkit(12), kernel.covering()))
 
 
-def test_the_parts_of_a_loop_compile_and_each_function_is_in_one_part(toolkit: Nvrtc):
+def test_all_parts_of_a_compiled_loop_compile_and_each_function_belongs_to_exactly_one_part(
+    toolkit: Nvrtc,
+):
     with gl.config.set(device="cuda"), using(ProgramTuning(is_in_parts=True, sweeps_from=1)):
         a = gl.Matrix.from_coo([0, 1], [1, 0], True, nrows=2, ncols=2)
         text = engine.show(handmade.pagerank(), (a._read(),))
@@ -204,8 +206,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _specs(dtype: DataType) -> list[tuple[Any, ...]]:
-    """Return the arguments for generating structs: for each operator that supports the dtype, every
-    kind of struct that can be generated for this operator."""
+    """Return the arguments that generate all structs of all operators that support the dtype."""
 
     def every(*modules: Any) -> list[Any]:
         found = (typed(module, name, dtype) for module in modules for name in _names(module))
@@ -245,7 +246,7 @@ def test_every_operator_struct_compiles_for_each_dtype(toolkit: Nvrtc, dtype: Da
     nvrtc.compile_instances(toolkit, "\n".join(text), instances, "compute_90", what, options)
 
 
-def test_a_compile_error_names_the_file_the_operator_and_the_dtype(toolkit: Nvrtc):
+def test_a_compile_error_names_the_file_and_the_operator_and_the_dtype(toolkit: Nvrtc):
     kernel = next(kernel for kernel in KERNELS if kernel.name == "combine_dense")
     first = {name: values[0] for name, values in kernel.factors().items()}
     row = {**first, "operator": "plus", "dtype": FP32}

@@ -22,7 +22,8 @@ QUICK = {"betweenness", "bfs", "components", "independent_set"}
 """The programs that the simulator runs quickly."""
 
 TUNING = ProgramTuning() if has_card() else ProgramTuning(block=64, cluster=4)
-"""Number of threads, small on the simulator because each barrier takes time for each thread."""
+"""Numbers of threads; small on the simulator, where a barrier takes time per thread.
+"""
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_unions_and_intersections_of_dense_vectors_give_the_same_results_as_on_t
 
 
 @pytest.mark.parametrize("how", ["union", "intersection"])
-def test_a_join_of_two_bitmaps_has_an_entry_where_one_or_both_have_one(how: str) -> None:
+def test_unions_and_intersections_of_bitmaps_have_the_same_entries_as_on_the_cpu(how: str) -> None:
     numbers = np.random.default_rng(6)
     present = numbers.random((2, 300)) < 0.5
     v, w = (BitmapVector(300, p, numbers.integers(0, 9, 300), int(p.sum())) for p in present)
@@ -154,14 +154,14 @@ def test_a_join_of_two_bitmaps_has_an_entry_where_one_or_both_have_one(how: str)
 
 
 @given(data)
-def test_only_flagged_entries_are_kept(data: Any) -> None:
+def test_only_entries_with_a_true_flag_are_kept(data: Any) -> None:
     (a,) = operands(data.draw, (np.dtype("?"), np.dtype("i8")))
     flags = data.draw(dense_vectors(a.nvals, (np.dtype("?"),))).values
     kept = cuda().keep(to_device(a), to_device(FullVector(a.nvals, flags)).values)
     assert_same(kept, cpu().keep(a, flags))
 
 
-def test_many_flags_are_scanned_with_cupy() -> None:
+def test_a_long_array_of_flags_is_scanned_with_cupy() -> None:
     from graphla.backends.cuda.select import SelectTuning
 
     numbers = np.random.default_rng(3)
@@ -189,7 +189,7 @@ def test_casts_saturate_out_of_range_values() -> None:
 
 
 @pytest.mark.parametrize("how", ["apply", "bound", "union", "intersection"])
-def test_results_with_one_common_value_store_it_once(how: str) -> None:
+def test_a_result_whose_values_are_all_equal_stores_this_value_once(how: str) -> None:
     two = np.broadcast_to(np.array([2], np.float32), (3,))
     a = to_device(SparseVector(9, np.array([1, 4, 8], np.int32), two))
     b = to_device(SparseVector(9, np.array([1, 5, 8], np.int32), two))
@@ -203,7 +203,7 @@ def test_results_with_one_common_value_store_it_once(how: str) -> None:
     assert c.values.strides[0] == 0 and c.values.size == c.nvals
 
 
-def test_row_numbers_are_correct_for_rows_of_any_length() -> None:
+def test_the_row_index_of_each_entry_is_correct_for_rows_of_any_length() -> None:
     indptr = np.array([0, 0, 2500, 2500, 2501, 2502, 2502, 4000], np.int32)
     a = Csr(7, 4000, indptr, np.arange(4000, dtype=np.int32), np.ones(4000, np.float32))
     rows = cuda().to_host(cuda().row_of_entry(to_device(a)))

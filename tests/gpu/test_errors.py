@@ -35,7 +35,7 @@ def square(n: int = 40) -> gl.Matrix:
     return gl.Matrix.from_coo(rows, columns, values, nrows=n, ncols=n, dup_op="plus")
 
 
-def test_out_of_memory_reports_the_sizes_and_leaves_operands_intact():
+def test_an_out_of_memory_error_reports_the_sizes_and_leaves_the_operands_intact():
     pool = cupy.get_default_memory_pool()
     A = square()
     entries = A.to_dicts()
@@ -65,7 +65,7 @@ def double_10_times(u: gl.Vector) -> gl.Vector:
     return v
 
 
-def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
+def test_an_out_of_memory_error_in_a_compiled_loop_is_reported_as_in_an_operation():
     pool = cupy.get_default_memory_pool()
     u = gl.Vector.from_scalar(1.0, 1 << 20)
     jitted: Any = gl.jit(count_to_10)
@@ -80,8 +80,8 @@ def test_out_of_memory_in_a_compiled_loop_is_reported_as_in_an_operation():
     assert jitted(u).isequal(count_to_10(u))
 
 
-@simulated  # a real GPU has enough memory
-def test_a_compiled_loop_over_vectors_that_do_not_fit_is_rejected_or_runs_as_python():
+@simulated  # a real GPU has too much memory for this test
+def test_a_compiled_loop_whose_vectors_do_not_fit_in_memory_is_rejected_or_runs_as_python():
     u: Any = gl.Vector.from_coo([5, 7], [1.0, 2.0], size=(1 << 31) - 1)
     with pytest.raises(NotCompilable, match=r"need 19,[\d,]+ bytes, and [\d,]+ are available"):
         gl.jit(double_10_times)(u)
@@ -193,7 +193,7 @@ sys.meta_path.insert(0, Blocked())
 """
 
 
-def test_without_cupy_the_cpu_works_and_cuda_explains_how_to_install_it():
+def test_graphla_without_cupy_runs_on_the_cpu_and_explains_how_to_install_cupy():
     said = run_apart(
         BLOCKED
         + textwrap.dedent(
@@ -225,7 +225,7 @@ def test_importing_graphla_uses_neither_a_gpu_nor_cupy():
 
 
 @pytest.mark.skipif(has_card(), reason="there is a card")
-def test_without_a_gpu_the_cpu_is_the_default_and_cuda_explains_what_is_missing():
+def test_the_cpu_is_the_default_without_a_gpu_and_the_error_about_cuda_names_what_is_missing():
     said = run_apart(
         """
         import sys, graphla as gl

@@ -86,7 +86,7 @@ def test_the_fingerprint_is_the_signed_sum_of_the_hashes(data):
 
 @fewer(4)
 @given(seed=st.integers(0, 1 << 16), grid=st.sampled_from([1, 2, 5, 40]), data=st.data())
-def test_grids_of_every_size_detect_symmetry_in_matrices_of_many_tiles(seed, grid, data):
+def test_grids_of_every_size_detect_the_symmetry_of_matrices_with_many_tiles(seed, grid, data):
     rng = np.random.default_rng(seed)
     n = data.draw(st.sampled_from([40, 400, 5000]))
     i, j = rng.integers(0, n, (2, 2500))

@@ -24,7 +24,7 @@ from graphla.backends.tuning import using
 label_propagation_ = importlib.import_module("graphla.algorithms.label_propagation")
 louvain_ = importlib.import_module("graphla.algorithms.louvain")
 ROWS = ((4, 32, 256, 4096), (1, 2, 4, 8), (0, 1, 1, 64), (0, 0, 8, 8), (4, 4, 4, 4), (0, 0, 0, 0))
-"""Maximum row lengths of the four row classes, for several ways to divide the rows."""
+"""Maximum row lengths of the four row classes; each tuple is one way to divide the rows."""
 
 
 @st.composite
@@ -66,7 +66,7 @@ def test_communities_match_those_computed_on_the_host_in_every_row_class(given_,
 
 @settings(max_examples=25)
 @given(st.booleans().flatmap(lambda w: st.tuples(st.just(w), drawn(w))), st.integers(0, 9))
-def test_independent_sets_colors_and_matchings_match_those_computed_on_the_host(given_, seed):
+def test_independent_sets_and_colors_and_matchings_equal_those_computed_on_the_host(given_, seed):
     weight, A = given_
     there = A.to("cuda")
     for wide in (2, 1 << 11):

@@ -65,7 +65,7 @@ def test_entries_of_a_new_vector_are_written_and_read_without_a_kernel(launches:
     assert v.to_dict() == {3: 1, 8: 2, 39: 9}
 
 
-def test_the_form_of_host_entries_is_made_once(launches: list[str]):
+def test_the_device_form_of_host_entries_is_created_only_once(launches: list[str]):
     v = Vector(float, N)
     v[7] = 0.5
     w = v.dup()
@@ -74,12 +74,12 @@ def test_the_form_of_host_entries_is_made_once(launches: list[str]):
     assert v._store is w._store
 
 
-def test_more_entries_than_the_host_keeps_are_written_on_the_device():
+def test_entries_beyond_the_limit_for_the_host_are_written_on_the_device():
     v, expected = Vector(int, N), {}
     for i in range(MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i
     assert v._store.host_entries == expected
-    v[0] = expected[0] = -1  # an entry that exists
+    v[0] = expected[0] = -1  # overwrites an entry that exists
     assert v._store.host_entries == expected
     for i in range(MOST_HOST_ENTRIES, 2 * MOST_HOST_ENTRIES):
         v[2 * i % N] = expected[2 * i % N] = i
@@ -89,7 +89,7 @@ def test_more_entries_than_the_host_keeps_are_written_on_the_device():
     assert v.to_dict() == expected
 
 
-def test_a_wrong_index_or_value_is_refused_at_once_and_changes_nothing():
+def test_an_invalid_index_or_value_is_rejected_immediately_and_changes_nothing():
     v = Vector("INT8", N)
     v[3] = 5
     for key in (N, -N - 1):
@@ -107,7 +107,7 @@ def test_a_wrong_index_or_value_is_refused_at_once_and_changes_nothing():
     assert v.to_dict() == {3: 5}
 
 
-def test_a_recorder_records_assignments_of_elements():
+def test_a_recorder_records_assignments_of_single_elements():
     v = Vector(int, N)
     with gl.Recorder() as recorder:
         v[3] = 5
@@ -135,7 +135,9 @@ READERS = {
 
 @pytest.mark.parametrize("read", READERS.values(), ids=list(READERS))
 @pytest.mark.parametrize("entries", [{}, {3: 1}, {5: 2, 3: 0, 7: 9}], ids=len)
-def test_each_reader_sees_the_entries_that_only_the_host_has(read: Any, entries: dict[int, int]):
+def test_each_operation_that_reads_a_vector_sees_the_entries_that_are_only_on_the_host(
+    read: Any, entries: dict[int, int]
+):
     found = []
     for device in ("cuda", "cpu"):
         with gl.config.set(device=device):
@@ -218,7 +220,7 @@ def test_entries_assigned_on_one_stream_are_read_and_changed_on_others():
         machine.raise_faults()
 
 
-def test_several_threads_make_the_form_only_once():
+def test_threads_that_read_a_vector_at_the_same_time_create_its_device_form_only_once():
     v = Vector(int, N)
     v[3] = 5
     start, forms = threading.Barrier(4), []
@@ -236,7 +238,7 @@ def test_several_threads_make_the_form_only_once():
     assert len(forms) == 4 and all(form is v._store._sparse for form in forms)
 
 
-def test_a_write_in_place_that_is_interrupted_leaves_a_consistent_vector():
+def test_an_interrupted_write_in_place_leaves_a_consistent_vector():
     v = Vector(int, N)
     v[3] = 5
     v._store.dense()

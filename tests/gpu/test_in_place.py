@@ -1,5 +1,5 @@
 """Test that a write changes a vector in place on the device if no other object uses its arrays.
-Such a write does not count the entries."""
+Such a write does not compute the number of entries."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def on_gpu() -> Iterator[None]:
 
 @pytest.mark.usefixtures("on_gpu")
 @pytest.mark.parametrize("size", [1, 2, 50])
-def test_writing_into_a_shared_array_of_equal_values_changes_no_other_vector(size):
+def test_writing_to_a_vector_whose_value_array_is_shared_changes_no_other_vector(size):
     first, other = Vector("INT64", size), Vector("INT64", size)
     for w in (first, other):
         w << 5

@@ -29,7 +29,7 @@ FLAGS = st.booleans()
 
 
 def array(x: Any) -> Any:
-    """Copy an array to the device; a value that all entries share is stored once on the device."""
+    """Copy an array to the device; if all entries share one value, store it once on the device."""
     there = cuda.asarray(x[:1].copy() if is_iso(x) else x)
     return np.broadcast_to(there, x.shape) if is_iso(x) else there
 
@@ -75,7 +75,7 @@ def test_a_transpose_gives_the_same_result_as_on_the_cpu(data):
 
 
 @given(st.data())
-def test_a_matrix_or_vector_built_from_entries_gives_the_same_result_as_on_the_cpu(data):
+def test_building_a_matrix_or_vector_from_entries_gives_the_same_result_as_on_the_cpu(data):
     nrows, ncols = data.draw(SHAPES)
     count = data.draw(st.sampled_from((0, 1, 7, 300, 2000))) if nrows * ncols else 0
     numbers, dtype = random(data), data.draw(st.sampled_from((np.int32, np.int64)))
@@ -104,7 +104,7 @@ def test_many_duplicates_of_an_entry_are_combined_in_order(op):
     assert_same(a, cpu.build_matrix(1, 2, rows, columns, values, op))
 
 
-def test_duplicate_entries_are_rejected_and_named():
+def test_the_error_about_duplicate_entries_names_one_of_them():
     rows, columns, values = np.array([2, 0, 2]), np.array([4, 1, 4]), np.ones(3)
     with pytest.raises(DuplicateEntry, match=r"entry \(2, 4\) is given more than once"):
         cuda.build_matrix(3, 5, array(rows), array(columns), array(values), None)

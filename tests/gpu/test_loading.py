@@ -112,7 +112,7 @@ def scaled(constants: Any) -> list[float]:
     return x.tolist()
 
 
-def test_a_kernel_uses_the_constants_it_is_loaded_with():
+def test_a_kernel_uses_the_constants_that_it_is_loaded_with():
     assert scaled(Numbers()) == [0, 0.5, 1, 1.5]
     assert scaled(Numbers(factor=3)) == [0, 3, 6, 9]
     assert scaled((Numbers(is_doubled=True),)) == [0, 2, 4, 6]
@@ -127,7 +127,7 @@ def test_constants_that_no_kernel_reads_do_not_change_its_program():
     assert nvrtc.program("alone.cu", "", Numbers()) == nvrtc.program("alone.cu", "")
 
 
-def test_a_constant_must_be_an_int_a_float_or_a_bool():
+def test_a_constant_must_be_an_int_or_a_float_or_a_bool():
     with pytest.raises(TypeError, match="constant factor is 'half'"):
         nvrtc.program("scale.cu", "", Numbers(factor="half"))  # pyright: ignore[reportArgumentType]
 
@@ -188,7 +188,7 @@ def test_a_struct_field_may_have_any_name():
 
 def test_each_packed_struct_has_its_own_memory():
     x, out = cupy.arange(2.0), cupy.zeros(1)
-    given = [pair(x, 1, shift) for shift in range(5000)]  # too many for one block of memory
+    given = [pair(x, 1, shift) for shift in range(5000)]  # too many structs for one block of memory
     numbers = load("shift.cu", "numbers", NOTHING, x.dtype)
     for shift in (0, 2047, 2048, 4999):
         numbers(1, 1, given[shift], out)
@@ -251,7 +251,7 @@ template <int N> __global__ void store_number(int *x) { x[0] = N WRONG; }
 """
 
 
-def test_callers_that_load_one_program_at_the_same_time_get_one_kernel():
+def test_callers_that_load_a_program_at_the_same_time_get_the_same_kernel():
     given = WHOLE.replace("WRONG", ""), "graphla::store_number<7>", "a test"
     first, second = Loading(*given), Loading(*given)
     kernel, x = second(), cupy.zeros(1, np.int32)

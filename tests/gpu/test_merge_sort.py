@@ -78,7 +78,7 @@ def sort_on_card(values: np.ndarray, sizes: Any, op: Any, offset: Any = np.int32
 
 
 def drawn(dtype: np.dtype, count: int, seed: int, of: int = 40) -> np.ndarray:
-    """Return values with many duplicates; floating values include NaN."""
+    """Return values with many duplicates; floating-point values include NaN."""
     values = np.random.default_rng(seed).integers(0, of, count)
     if dtype.kind == "f":
         return np.where(values < of // 8, np.nan, values - of // 2).astype(dtype)
@@ -104,19 +104,19 @@ def test_rows_are_sorted_correctly_wherever_tiles_split_them(sizes, name, seed):
 @settings(max_examples=20)
 @given(st.integers(0, 2000), st.sampled_from(sorted(ORDERS)), st.integers(0, 99))
 @pytest.mark.usefixtures("small")
-def test_a_vector_is_sorted(count, name, seed):
+def test_the_values_of_a_vector_are_sorted(count, name, seed):
     check(drawn(np.dtype("f4"), count, seed), None, name)
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_every_dtype_is_sorted(small, dtype):
+def test_values_of_every_dtype_are_sorted(small, dtype):
     for count in (1, small, 7 * small + 5):
         check(drawn(dtype.np_type, count, 1), None, "lt")
     check(drawn(dtype.np_type, 5 * small, 2), [small, 0, 3 * small, 1, small - 1], "lt", np.int64)
 
 
 @pytest.mark.parametrize("tiles", [0, 1, 2])
-def test_sizes_near_a_multiple_of_the_default_tile_are_sorted(tiles):
+def test_inputs_whose_size_is_near_a_multiple_of_the_tile_size_are_sorted(tiles):
     items = sort.TUNING.items
     for more in (-1, 0, 1, items + 1) if tiles else (0, 1, 2, items, items + 1):
         count = tiles * sort.TUNING.threads * items + more
@@ -144,7 +144,7 @@ def test_short_rows_are_sorted_in_one_pass(small, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_sorting_by_an_invalid_comparison_still_returns_a_permutation(small, name):
+def test_sorting_with_an_invalid_comparison_function_returns_a_permutation(small, name):
     for seed, sizes in enumerate(NO_ORDER_SIZES):
         count = 17 * small if sizes is None else sum(sizes)
         values = np.random.default_rng(seed).integers(0, 1000, count, np.int32)
@@ -159,7 +159,8 @@ def test_the_tuning_constants_are_consistent():
     """Check the conditions that the kernels rely on.
 
     Run lengths double in each step, so the number of threads is a power of two. The number of items
-    per thread is odd, to avoid bank conflicts, and at most 32, so that one word has a bit for each.
+    per thread is odd, to avoid bank conflicts, and at most 32, so that one 32-bit word has a bit
+    for each item.
     """
     tuning = sort.TUNING
     assert tuning.threads & (tuning.threads - 1) == 0
@@ -187,7 +188,7 @@ def test_large_inputs_are_sorted_as_numpy_sorts_them(dtype):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", NO_ORDERS)
-def test_sorting_large_inputs_by_an_invalid_comparison_returns_a_permutation(name):
+def test_sorting_large_inputs_with_an_invalid_comparison_function_returns_a_permutation(name):
     values = np.random.default_rng(3).integers(0, 1 << 30, 3_000_001, np.int32)
     found, places = sort_on_card(values, None, disorderly[name])
     np.testing.assert_array_equal(np.sort(places), np.arange(values.size))

@@ -134,7 +134,7 @@ def random_csr(
 def test_rows_of_every_size_are_multiplied_correctly(
     name: str, outside: bool, scratch: int
 ) -> None:
-    """Some rows have no terms, and some have enough terms for several tiles."""
+    """Some rows of the product have no terms, and some have enough terms for several tiles."""
     semiring, rng = typed(name), np.random.default_rng(1)
     dtype = own(semiring)[0]
     b = random_csr(rng, (60, 5000), [40] * 50 + [1] * 10, dtype)
@@ -195,7 +195,7 @@ def test_masked_products_search_long_rows_of_b_for_the_columns_of_the_mask(name:
     assert_same(to_host(found), wanted)
 
 
-def test_a_masked_product_requests_b_by_rows_if_dot_products_would_be_too_slow() -> None:
+def test_a_masked_product_requests_the_rows_of_b_if_dot_products_would_be_too_slow() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(4)
     a = random_csr(rng, (64, 64), [1] * 64, np.float32)
     full = random_csr(rng, (64, 64), [64] * 64, bool)
@@ -223,7 +223,7 @@ def skewed(rng: np.random.Generator, shape: tuple[int, int], count: int, dtype: 
 def test_large_products_give_the_same_results_as_on_the_cpu(
     name: str, shape: tuple[int, int, int]
 ) -> None:
-    """The products take every code path: with each kind of mask, with and without B in CSC."""
+    """The products take every code path: each kind of mask, with and without a CSC form of B."""
     semiring, rng = typed(name), np.random.default_rng(sum(shape))
     m, k, n = shape
     dtype = own(semiring)[0]
@@ -248,7 +248,7 @@ def test_large_products_give_the_same_results_as_on_the_cpu(
 
 
 @pytest.mark.gpu
-def test_repeated_products_are_bitwise_equal() -> None:
+def test_the_results_of_a_repeated_product_are_bitwise_equal() -> None:
     semiring, rng = typed("plus_times FP32"), np.random.default_rng(5)
     a = skewed(rng, (3000, 3000), 60000, np.float32)
     a = to_device(Csr(a.nrows, a.ncols, a.indptr, a.indices, rng.random(a.nvals).astype("f4")))

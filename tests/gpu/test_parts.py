@@ -46,7 +46,7 @@ def cores_of(out: Csr, into: Csr) -> list[int]:
 
 
 @given(graphs(), st.data())
-def test_components_match_those_computed_on_the_host_however_rows_are_split(both, data):
+def test_components_match_those_computed_on_the_host_for_any_division_of_the_rows(both, data):
     out, into = both
     expected = label_by_search(out, "weak")
     there = to_device(out)
@@ -65,8 +65,8 @@ def test_components_match_those_computed_on_the_host_however_rows_are_split(both
 def pieces(draw: st.DrawFn) -> tuple[Csr, Csr]:
     """Draw a union of paths, cycles, complete graphs, stars, acyclic and random graphs.
 
-    Edges between two of these graphs lead from the earlier to the later one. There are self-loops,
-    and the vertices are in random order. Return the matrix as CSR and as CSC.
+    Edges between two of these graphs lead from the earlier to the later graph. There are
+    self-loops, and the vertices are in random order. Return the matrix as CSR and as CSC.
     """
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     edges, n = np.empty((2, 0), np.int64), 0
@@ -99,7 +99,7 @@ def found_strong(both: tuple[Csr, Csr]) -> list[int]:
 
 
 @given(graphs() | pieces(), st.data())
-def test_strong_components_match_scipy_with_one_block_and_with_several(both, data):
+def test_strong_components_match_scipy_for_one_block_and_for_several_blocks(both, data):
     tuning = StrongComponentsTuning(
         block=data.draw(st.sampled_from((32, 64, 256))),
         alone_edges=data.draw(st.sampled_from((0, 40, 4096))),
@@ -135,7 +135,9 @@ def test_vertices_with_at_most_a_self_loop_are_separate_strong_components(n):
 
 
 @given(graphs(), st.data())
-def test_core_numbers_match_those_computed_on_the_host_with_one_block_and_with_several(both, data):
+def test_core_numbers_match_those_computed_on_the_host_for_one_block_and_for_several_blocks(
+    both, data
+):
     out, into = both
     is_symmetric = into is out
     out = without_loops(out)

@@ -74,7 +74,9 @@ def test_a_selection_that_keeps_all_entries_shares_the_arrays_of_its_operand():
 @pytest.mark.parametrize("semiring", [any_secondi, plus_times])
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("allowed", [(), (0, 7, 31, 32, 33, 39), tuple(range(N))])
-def test_a_product_that_one_block_computes_obeys_a_sparse_mask(semiring, complement, allowed):
+def test_a_product_computed_by_one_block_is_restricted_to_its_sparse_mask(
+    semiring, complement, allowed
+):
     A, f = graph(), frontier(1, 2, 3, 4, 5)
     q = gl.Vector.from_coo(np.array(allowed, int), True, size=N)
     assert q._store.has_sparse
@@ -87,7 +89,7 @@ def test_a_product_that_one_block_computes_obeys_a_sparse_mask(semiring, complem
         assert w.to_dict() == {v: without[v] for v in expected}
 
 
-def test_each_count_is_correct_even_if_it_is_read_late_and_out_of_order():
+def test_numbers_of_entries_are_correct_even_if_the_host_reads_them_late_and_out_of_order():
     A = graph()
     # 600 counts are pending at the same time. One allocation of host memory has room for fewer.
     sources = [k % N for k in range(600)]
@@ -96,7 +98,7 @@ def test_each_count_is_correct_even_if_it_is_read_late_and_out_of_order():
         assert w.nvals == len(reached(A, v)), v
 
 
-def test_a_count_can_be_read_on_another_stream_and_in_another_thread():
+def test_a_pending_number_of_entries_can_be_read_on_another_stream_and_in_another_thread():
     A, mine, theirs = graph(), cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream()
     expected = reached(A, 4, 5)
     with mine:
@@ -115,7 +117,7 @@ def test_a_count_can_be_read_on_another_stream_and_in_another_thread():
     assert set(v.to_dict()) == expected
 
 
-def test_a_word_is_reused_only_after_its_launch_has_stored_a_count():
+def test_the_host_reuses_the_word_of_a_count_only_after_the_launch_has_stored_the_count():
     unread = PendingCount()
     address = unread.address
     del unread  # no launch has stored a count at this address
@@ -123,7 +125,7 @@ def test_a_word_is_reused_only_after_its_launch_has_stored_a_count():
     assert address not in {each.address for each in later}
 
 
-def test_a_vector_with_a_pending_count_can_be_copied_moved_and_modified():
+def test_a_vector_with_a_pending_count_can_be_copied_and_moved_and_modified():
     A, expected = graph(), reached(graph(), 2, 6)
     w = any_secondi(frontier(2, 6) @ A).new()
     twin, there = w.dup(), w.to("cpu")

@@ -162,13 +162,13 @@ def test_blocks_notice_a_stop_request(pass_round: Kernel):
     assert passed(pass_round, 5, 3)[0] == [persistent.FINISHED, 3]
 
 
-def test_a_stop_request_remains_visible_after_it_was_seen():
+def test_a_stop_request_remains_visible_after_a_thread_has_seen_the_request():
     """A thread that leaves a loop because of an interrupt must not begin the next loop."""
     told = persistent.run(made("ask_twice"), 1, 1, results=2)
     assert told == [persistent.STOPPED, 1, 1]
 
 
-def test_many_successive_launches_return_their_own_results(pass_round: Kernel):
+def test_each_of_many_successive_launches_returns_its_own_results(pass_round: Kernel):
     assert [
         passed(pass_round, 3, k % 5 + 1)[0][1] for k in range(2 * persistent.TUNING.launches + 3)
     ] == [k % 5 + 1 for k in range(2 * persistent.TUNING.launches + 3)]

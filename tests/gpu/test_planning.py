@@ -30,7 +30,7 @@ def degrees(out: Csr, into: Csr) -> np.ndarray:
 
 
 def full_plan(out: Csr, into: Csr, **settings: Any) -> Plan:
-    """Make a full plan, with a limit on its memory that is too high to matter."""
+    """Build a full plan with a memory limit that is too high to matter."""
     with using(PlanTuning(most=1 << 20, **settings)):
         return cuda.plan(out, into, True, None)
 
@@ -46,8 +46,8 @@ def assert_light(plan: Plan, out: Csr, into: Csr) -> None:
 
 def assert_good(first: np.ndarray, into: Csr, degree: np.ndarray) -> None:
     """Check the array `first`, which contains one in-neighbor for each vertex. Among the first 32
-    in-neighbors of the vertex, it must be the first one in the highest degree class. If the vertex
-    is its own in-neighbor, it counts as a vertex without edges."""
+    in-neighbors of the vertex, it must be the first one in the highest degree class. A vertex that
+    is its own in-neighbor counts as a vertex without edges."""
     indptr, indices = on_host(into.indptr), on_host(into.indices)
     for v, found in enumerate(first.tolist()):
         near = indices[indptr[v] : indptr[v + 1]][:32].tolist()
@@ -71,7 +71,7 @@ def assert_relabeled(plan: Plan, out: Csr, into: Csr) -> None:
     assert r is not None
     new, old = on_host(r.new), on_host(r.old)
     bits = np.array([int(d).bit_length() for d in degree])
-    # sorted by descending degree class and stable within a class, which leaves one possible order
+    # sorting by descending degree class, stable within a class, leaves only one possible order
     assert old.tolist() == sorted(range(n), key=lambda v: (-bits[v], v))
     assert new[old].tolist() == list(range(n))
     assert r.active == (degree > 0).sum()
@@ -117,7 +117,7 @@ def test_a_block_relabels_a_row_that_is_too_long_for_one_pass(symmetric, long):
 
 
 @given(patterns(), st.booleans())
-def test_a_transposed_plan_shares_everything_except_the_first_neighbors(graph, full):
+def test_a_transposed_plan_shares_all_arrays_except_the_first_neighbors(graph, full):
     out, into = graph
     plan: Any = full_plan(out, into) if full else cuda.plan(out, into, False, None)
     turned: Any = cuda.transpose_plan(plan, into, out)
@@ -130,7 +130,7 @@ def test_a_transposed_plan_shares_everything_except_the_first_neighbors(graph, f
 
 
 @given(st.integers(1, 400), st.integers(0, 40), st.booleans())
-def test_a_full_plan_is_made_only_within_its_memory_limit(n, mean, symmetric):
+def test_a_full_plan_is_built_only_within_its_memory_limit(n, mean, symmetric):
     numbers = np.random.default_rng(n)
     out, into = pattern(n, numbers.integers(0, n, (n * mean // (1 + symmetric), 2)), symmetric)
     plan = cuda.plan(out, into, True, None)
@@ -147,7 +147,7 @@ def test_a_full_plan_is_made_only_within_its_memory_limit(n, mean, symmetric):
 def held(plan: Plan) -> list[Any]:
     """Return the arrays of a plan, except the arrays `values` of its matrices.
 
-    Each of them stores only a single number.
+    Each array `values` stores only a single number.
     """
     r = plan.relabeled
     arrays = [plan.idle, plan.first]
@@ -169,7 +169,7 @@ def test_a_full_plan_is_abandoned_if_memory_runs_out(monkeypatch):
     assert cuda.plan(*some, True, light) is light
 
 
-def test_other_streams_wait_for_the_stream_that_makes_a_plan():
+def test_other_streams_wait_for_the_stream_that_builds_a_plan():
     numbers = np.random.default_rng(3)
     some = pattern(200, numbers.integers(0, 200, (4000, 2)), False)
     forms: Any = MatrixStore("cuda:0", BOOL, *some)
@@ -189,7 +189,7 @@ def test_other_streams_wait_for_the_stream_that_makes_a_plan():
         machine.raise_faults()
 
 
-def test_threads_that_request_a_plan_at_the_same_time_share_it():
+def test_threads_that_request_a_plan_at_the_same_time_share_the_plan():
     numbers = np.random.default_rng(4)
     forms: Any = MatrixStore(
         "cuda:0", BOOL, *pattern(200, numbers.integers(0, 200, (4000, 2)), False)

@@ -79,8 +79,9 @@ def csr(
 
 
 def on_device(storage: Any) -> Any:
-    """Copy a storage to the GPU. If all its values are equal and stored once, so are those of the
-    copy."""
+    """Copy a storage to the GPU. If all its values are equal and stored once, the copy also stores
+    the value once.
+    """
     if storage is None:
         return None
 
@@ -199,7 +200,7 @@ LARGE = hot_columns.HotColumnsTuning(slots=4, entries=1, samples=100, share=0.0)
 
 @fewer(2)
 @given(case=cases(), large=st.booleans())
-def test_a_product_that_pulls_gives_the_same_result_as_on_the_cpu(case: Case, large: bool) -> None:
+def test_a_pull_product_gives_the_same_result_as_on_the_cpu(case: Case, large: bool) -> None:
     semiring, side, a, u, present, mask = case
     v = BitmapVector(u.size, present, u, int(present.sum()))
     v = FullVector(u.size, u) if present.all() else v
@@ -212,7 +213,7 @@ def test_a_product_that_pulls_gives_the_same_result_as_on_the_cpu(case: Case, la
 
 
 @given(seed=st.integers(0, 2**32), bits=st.integers(1, 4), samples=st.sampled_from((1, 50, 10**6)))
-def test_the_hub_of_each_slot_is_the_most_frequent_column_of_the_sample(
+def test_each_slot_caches_the_sampled_column_that_occurs_most_often(
     seed: int, bits: int, samples: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -232,7 +233,7 @@ def test_the_hub_of_each_slot_is_the_most_frequent_column_of_the_sample(
         assert all(counts[c] == counts[slots == s].max() for s, c in enumerate(columns))
 
 
-def test_hubs_with_too_few_entries_are_not_cached() -> None:
+def test_hub_columns_with_too_few_entries_are_not_cached() -> None:
     rng = np.random.default_rng(4)
     a = csr(rng, (300, 400), 0.3, np.float32, False, np.int32)
     u = cupy.zeros(400, np.float32)
@@ -241,7 +242,7 @@ def test_hubs_with_too_few_entries_are_not_cached() -> None:
             assert (hot_columns.hubs_of(on_device(a), u) is not None) == there
 
 
-def test_each_stream_has_its_own_cache_of_hubs() -> None:
+def test_each_stream_has_its_own_cache_of_hub_columns() -> None:
     rng = np.random.default_rng(5)
     a = on_device(csr(rng, (300, 400), 0.3, np.float32, False, np.int32))
     u = cupy.zeros(400, np.float32)
@@ -258,7 +259,7 @@ def test_each_stream_has_its_own_cache_of_hubs() -> None:
 @pytest.mark.parametrize("deterministic", [False, True])
 @fewer(2)
 @given(case=cases(), small=st.booleans())
-def test_a_product_that_pushes_gives_the_same_result_as_on_the_cpu(
+def test_a_push_product_gives_the_same_result_as_on_the_cpu(
     deterministic: bool, case: Case, small: bool
 ) -> None:
     semiring, side, rows, u, present, mask = case
@@ -437,7 +438,7 @@ def test_pushing_a_few_edges_into_a_huge_vector_allocates_no_dense_array() -> No
 def test_edge_counts_are_correct_for_any_division_into_parts(
     seed: int, count: int, part: int, parts: int
 ) -> None:
-    """The counts may exceed 2^32, because only the offsets are read."""
+    """The counts may exceed 2^32 here, because the kernel reads only the offsets and no edges."""
     rng = np.random.default_rng(seed)
     a = csr(rng, (500, 60), 0.1, np.float32, True, np.int64)
     stretched = a.indptr * int(rng.integers(1, 1 << 24))
@@ -454,7 +455,7 @@ def test_edge_counts_are_correct_for_any_division_into_parts(
         assert (matvec.edge_ends(a, listed).get() == wanted).all()
 
 
-def test_the_direction_rule_reads_the_edge_count_only_if_it_affects_the_choice() -> None:
+def test_the_direction_rule_reads_the_edge_count_only_if_the_count_affects_the_choice() -> None:
     """With short columns and few entries, push is chosen without counting the edges."""
     n = 400
     rows = np.arange(n - 1)

@@ -34,7 +34,7 @@ SMALL = ProgramTuning(block=64, cluster=4, stack_entries=1, stack_items=2)
 
 
 def find_levels(A: Matrix, x: Vector) -> Vector:
-    """Return the number of edges from the entries of x."""
+    """Return the distance, in edges, of each vertex from the entries of x."""
     levels, frontier, depth = Vector(int, x.size), x.dup(bool), 0
     while frontier.nvals:
         levels(frontier.S) << depth
@@ -44,7 +44,7 @@ def find_levels(A: Matrix, x: Vector) -> Vector:
 
 
 def relax(A: Matrix, x: Vector) -> Vector:
-    """Shorten the distances in x by up to three edges each; x changes in place."""
+    """Relax the distances in x along paths of up to three edges; x changes in place."""
     for _ in range(3):
         before = x.reduce(monoid.plus).get(0)
         x(binary.min) << min_plus(x @ A)
@@ -62,7 +62,7 @@ def push(A: Matrix, x: Vector, items: list[Vector]) -> list[Vector]:
 
 
 def fold(items: list[Vector], x: Vector) -> Vector:
-    """Remove all items of a list, and keep the least values."""
+    """Remove all vectors from a list, and accumulate their minimum at each index in x."""
     while items:
         last = items.pop()
         x(binary.min) << last
@@ -120,7 +120,9 @@ def loops(
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_random_loops_on_three_streams_give_the_same_results_as_plain_on_the_cpu(seed: int):
+def test_random_compiled_loops_on_three_streams_give_the_same_results_as_plain_python_on_the_cpu(
+    seed: int,
+):
     # With batch=1, each counter is a separate allocation. The simulator detects reads of freed
     # memory only for whole allocations.
     plain = [inspect.unwrap(function) for function in JITTED]

@@ -29,7 +29,7 @@ def cpu() -> Any:
 
 
 @given(data)
-def test_a_reduction_includes_every_present_value(data: Any) -> None:
+def test_a_reduction_includes_the_value_of_every_entry(data: Any) -> None:
     v = data.draw(dense_vectors(data.draw(st.sampled_from((0, 1, 40, 3000))), WHOLE))
     op = data.draw(st.sampled_from(MONOIDS))["INT64"]
     d, present = to_device(v), getattr(v, "present", None)
@@ -74,7 +74,9 @@ STRIPS = {
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "f8", "i8"])
 @pytest.mark.parametrize("shape", STRIPS)
-def test_rows_are_reduced_correctly_wherever_strips_cut_them(shape: str, dtype: str) -> None:
+def test_rows_are_reduced_correctly_wherever_a_boundary_between_strips_divides_them(
+    shape: str, dtype: str
+) -> None:
     sizes = np.array(STRIPS[shape])
     indptr = np.concatenate([[0], sizes.cumsum()]).astype(np.int32)
     indices = np.concatenate([np.arange(size) for size in sizes]).astype(np.int32)
@@ -98,7 +100,7 @@ def test_a_reduction_of_floats_is_bitwise_reproducible() -> None:
     np.testing.assert_allclose(total, a.values.sum(), 1e-5)
 
 
-def test_a_value_that_all_entries_share_is_reduced_correctly() -> None:
+def test_a_value_that_all_entries_share_is_counted_once_per_entry() -> None:
     ones = np.broadcast_to(np.ones(1, np.int64), (1000,))
     a = Csr(2, 1000, np.array([0, 0, 1000], np.int32), np.arange(1000, dtype=np.int32), ones)
     w = to_host(cuda().reduce_rows(to_device(a), monoid.plus["INT64"]))

@@ -118,7 +118,7 @@ def test_the_queue_of_a_level_contains_each_vertex_once(name, graph):
 
 
 @pytest.mark.parametrize("name", ON_CARD)
-def test_a_strategy_reports_its_memory_and_its_launches(name):
+def test_a_strategy_reports_its_memory_use_and_its_number_of_launches(name):
     graph = pattern(40, [(v, v + 1) for v in range(39)], symmetric=True)
 
     def told(a: MatrixStore) -> Any:

@@ -54,8 +54,8 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {**IN_CLUSTERS, "cluster_edges": 30, "grid_edges": 60},
     {**IN_CLUSTERS, "room": 64},
     {**IN_CLUSTERS, "room": 8, "unit": 0},
-    # The last two settings use only one cluster. The first of them has otherwise default values,
-    # and the second pulls as early as possible.
+    # The last two settings use only one cluster. Otherwise, the first setting has default values,
+    # and the second one pulls as early as possible.
     SMALL,
     {**SMALL, "small_push_cost": 1e6, "small_room": BfsTuning.least_small_room},
 )
@@ -200,7 +200,9 @@ def test_vertices_outside_the_mask_are_neither_reached_nor_expanded(
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.integers(0, 4), st.data())
-def test_the_limit_bounds_the_number_of_levels(graph, tier, direction, constants, limit, data):
+def test_the_argument_limit_bounds_the_number_of_levels(
+    graph, tier, direction, constants, limit, data
+):
     starts = starts_of(data, graph[0].nrows)[:3]
     with settings(constants):
         tree = search(graph, starts, tier, direction=direction, limit=limit)
@@ -217,7 +219,7 @@ def test_a_search_without_the_transpose_always_pushes(graph, constants, data):
 
 
 @given(patterns(), TIERS, DIRECTIONS, st.sampled_from(SETTINGS), st.data())
-def test_the_trace_describes_each_level(graph, tier, direction, constants, data):
+def test_the_trace_of_a_search_describes_each_level(graph, tier, direction, constants, data):
     starts = starts_of(data, graph[0].nrows)[:3]
     want = levels_on_host(graph, starts)
     with settings(constants):
@@ -235,7 +237,7 @@ def test_the_trace_describes_each_level(graph, tier, direction, constants, data)
 
 @fewer(2)
 @given(patterns((33, 1500)), TIERS, st.sampled_from(SETTINGS[1:4]), st.integers(1, 40))
-def test_ticket_numbers_may_wrap_around(graph, tier, constants, before):
+def test_the_ticket_numbers_of_a_search_may_wrap_around(graph, tier, constants, before):
     with settings(constants, (1 << 32) - before):
         tree = search(graph, [0], tier)
     assert_found(tree, graph, levels_on_host(graph, [0]))
@@ -285,7 +287,7 @@ def test_a_search_launches_as_many_cluster_blocks_as_the_gpu_accepts():
 
 
 @pytest.mark.parametrize("error", [TOO_LARGE, INVALID])
-def test_a_search_runs_without_clusters_if_the_gpu_refuses_them(error):
+def test_a_search_runs_without_clusters_if_the_gpu_rejects_clusters(error):
     edges = path(300)
     graph, start = pattern(300, edges, True), edges[0][0]
     with a_card_that_takes(0, error) as grids:
@@ -346,7 +348,7 @@ def test_a_search_of_a_path_finds_one_level_per_vertex(tier, constants):
         pytest.param(255, SETTINGS[1], marks=pytest.mark.full),
     ],
 )
-def test_a_byte_stores_levels_up_to_254(length, tier, constants):
+def test_levels_up_to_254_are_stored_in_one_byte(length, tier, constants):
     edges = path(length + 1)
     graph = pattern(length + 1, edges, False)
     options = {"levels": np.dtype(np.uint8), "parents": None}
@@ -403,8 +405,8 @@ def test_long_rows_of_a_caterpillar_are_expanded_on_every_level(constants, wide,
 
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize(("hubs", "tier"), [(3, "none"), (3, "full"), (300, "light")])
-def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
-    """Check that pulls read the rows of hubs, which are long, completely.
+def test_a_pull_reads_long_rows_completely(hubs, tier, symmetric):
+    """Check that pulls read the long rows of hubs completely.
 
     In the row of each hub, only the last neighbor is reached when the pull reads it. A vertex in
     another component also has a long row, in which no neighbor is ever reached. With 300 hubs, the
@@ -428,7 +430,7 @@ def test_a_pull_reads_long_rows_to_their_ends(hubs, tier, symmetric):
             assert record.edges == sum(int(outs[v]) for v, at in want.items() if at == level)
 
 
-def test_the_grid_expands_long_rows_that_overflow_a_blocks_queue():
+def test_the_grid_expands_the_long_rows_that_overflow_the_queue_of_a_block():
     children, leaves = 1200, 20
     n = 1 + children * (1 + leaves)
     first = np.stack([np.zeros(children, int), np.arange(1, children + 1)], 1)

@@ -24,7 +24,7 @@ SOURCES = 4
 
 @dataclass(frozen=True)
 class Known:
-    """A graph on the GPU, and the results of searches from some of its vertices, run on the CPU."""
+    """A graph on the GPU, and the results of searches on the CPU from some of its vertices."""
 
     A: Matrix
     # for each source, the levels, the smallest possible parents, and the distances of the vertices
@@ -51,9 +51,9 @@ class Known:
 
 @pytest.fixture(scope="module")
 def graphs() -> list[Known]:
-    """Return five graphs: one with hubs, a mesh, a path, a star, and a directed disconnected one.
+    """Return five graphs: a graph with hubs, a mesh, a path, a star, and a disconnected digraph.
 
-    Without a GPU they are a third as large, unless the tests run without limits.
+    Without a GPU, the graphs are a third as large, unless the tests run without limits.
     """
     part = 1 if has_card() or is_full() else 3
     rng = np.random.default_rng(5)
@@ -80,7 +80,7 @@ def both_ways(u: Any, v: Any) -> tuple[Any, Any]:
 
 
 def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
-    """Run a traversal; yield each of its results with the expected one. `turn` sets the options."""
+    """Run a traversal; yield its results with the expected results. `turn` sets the options."""
     levels, parents, distances = known.found[source]
     with gl.direction(("auto", "push", "pull")[turn % 3]):
         if turn % 5 == 0:
@@ -101,7 +101,7 @@ def search(known: Known, source: int, turn: int) -> Iterator[tuple[Any, Any]]:
 
 
 def wrong(found: Vector, wanted: Vector) -> Any:
-    """Return whether two vectors differ, as a Boolean on the GPU; the host does not wait for it."""
+    """Return whether two vectors differ, as a boolean on the GPU, without making the host wait."""
     x, y = found._store.bitmap(), wanted._store.bitmap()
     return ((x.present != y.present) | (x.present & (x.values != y.values))).any()
 
@@ -144,7 +144,7 @@ def test_successive_traversals_are_correct_and_leak_no_memory(graphs: list[Known
     soak(graphs, 15, 20)
 
 
-def test_successive_traversals_are_correct_when_tickets_wrap_around(graphs: list[Known]):
+def test_successive_traversals_are_correct_when_ticket_numbers_wrap_around(graphs: list[Known]):
     for tickets in (2**32 - 1, 2**32 - 200, 2**31 - 5):
         with gl.config.set(device="cuda"), settings("persistent", tickets=tickets):
             traverse(graphs, 5)

@@ -138,7 +138,7 @@ def test_four_threads_on_four_streams_can_share_one_matrix():
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_a_vector_made_on_one_stream_can_be_read_and_changed_on_others():
+def test_a_vector_created_on_one_stream_can_be_read_and_changed_on_others():
     one, two = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
     with one:
         A = square()
@@ -176,7 +176,7 @@ def test_a_result_outlives_the_matrix_of_another_stream_whose_memory_it_shares()
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_the_host_does_not_wait_if_two_streams_assign_a_new_scalar(
+def test_the_host_does_not_wait_when_two_streams_assign_the_same_new_scalar(
     monkeypatch: pytest.MonkeyPatch,
 ):
     def refuse(_: object) -> None:
@@ -195,7 +195,7 @@ def test_the_host_does_not_wait_if_two_streams_assign_a_new_scalar(
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_work_on_one_stream_needs_no_event():
+def test_operations_on_a_single_stream_record_no_event():
     A = square()
     A.T.new()
     assert len(A._store.stamps) == 1 and A._store.stamps[0].event is None
@@ -203,7 +203,7 @@ def test_work_on_one_stream_needs_no_event():
 
 @pytest.mark.usefixtures("on_cuda")
 def test_a_second_stream_waits_for_vectors_of_the_first_one(monkeypatch):
-    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has not created a vector yet
     first, second = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
     with first:
         u = gl.Vector.from_dense(np.arange(float(N)))
@@ -218,8 +218,8 @@ def test_a_second_stream_waits_for_vectors_of_the_first_one(monkeypatch):
 
 
 @pytest.mark.usefixtures("on_cuda")
-def test_threads_wait_for_the_default_stream_of_another_thread(monkeypatch):
-    monkeypatch.setattr(order, "_only", None)  # as in a process that has made no vector yet
+def test_a_thread_waits_for_the_default_stream_of_another_thread(monkeypatch):
+    monkeypatch.setattr(order, "_only", None)  # as in a process that has not created a vector yet
     stream: Any = cupy.cuda.Stream(ptds=True)
     if SIMULATED:
         stream.ptr = order.PER_THREAD

@@ -95,7 +95,7 @@ def test_large_elementwise_operations_give_the_same_results_as_on_the_cpu(graph)
         assert A.reduce_columnwise(fold).new().nvals == B.reduce_columnwise(fold).new().nvals
 
 
-def test_large_extracts_and_assigns_give_the_same_results_as_on_the_cpu(graph):
+def test_large_extract_and_assign_operations_give_the_same_results_as_on_the_cpu(graph):
     A, B = pair(graph, "INT32")
     rng = np.random.default_rng(9)
     rows = rng.permutation(A.nrows)[:50_000]

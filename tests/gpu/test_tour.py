@@ -29,12 +29,12 @@ def recorded() -> dict[str, set[tuple[str, str]]]:
     return {stage: {tuple(each.split(":")) for each in found[stage]} for stage in found}
 
 
-def test_tour_json_names_a_stage_for_each_kernel():
+def test_the_file_tour_json_lists_a_stage_for_each_kernel():
     assert tour.not_run(set().union(*recorded().values())) == set()
 
 
 @pytest.mark.full
-def test_the_stages_of_the_tour_run_the_kernels_that_tour_json_names(
+def test_each_stage_of_the_tour_runs_the_kernels_that_the_file_tour_json_lists(
     monkeypatch: pytest.MonkeyPatch,
 ):
     from graphla.compilers import cuda

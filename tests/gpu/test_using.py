@@ -52,7 +52,7 @@ def square(n: int = 40) -> gl.Matrix:
 # --- devices ------------------------------------------------------------------------------------
 
 
-def test_a_new_object_is_on_the_current_gpu_and_reports_it():
+def test_a_new_object_is_on_the_current_gpu_and_reports_this_device():
     assert square().device == "cuda:0" and gl.Vector(int, 3).device == "cuda:0"
     assert (square() @ square()).new(dtype=float).device == "cuda:0"
     assert ", on cuda:0" in repr(square())
@@ -88,7 +88,7 @@ def test_moving_to_another_device_keeps_all_entries():
     assert A.to("cuda:0").isequal(A)
 
 
-def test_moving_a_matrix_keeps_a_common_value_stored_only_once():
+def test_moving_a_matrix_keeps_the_common_value_of_its_entries_stored_only_once():
     A = gl.Matrix.from_coo([0, 1], [1, 0], 2.5).to("cpu").to("cuda")
     assert A.to_csr(copy=False)[2].strides == (0,)
 
@@ -104,7 +104,7 @@ def test_an_invalid_device_name_is_rejected(device: Any):
         square().to(device)
 
 
-def test_the_error_names_a_gpu_that_does_not_exist():
+def test_the_error_about_a_gpu_that_does_not_exist_names_the_gpu():
     with pytest.raises(DeviceUnavailable, match=r"cuda:99.* is not there"):
         square().to("cuda:99")
 
@@ -175,7 +175,7 @@ def test_each_operation_runs_on_the_gpu_of_its_operands(two_cards: None):
 # --- tests of input and output arrays -----------------------------------------------------------
 
 
-def test_arrays_on_a_gpu_stay_there_regardless_of_the_default_device():
+def test_arrays_on_a_gpu_stay_on_this_gpu_regardless_of_the_default_device():
     i, j, x = cupy.asarray([2, 0, 1]), cupy.asarray([1, 0, 1]), cupy.asarray([3.0, 1.0, 2.0])
     with gl.config.set(device="cpu"):
         A = gl.Matrix.from_coo(i, j, x)
@@ -217,7 +217,7 @@ def test_arrays_with_strides_are_read_correctly():
         assert b.reduce_columnwise("plus").new().to_dict() == {0: 2.0, 2: 4.0}
 
 
-def test_sorted_csr_arrays_are_shared_and_unsorted_ones_are_sorted():
+def test_sorted_csr_arrays_are_shared_and_unsorted_csr_arrays_are_sorted():
     indptr, indices = cupy.asarray([0, 2, 3], np.int32), cupy.asarray([0, 2, 1], np.int32)
     values = cupy.asarray([1.0, 2.0, 3.0])
     A = gl.Matrix.from_csr(indptr, indices, values, ncols=3, copy=False)
@@ -236,12 +236,12 @@ def test_invalid_indices_on_a_gpu_are_rejected(indices: list[Any], error: type[E
         gl.Vector.from_coo(cupy.asarray(indices), cupy.asarray([1, 2]), size=4)
 
 
-def test_values_on_a_gpu_that_do_not_fit_the_dtype_are_rejected():
+def test_values_on_a_gpu_that_do_not_fit_in_the_dtype_are_rejected():
     with pytest.raises(OverflowError, match="does not fit INT8"):
         gl.Vector.from_dense(cupy.asarray([1, 300]), dtype="INT8")
 
 
-def test_dlpack_works_in_both_directions():
+def test_arrays_are_exchanged_through_dlpack_in_both_directions():
     v = gl.Vector.from_dense([1.0, 2.0, 3.0])
     assert v.__dlpack_device__() == (2, 0) and v.to("cpu").__dlpack_device__() == (1, 0)
     assert np.from_dlpack(v.to("cpu")).tolist() == [1, 2, 3]
@@ -270,7 +270,7 @@ def test_arrays_with_the_cuda_array_interface_are_accepted():
     assert v.to_dense(copy=False).data.ptr == x.data.ptr
 
 
-def test_scipy_matrices_convert_to_the_gpu_and_back():
+def test_scipy_matrices_are_converted_to_gpu_matrices_and_back():
     from scipy import sparse
 
     S = sparse.random_array((20, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
@@ -280,7 +280,7 @@ def test_scipy_matrices_convert_to_the_gpu_and_back():
 
 
 @pytest.mark.gpu
-def test_cupyx_matrices_share_their_memory():
+def test_a_conversion_from_or_to_a_cupyx_matrix_shares_memory():
     from cupyx.scipy import sparse
 
     S = sparse.random(20, 30, 0.2, format="csr")
@@ -295,7 +295,7 @@ def test_cupyx_matrices_share_their_memory():
         to_cupyx_sparse(A.dup(int))
 
 
-def test_unpickling_uses_the_current_device():
+def test_unpickled_objects_are_on_the_current_device():
     A, v = square(), gl.Vector.from_dense([1.0, 2.0])
     for x in (A, v, A.T.new(), gl.Scalar.from_value(3)):
         again = pickle.loads(pickle.dumps(x))
@@ -341,7 +341,7 @@ def test_strided_arrays_stay_on_their_gpu(two_cards: None):
 
 
 @pytest.mark.parametrize("xp", [np, cupy])
-def test_any_nonzero_byte_counts_as_true(xp: Any):
+def test_any_nonzero_byte_of_a_boolean_array_counts_as_true(xp: Any):
     v = gl.Vector.from_dense(xp.asarray([0, 2, 1, 255, 0], np.uint8).view(bool))
     falses = v.apply(gl.unary.lnot).new()
     assert v.device == "cuda:0" and falses.to_dense().tolist() == [1, 0, 0, 0, 1]

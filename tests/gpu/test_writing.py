@@ -1,4 +1,4 @@
-"""The write rule on the device matches the CPU for every kind of output and mask."""
+"""The GraphBLAS write rule on the device matches the CPU for every kind of output and mask."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_writing_a_vector_gives_the_same_result_as_on_the_cpu(data):
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("replace", [False, True])
 @pytest.mark.parametrize("accum", ACCUMS[:2])
-def test_a_bitmap_written_under_flags_gives_the_same_result_as_on_the_cpu(
+def test_writing_a_bitmap_under_a_bitmap_mask_gives_the_same_result_as_on_the_cpu(
     accum, replace, complement
 ):
     rng, size = np.random.default_rng(3), 300
@@ -121,7 +121,7 @@ def test_a_bitmap_written_under_flags_gives_the_same_result_as_on_the_cpu(
 
 @pytest.mark.parametrize("complement", [False, True])
 @pytest.mark.parametrize("is_sparse", [False, True])
-def test_a_bitmap_written_under_a_list_of_indices_gives_the_same_result_as_on_the_cpu(
+def test_writing_a_bitmap_under_a_mask_of_indices_gives_the_same_result_as_on_the_cpu(
     is_sparse, complement
 ):
     rng, size = np.random.default_rng(5), 300
@@ -140,7 +140,7 @@ def test_a_bitmap_written_under_a_list_of_indices_gives_the_same_result_as_on_th
 
 
 @pytest.mark.parametrize("is_dense", [False, True])
-def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting(is_dense):
+def test_a_frontier_is_written_into_a_bitmap_in_place_without_waiting_for_the_gpu(is_dense):
     n = 1000
     c = BitmapVector(n, cuda.full(n, False, bool), cuda.full(n, 0, np.int64), 0)
     present, values = c.present, c.values

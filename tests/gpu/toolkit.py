@@ -1,6 +1,6 @@
 """Call NVRTC through ctypes, with the same interface as `cupy.cuda.nvrtc`.
 
-The tests can thus compile every kernel for every architecture with NVRTC's wheel alone, without
+This lets the tests compile every kernel for every architecture with only the NVRTC wheel, without
 CuPy and without a GPU.
 """
 

@@ -86,7 +86,7 @@ def settings(name: str, place: str = "backends.cuda", /, **constants: int) -> It
 
 
 def masks(noun: Any) -> Iterator[Any]:
-    """Yield None, then each kind of mask that can be made from the object."""
+    """Yield None, then each kind of mask that can be created from the object."""
     yield from (None, noun.S, ~noun.S, noun.V, ~noun.V)
 
 
@@ -271,7 +271,7 @@ def indices() -> None:
         del u[4]
         u.diag()
     owned = vectors()[1]._store
-    # Call the backend directly: it writes in place, and does not check if the arrays are shared.
+    # Call the backend directly: it writes in place without checking whether the arrays are shared.
     backend(owned.device).set_element(owned.bitmap(), 4, np.float32(5))
 
 
@@ -316,7 +316,7 @@ def building() -> None:
 
 
 def plans() -> None:
-    """Make full plans of a directed and a symmetric matrix, with long and short rows."""
+    """Build full plans of a directed and a symmetric matrix, with long and short rows."""
     with settings("plan", long=5):
         matrix(entries=2 * MANY).prepare()
         gl.generators.kronecker(8, symmetric=True, seed=1).prepare()
@@ -399,7 +399,7 @@ def searches_in_clusters() -> None:
 
 
 def steps() -> None:
-    """Run one product of a vector with a single entry and a matrix, as in a loop of a traversal."""
+    """Multiply a vector with a single entry and a matrix, as a loop of a traversal does."""
     A = gl.generators.grid(40, 40, weights=(1, 9), seed=1)
     distance = gl.Vector(A.dtype, A.nrows)
     distance[0] = 0
@@ -435,7 +435,7 @@ def algorithms() -> None:
 
 
 def centrality() -> None:
-    """Run betweenness with one block per source, and with all blocks on one source."""
+    """Run betweenness with one block per source, and with all blocks working on one source."""
     from graphla import algorithms
 
     A = gl.generators.kronecker(6, symmetric=True, seed=1)

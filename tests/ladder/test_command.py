@@ -63,7 +63,7 @@ def test_the_command_writes_the_chart_to_a_png_file(tmp_path):
 
 
 @pytest.mark.cpu
-def test_the_chart_is_named_after_the_graph_by_default(tmp_path, monkeypatch):
+def test_the_default_name_of_the_chart_file_contains_the_name_of_the_graph(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.web.csv").write_text("0,1\n1,2\n5,0\n")

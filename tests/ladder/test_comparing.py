@@ -61,7 +61,7 @@ def test_power_is_computed_between_steps_of_the_energy_counter():
 
 
 def test_power_is_measured_only_if_the_energy_counter_changes():
-    taken = iter(range(10**9))  # each reading of the counter is one joule more
+    taken = iter(range(10**9))  # each reading of the counter is one joule higher
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(energy, "REGION", 0.02)
         found = energy.watts(lambda: None, lambda: float(next(taken)))
@@ -71,7 +71,7 @@ def test_power_is_measured_only_if_the_energy_counter_changes():
         assert energy.watts(lambda: None, lambda: 7.0) is None  # a counter that never changes
 
 
-def test_power_is_none_without_an_energy_counter():
+def test_the_measured_power_is_none_without_an_energy_counter():
     assert energy.counter("cpu") is None
     assert energy.watts(pytest.fail, None) is None
     assert energy.watts(pytest.fail, lambda: None) is None
@@ -92,7 +92,7 @@ class Driver:
         return self.energy
 
 
-def test_joules_are_read_from_the_gpu_with_the_matching_bus_id(monkeypatch):
+def test_the_energy_is_read_from_the_gpu_with_the_matching_bus_id(monkeypatch):
     cuda = ModuleType("cupy.cuda")
     vars(cuda)["runtime"] = SimpleNamespace(deviceGetPCIBusId=lambda k: f"0000:0{k}:00.0")
     monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
@@ -132,7 +132,7 @@ def test_a_seed_chooses_the_sources_from_vertices_with_an_edge():
     assert {few.count(source) for source in few} == {2, 3}
 
 
-def test_sources_that_reach_the_vertex_of_largest_degree_are_preferred():
+def test_the_comparison_prefers_sources_that_reach_the_vertex_of_largest_degree():
     # Vertex 0 is a hub on the ring. Each ray is a path of two edges that starts at the hub.
     ring, rays = np.arange(40), np.arange(40, 400)
     rows = np.concatenate((ring, np.zeros(180, int), rays[::2]))
@@ -221,13 +221,14 @@ class TooDeep(Sequential):
         return ladder.Search(found.levels, found.depth + 1)
 
 
-def test_a_wrong_level_is_detected_and_named(monkeypatch):
+def test_the_error_about_a_wrong_level_names_the_vertex_and_both_levels(monkeypatch):
     planted(monkeypatch, TooFar)
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], 1, nrows=4, ncols=4)
     said = r"wrong gives vertex \d level 3 from source \d, but sequential gives (no )?level"
     with pytest.raises(Panic, match=said):
         ladder.compare(A, ["sequential", "wrong"])
-    # A wrong strategy alone is not detected, because there is no other strategy to compare it with.
+    # A wrong strategy is not detected if no other strategy runs, because nothing is compared with
+    # it.
     assert ladder.compare(A, ["wrong"]).rows
 
 

@@ -63,7 +63,7 @@ def test_negative_weights_and_negative_cycles_are_handled_as_in_bellman_ford(dra
         assert ladder.sssp(A, source).isequal(expected)
 
 
-def test_a_distance_that_does_not_fit_the_dtype_is_rejected():
+def test_a_distance_that_does_not_fit_in_the_dtype_is_rejected():
     big = 2**62
     path: dict[str, Any] = {"nrows": 4, "ncols": 4}
     A = gl.Matrix.from_coo([0, 1], [1, 2], [big, big], **path)
@@ -100,7 +100,7 @@ def test_invalid_arguments_are_rejected():
         ladder.sssp(A, 0, dtype="INT32")
 
 
-def test_the_same_paths_object_can_search_from_several_sources():
+def test_one_paths_object_can_search_from_several_sources():
     A = gl.generators.path(6)
     ready = ladder.Paths(A, weight=False)
     assert [ready.sssp(v).to_dense().tolist()[0] for v in (0, 3)] == [0, 3]
@@ -115,7 +115,7 @@ def test_the_same_paths_object_can_search_from_several_sources():
 @pytest.mark.skipif(DEVICE != "cpu", reason="tests the CPU only")
 @pytest.mark.parametrize("name", ON_CPU)
 @pytest.mark.parametrize("n", [254, 255, 256, 257, 700])
-def test_levels_that_do_not_fit_one_byte_are_correct(name, n):
+def test_levels_that_do_not_fit_in_one_byte_are_correct(name, n):
     A = gl.generators.path(n)
     found = ladder.prepare(A, name)
     assert found.bfs(0).to_dense().tolist() == list(range(n))
@@ -124,7 +124,7 @@ def test_levels_that_do_not_fit_one_byte_are_correct(name, n):
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="tests the CPU only")
 @pytest.mark.parametrize("name", ON_CPU)
-def test_searches_of_more_than_65536_vertices_are_correct(name):
+def test_searches_of_graphs_with_more_than_65536_vertices_are_correct(name):
     A = gl.generators.kronecker(17, edge_factor=3, symmetric=True, seed=2)
     expected = ladder.bfs(A, 5, strategy="sequential")
     assert expected.nvals > 1000

@@ -1,4 +1,4 @@
-"""Tests of `ladder.bfs` with every rung (every implementation), on the device under test."""
+"""Tests of `ladder.bfs` with every strategy, on the device under test."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def test_invalid_arguments_are_rejected():
 
 
 @pytest.mark.parametrize("strategy", HERE)
-def test_a_graph_without_vertices_has_no_source(strategy):
+def test_every_source_is_rejected_for_a_graph_without_vertices(strategy):
     with pytest.raises(IndexOutOfBound, match="source is 0, but the graph has no vertex"):
         ladder.bfs(gl.Matrix(bool, 0, 0), 0, strategy=strategy)
 
 
 @pytest.mark.skipif(DEVICE != "cpu", reason="there is a GPU")
-def test_a_strategy_that_needs_a_gpu_raises_an_error_that_says_so():
+def test_the_error_about_a_strategy_that_needs_a_gpu_states_this_requirement():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3)
     for name, strategy in ladder.STRATEGIES.items():
         if not strategy.runs_on("cpu"):

@@ -1,5 +1,5 @@
-"""A list of mutants: small faults in the sources. Each replaces a piece of text that
-must occur exactly once in its file.
+"""A list of mutants: small faults in the sources. Each mutant replaces a piece of text that must
+occur exactly once in its file.
 
 The field `tests` holds the pytest arguments that select the tests covering the replaced text. These
 tests run first.
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: the text `after` replaces the text `before` in `file`. If the text is not there, it
-    is replaced in the only other file that contains it."""
+    """A fault: the text `after` replaces the text `before` in `file`. If `file` lacks the text, it
+    is replaced in the only other file that contains it.
+    """
 
     name: str
     kind: str
@@ -83,7 +84,7 @@ def _operations() -> list[Mutant]:
             entrywise,
             "if not a.has_csr and not b.has_csr and not op.is_positional:",
             "if not a.has_csr and not b.has_csr:",
-            "tests/test_operations.py -k 'ewise or positional'",
+            "tests/test_operations.py -k 'ewise or elementwise or positional'",
         ),
         Mutant(
             "apply: the scalar is bound as the wrong operand",
@@ -99,7 +100,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "None if allow_empty else monoid.identity",
             "monoid.identity if allow_empty else None",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "reduce: rows are reduced instead of columns",
@@ -107,7 +108,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "return _reduce_rowwise(a.T, monoid)",
             "return _reduce_rowwise(a, monoid)",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "reduce: the values at absent positions of a bitmap are included",
@@ -115,7 +116,7 @@ def _operations() -> list[Mutant]:
             reductions,
             "v.present if isinstance(v, BitmapVector) else None",
             "None",
-            "tests/test_operations.py -k reduce",
+            "tests/test_operations.py -k reducing",
         ),
         Mutant(
             "diag: entries above the diagonal are included",
@@ -163,7 +164,7 @@ def _operations() -> list[Mutant]:
             indexing,
             "indices = np.empty_like(values, np.int32, shape=labels.size)\n    indices[:] = values",
             "indices = values.astype(np.int32, copy=False)",
-            "cuda:tests/algorithms/test_algebra.py -k one_label",
+            "cuda:tests/algorithms/test_algebra.py -k single_label",
         ),
         Mutant(
             "assign: replace does not remove entries outside the region",
@@ -338,7 +339,7 @@ def _algorithms() -> list[Mutant]:
         ),
         one(
             "truss",
-            "an edge needs one triangle too many to stay",
+            "an edge is kept only if it is in one more triangle than needed",
             "swapped comparison",
             "left = select.valuege(edges.S, k - 2).new()",
             "left = select.valuegt(edges.S, k - 2).new()",
@@ -462,7 +463,7 @@ def _loops() -> list[Mutant]:
         ),
         one(
             "reduce",
-            "the very last value is skipped",
+            "the last value is skipped",
             "off by one",
             "end = min((s + 1) * length, size)",
             "end = min((s + 1) * length, size - 1)",
@@ -645,7 +646,7 @@ def _kernels() -> list[Mutant]:
     return [
         one(
             "collectives.cuh",
-            "a running sum over lanes omits a lane",
+            "a prefix sum over lanes omits a lane",
             "off by one",
             "    if (lane() >= delta) x += before;",
             "    if (lane() > delta) x += before;",
@@ -741,7 +742,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "ewise_dense.cu",
-            "an intersection has an entry where only one operand has one",
+            "an intersection gets an entry where only one operand has an entry",
             "dropped condition",
             "const bool there = HOW == INTERSECTION ? in_a && in_b : in_a || in_b;",
             "const bool there = in_a || in_b;",
@@ -757,7 +758,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "spmspv.cu",
-            "an output is claimed only by threads that come too late",
+            "a thread claims an output only if another thread has claimed it before",
             "swapped comparison",
             "return !(atomicOr(&claimed[o / WARP], bit) & bit);",
             "return atomicOr(&claimed[o / WARP], bit) & bit;",
@@ -837,7 +838,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "forest.cu",
-            "the wrong one of several equally light edges is chosen",
+            "of several edges with the smallest weight, the wrong edge is chosen",
             "swapped comparison",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place);",
             "place < load_relaxed(&first[r])) atomicMin(&first[r], place + 1);",
@@ -885,7 +886,7 @@ def _kernels() -> list[Mutant]:
         ),
         one(
             "multi_source_bfs_levels.cuh",
-            "a new bit plane is cleared one level too late",
+            "a new bit plane is cleared one level late",
             "swapped comparison",
             "return level >= 4 && (level & (level - 1)) == 0;",
             "return level > 4 && (level & (level - 1)) == 0;",
@@ -908,7 +909,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_colors: a color that two neighbors have counts twice",
+            "Numba serial_colors: a color that two neighbors share is counted twice",
             "dropped condition",
             colors,
             "while k < end and kept_seen[k] != color:",
@@ -916,7 +917,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_colors: colors are exchanged although a path connects them",
+            "Numba serial_colors: two colors are exchanged although a path connects their vertices",
             "dropped condition",
             colors,
             "if out_colors[w] == d and kept_visits[w] == searches:",
@@ -924,7 +925,7 @@ def _networkx() -> list[Mutant]:
             here + "colorings.py",
         ),
         Mutant(
-            "Numba serial_order: the bit of the next vertex is tested",
+            "Numba serial_order: the bit of the next vertex is tested by mistake",
             "off by one",
             order,
             "if (reached >> k) & 1:",
@@ -932,7 +933,7 @@ def _networkx() -> list[Mutant]:
             "tests/algorithms/test_dags.py -k reduction",
         ),
         Mutant(
-            "Numba serial_blocks: the greatest order is taken instead of the smallest",
+            "Numba serial_blocks: the largest search position is used, not the smallest",
             "swapped comparison",
             loops + "serial_blocks.py",
             "low = min(low, out_order[w])",
@@ -956,7 +957,7 @@ def _networkx() -> list[Mutant]:
             here + "flow.py",
         ),
         Mutant(
-            "networkx: components that edges enter do not count as attracting",
+            "networkx: components with incoming edges do not count as attracting",
             "wrong operand",
             package + "components.py",
             "labels[rows[labels[rows] != labels[columns]]]",
@@ -964,7 +965,7 @@ def _networkx() -> list[Mutant]:
             here + "components.py",
         ),
         Mutant(
-            "networkx: a view is estimated to have the edges of the whole graph",
+            "networkx: a view is estimated to have as many edges as the whole graph",
             "dropped condition",
             package + "costs.py",
             "n = len(adjacency) if n is None else min(n, len(adjacency))",

@@ -46,7 +46,7 @@ PATIENCE = 300
 """Seconds after which a run is stopped. In `make test` this counts as an endless loop, which kills
 the mutant; in `make test-full` it counts as survival, because no test has failed so far."""
 
-ENDLESS = f"no end after {PATIENCE} s"
+ENDLESS = f"the tests did not end within {PATIENCE} s"
 TEST, FULL, WHOLE = "make test", "make test-full, these tests", "make test, all tests"
 FLAGS = ("-x", "-q", "-p", "no:cacheprovider", "-n", "0", "--tb=line")
 
@@ -170,8 +170,9 @@ def judge_whole(mutant: Mutant, kept: dict[str, str]) -> dict[str, str]:
 
 
 def baseline(results: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Return only the results whose failing test passes on the unmodified sources. The other
-    results prove nothing about the mutant."""
+    """Return only the results whose failing test passes on the unmodified sources. The other tests
+    fail without the mutant too, so their results prove nothing.
+    """
     killers = sorted({one["test"] for one in results.values() if "::" in one["test"]})
     command = [sys.executable, "-m", "pytest", *FLAGS[1:], "-rf", *killers]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

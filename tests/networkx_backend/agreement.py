@@ -25,8 +25,8 @@ def call(
     """Call a function of NetworkX, and return its result or its exception.
 
     `function` is a public function, or the name under which NetworkX dispatches one.
-    An iterator becomes a list, and the items of a list of iterators as well. `args` may contain no
-    iterators, so that two calls with the same arguments are possible.
+    An iterator becomes a list, and the items of a list of iterators as well. `args` must not
+    contain iterators, so that the function can be called again with the same arguments.
     """
     called = backends._registered_algorithms[function] if isinstance(function, str) else function
     try:
@@ -45,7 +45,7 @@ def needs(*names: str) -> pytest.MarkDecorator:
 
 
 def as_lists(result: Any) -> Any:
-    """Return the result with iterators replaced with lists."""
+    """Return the result with each iterator replaced with a list."""
     return [as_lists(item) for item in result] if isinstance(result, Iterator) else result
 
 

@@ -27,7 +27,7 @@ def in_any_order(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def of_one_seed(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any result of the same type; the same seed gives another result than in NetworkX."""
+    """Accept any result of the same type; NetworkX gives another result for the same seed."""
     return None if type(expected) is type(found) else f"expected {expected!r}, found {found!r}"
 
 
@@ -67,7 +67,7 @@ def matching(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def flow_value(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept the value of NetworkX; with a cutoff, any value that reaches it."""
+    """Accept the same value as in NetworkX; with a cutoff, any value that reaches the cutoff."""
     cutoff = arguments["kwargs"].get("cutoff")
     if cutoff is not None and cutoff <= found <= expected:
         return None
@@ -93,7 +93,7 @@ def flow(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept hubs and authorities within the tolerance; without normalization, of any sign."""
+    """Accept hub and authority scores within the tolerance, of either sign if not normalized."""
     check = within(1e-7)
     for one, other in zip(expected, found, strict=True):
         one = one if arguments["normalized"] else {v: abs(x) for v, x in one.items()}
@@ -103,7 +103,7 @@ def hub_scores(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def edge_sets(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept lists of undirected edges in any order, each from either end."""
+    """Accept lists of undirected edges in any order; the two ends of an edge may be swapped."""
     sets = [{frozenset(map(frozenset, part)) for part in each} for each in (expected, found)]
     same = sets[0] == sets[1] and len(expected) == len(found)
     return None if same else f"expected {expected!r} in any order, found {found!r}"
@@ -148,7 +148,7 @@ def connected_communities(expected: Any, found: Any, arguments: dict[str, Any]) 
 
 
 def of_each_level(check: Check) -> Check:
-    """Accept partitions that the check accepts; the last one is compared with NetworkX's last."""
+    """Accept partitions that the check accepts; compare only the last one with NetworkX's last."""
 
     def check_levels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
         G = arguments["G"]
@@ -161,7 +161,7 @@ def of_each_level(check: Check) -> Check:
 
 
 def frequent_labels(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any partition in which each node has a most frequent community of its neighbors."""
+    """Accept any partition in which each node is in a most frequent community of its neighbors."""
     G, weight = arguments["G"], arguments["weight"]
     if not nx.community.is_partition(G, found):
         return f"not a partition: {found!r}"
@@ -186,7 +186,7 @@ def positions(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
 
 
 def lowest_ancestor(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
-    """Accept any common ancestor that does not have another one as a descendant."""
+    """Accept any common ancestor without a descendant that is also a common ancestor."""
     G, ends = arguments["G"], (arguments["node1"], arguments["node2"])
     if expected == found:
         return None
@@ -259,8 +259,8 @@ def coloring(expected: Any, found: Any, arguments: dict[str, Any]) -> Any:
     """Accept a coloring that the strategy allows.
 
     The coloring must equal that of NetworkX if the strategy resolves ties by the order of the
-    nodes. Otherwise each node must have a neighbor of each color below its own, unless colors were
-    interchanged.
+    nodes. Otherwise, unless colors were interchanged, each node must have neighbors of all smaller
+    colors.
     """
     G, name = arguments["G"], str(arguments["strategy"])
     if any(part in name for part in ("largest_first", "DSATUR")):

@@ -23,7 +23,7 @@ signed: st.SearchStrategy[Any] = st.integers(-2, 7)
 def weighted_graphs(
     draw: st.DrawFn, kinds: Any = KINDS, values: Any = weights, *, acyclic: bool = False
 ) -> Any:
-    """Draw a graph with 1 to 8 nodes in any order, whose edges are in any order.
+    """Draw a graph with 1 to 8 nodes; nodes and edges are in any order.
 
     The nodes are integers or letters. Some edges have no weight.
     """

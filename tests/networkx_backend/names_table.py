@@ -2,10 +2,10 @@
 
     python tests/networkx_backend/names_table.py
 
-The table comes from `_graphla_networkx.FUNCTIONS`, from `answers.json`, which
-`run_networkx_tests.py --write` records, from `random_calls.py`, whose calls `test_random_calls.py`
-compares, and from `other_backends.json`, the functions that two other backends list
-(nx-cugraph without its generators of graphs).
+The sources of the table are `_graphla_networkx.FUNCTIONS`; `answers.json`, which
+`run_networkx_tests.py --write` records; `random_calls.py`, whose calls `test_random_calls.py`
+compares; and `other_backends.json`, which lists the functions of two other backends (nx-cugraph
+without its graph generators).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def table() -> str:
 
 
 def page() -> str:
-    """Return the page with the present table."""
+    """Return the text of the page with the current table."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(START)
     _, after = rest.split(END)

@@ -1,7 +1,7 @@
 """Random calls of the functions that NetworkX's own tests call fewer than five times.
 
 `test_random_calls.py` compares graphla's answers with those of NetworkX, and `names_table.py`
-writes their numbers into the documentation.
+writes the numbers of calls into the documentation.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def bipartite(random: Random) -> Any:
 
 
 def _finish(G: Any, random: Random) -> Any:
-    """Give a graph attributes, and in half of the cases strings for nodes."""
+    """Add attributes to a graph, and in half of the cases rename its nodes to strings."""
     for _, _, data in G.edges(data=True):
         data["weight"] = random.randint(1, 5)
     for v, data in G.nodes(data=True):
@@ -101,13 +101,14 @@ GRAPHS: dict[str, tuple[Callable[[Random], Any], ...]] = {
     }.items()
     for name in names.split()
 }
-"""The kinds of graphs for each function, which alternate. Other functions get undirected graphs."""
+"""The kinds of graphs that each function gets alternately; undirected for other functions.
+"""
 
 # --- arguments ------------------------------------------------------------------------------------
 
 
 def arguments(name: str, case: int) -> tuple[list[Any], dict[str, Any]]:
-    """Return the arguments of a random call; the same case gives equal arguments."""
+    """Return the arguments of a random call; the same case always gives equal arguments."""
     random = Random(f"{name} {case}")
     kinds = GRAPHS.get(name, (undirected,))
     G = kinds[case % len(kinds)](random)

@@ -1,7 +1,7 @@
-"""A plugin of pytest that compares each dispatched call of NetworkX's tests with plain NetworkX.
+"""A pytest plugin that compares each dispatched call in NetworkX's tests with plain NetworkX.
 
-It replaces the method with which NetworkX calls a backend in its tests. The environment variable
-`GRAPHLA_RECORD` names the file for the counts.
+The plugin replaces the method through which NetworkX calls a backend in its tests. The environment
+variable `GRAPHLA_RECORD` names the file for the counts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Recorder:
     def run(
         self, function: Any, backend: str, args: Any, kwargs: Any, *, fallback_to_nx: bool = False
     ) -> Any:
-        """Answer a call of a test with the backend, or with NetworkX if the backend rejects it."""
+        """Answer a call in a test with the backend, or with NetworkX if the backend rejects it."""
         if self.is_plain:
             return function.orig_func(*args, **kwargs)
         if function.name not in FUNCTIONS:
@@ -90,7 +90,7 @@ class Recorder:
         return _pass_on(expected if returns_graphs else found)
 
     def outcome(self, call: Any, arguments: Any, passes: Any = ()) -> Any:
-        """Return the result of a call as a list if it is an iterator, or the exception."""
+        """Return the result of a call (an iterator as a list), or the exception that it raised."""
         args, kwargs = arguments
         try:
             result = call(*args, **kwargs)
@@ -151,7 +151,7 @@ class Recorder:
 
 
 class Items(list[Any]):
-    """The items of an iterator, and at the end the exception that ends it, if there is one."""
+    """The items of an iterator, and the exception that ended the iteration, if any."""
 
 
 def items_of(iterator: Iterator[Any]) -> Items:

@@ -2,7 +2,7 @@
 
     python tests/networkx_backend/run_networkx_tests.py algorithms/tests/test_dag.py
 
-runs one file; without arguments, the script runs all tests of NetworkX. For each function, it
+runs one file. Without arguments, the script runs all tests of NetworkX. For each function, it
 prints the number of calls in the tests, the number of calls that graphla answers, and the number of
 answers that differ. Tests that fail are run again with plain NetworkX. `--write` updates
 `answers.json`, from which the documentation is generated.

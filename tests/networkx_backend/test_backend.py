@@ -51,13 +51,13 @@ def priority() -> Iterator[None]:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def test_importing_networkx_imports_only_the_table() -> None:
+def test_importing_networkx_imports_only_the_function_table_of_the_backend() -> None:
     heavy = ["graphla", "semirings", "numpy", "scipy", "numba", "cupy", "_graphla_networkx"]
     program = f"import json, sys, networkx; print(json.dumps([m in sys.modules for m in {heavy}]))"
     assert run_program(program) == [False] * 6 + [True]
 
 
-def test_the_table_imports_only_the_standard_library() -> None:
+def test_the_function_table_imports_only_the_standard_library() -> None:
     program = (
         "import json, sys; before = set(sys.modules); import _graphla_networkx as table; "
         "table.get_info(); names = {m.split('.')[0] for m in set(sys.modules) - before}; "
@@ -71,7 +71,7 @@ KNOWN = [name for name in FUNCTIONS if name in backends._registered_algorithms]
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_a_function_has_the_parameters_of_networkx(name: str) -> None:
+def test_each_function_has_the_same_parameters_as_in_networkx(name: str) -> None:
     expected = inspect.signature(backends._registered_algorithms[name].orig_func).parameters
     found = inspect.signature(getattr(backend, name)).parameters
     # This version of NetworkX may lack some of the keyword-only parameters.
@@ -84,7 +84,7 @@ def test_a_function_has_the_parameters_of_networkx(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_has_a_known_rule_and_cost(name: str) -> None:
+def test_each_function_has_a_known_conversion_rule_and_cost(name: str) -> None:
     function = FUNCTIONS[name]
     assert not function.rule or callable(getattr(rules, function.rule))
     assert function.cost in costs.LEAST_EDGES
@@ -96,7 +96,7 @@ def test_the_documentation_lists_each_function() -> None:
     assert listed == set(FUNCTIONS), "run tests/networkx_backend/names_table.py"
 
 
-def test_networkx_shows_the_notes_of_the_table() -> None:
+def test_networkx_shows_the_notes_of_the_function_table_in_its_docstrings() -> None:
     info = get_info()
     assert set(info["functions"]) == set(FUNCTIONS)
     pagerank: Any = nx.pagerank
@@ -104,7 +104,7 @@ def test_networkx_shows_the_notes_of_the_table() -> None:
     assert "graphla" in pagerank.backends
 
 
-def test_an_unknown_name_is_not_an_attribute() -> None:
+def test_the_backend_has_no_attribute_for_an_unknown_name() -> None:
     assert not hasattr(backend, "no_such_function")
 
 
@@ -118,7 +118,7 @@ SETTINGS = (
 )
 
 
-def test_autoconfig_sets_the_priority_of_algorithms_the_fallback_and_the_cache() -> None:
+def test_autoconfig_sets_the_algorithm_priority_and_the_fallback_and_the_cache() -> None:
     assert run_program(SETTINGS) == [[], [], [], False, True]
     assert run_program(SETTINGS, GRAPHLA_AUTOCONFIG="True") == [["graphla"], [], [], True, True]
 
@@ -130,7 +130,7 @@ def test_autoconfig_respects_the_settings_of_the_user() -> None:
     assert run_program(SETTINGS, **chosen)[0] == []
 
 
-def test_an_unchanged_script_uses_graphla() -> None:
+def test_an_unchanged_networkx_script_uses_graphla() -> None:
     program = (
         "import json, sys, networkx as nx; G = nx.path_graph(10_000); nx.pagerank(G); "
         "print(json.dumps('graphla.networkx.centrality' in sys.modules))"
@@ -139,7 +139,7 @@ def test_an_unchanged_script_uses_graphla() -> None:
     assert run_program(program) is False
 
 
-def test_the_device_is_a_setting() -> None:
+def test_the_device_of_the_backend_can_be_configured() -> None:
     G: Any = nx.path_graph(3)
     with config.backends.graphla(device="cpu"):
         assert backend.convert_from_nx(G).device == "cpu"
@@ -150,7 +150,7 @@ def test_the_device_is_a_setting() -> None:
 # --- should_run and can_run -----------------------------------------------------------------------
 
 
-def test_small_graphs_are_not_converted_and_the_reason_says_so() -> None:
+def test_small_graphs_are_not_converted_and_the_rejection_gives_this_reason() -> None:
     G: Any = nx.path_graph(100)
     G.__networkx_cache__ = None
     reason = backend.should_run("connected_components", (G,), {})
@@ -159,7 +159,7 @@ def test_small_graphs_are_not_converted_and_the_reason_says_so() -> None:
     assert backend.should_run("pagerank", (), {"G": G}) is not True
 
 
-def test_min_edges_replaces_the_measured_sizes() -> None:
+def test_the_setting_min_edges_replaces_the_measured_minimum_sizes() -> None:
     G: Any = nx.path_graph(100)
     with config.backends.graphla(min_edges=0):
         assert backend.should_run("connected_components", (G,), {}) is True
@@ -168,7 +168,7 @@ def test_min_edges_replaces_the_measured_sizes() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["5", -1, [1], float("nan")])
-def test_a_wrong_min_edges_is_named(wrong: Any) -> None:
+def test_the_error_about_an_invalid_value_of_min_edges_names_the_setting(wrong: Any) -> None:
     with (
         config.backends.graphla(min_edges=wrong),
         pytest.raises(gl.exceptions.InvalidValue, match="min_edges is"),
@@ -184,12 +184,12 @@ def test_the_number_of_edges_is_estimated_within_a_factor_of_two(kind: Any) -> N
     assert costs.estimate_edges(kind(), 10) == 0
 
 
-def test_a_view_of_few_nodes_is_estimated_by_their_number() -> None:
+def test_the_number_of_edges_of_a_small_view_is_estimated_from_its_number_of_nodes() -> None:
     G = nx.gnm_random_graph(500, 4000, seed=1)
     assert 10 < costs.estimate_edges(G.subgraph(range(10)), 500) < 200
 
 
-def test_a_rejection_names_its_reason_with_the_backend_argument() -> None:
+def test_a_rejected_call_with_the_backend_argument_raises_an_error_that_gives_the_reason() -> None:
     G: Any = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="the weight is a function"):
         nx.pagerank(G, weight=lambda *edge: 1, backend="graphla")  # pyright: ignore[reportCallIssue, reportArgumentType]
@@ -215,7 +215,7 @@ def test_a_rejected_call_does_not_consume_the_seed() -> None:
     assert found == communities(G, seed=random.Random(5), backend="networkx")
 
 
-def test_a_converted_graph_is_kept_in_networkx_cache() -> None:
+def test_a_converted_graph_is_kept_in_the_cache_of_networkx() -> None:
     G: Any = nx.path_graph(5)
     nx.triangles(G, backend="graphla")  # pyright: ignore[reportCallIssue]
     (kept,) = G.__networkx_cache__["backends"]["graphla"].values()
@@ -232,10 +232,10 @@ def test_each_function_reads_its_own_attribute_of_a_cached_graph() -> None:
     assert [shortest(C, 0, 2, weight=name) for name in (None, "a", "b", "c")] == [2, 5, 6, 2]
 
 
-# --- graphs of the user ---------------------------------------------------------------------------
+# --- graphla graphs as arguments of NetworkX functions -------------------------------------------
 
 
-def test_a_function_that_graphla_lacks_names_the_fallback() -> None:
+def test_the_error_about_a_function_that_graphla_lacks_names_the_fallback() -> None:
     G: Any = gl.Graph.from_edges([(0, 1), (1, 2)])
     assert "is_planar" not in FUNCTIONS
     with pytest.raises(NotImplementedError, match="fallback_to_nx"):
@@ -244,7 +244,7 @@ def test_a_function_that_graphla_lacks_names_the_fallback() -> None:
         assert nx.is_planar(G)
 
 
-def test_a_matrix_is_not_a_graph_of_the_backend() -> None:
+def test_a_matrix_is_not_accepted_as_a_graph_of_the_backend() -> None:
     A: Any = gl.Matrix.from_coo([0], [1], 1, nrows=2, ncols=2)
     assert not hasattr(A, "__networkx_backend__") and not hasattr(A, "is_directed")
 

@@ -27,20 +27,22 @@ def test_degree_centralities_count_parallel_edges_and_self_loops(G: Any) -> None
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.data())
-def test_closeness_agrees(G: Any, weight: Any, improved: bool, data: st.DataObject) -> None:
+def test_closeness_centrality_agrees_with_networkx(
+    G: Any, weight: Any, improved: bool, data: st.DataObject
+) -> None:
     u = data.draw(st.none() | st.sampled_from([*G, "absent"]))
     assert_agree("closeness_centrality", G, u, weight, improved)
 
 
 @given(weighted_graphs(), weights, st.data())
-def test_harmonic_centrality_agrees(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_harmonic_centrality_agrees_with_networkx(G: Any, weight: Any, data: st.DataObject) -> None:
     nodes = st.none() | st.lists(st.sampled_from([*G, "absent"]))
     nbunch = data.draw(nodes | st.sampled_from([*G, 1000]))
     assert_agree("harmonic_centrality", G, nbunch, weight, data.draw(nodes))
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.booleans(), st.data())
-def test_betweenness_agrees_for_the_nodes_that_the_seed_samples(
+def test_betweenness_agrees_with_networkx_for_the_nodes_that_the_seed_samples(
     G: Any, weight: Any, normalized: bool, endpoints: bool, data: st.DataObject
 ) -> None:
     # Before version 3.6, NetworkX scales some sums of samples differently, and graphla rejects `k`.
@@ -52,7 +54,7 @@ def test_betweenness_agrees_for_the_nodes_that_the_seed_samples(
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.data())
-def test_betweenness_of_subsets_agrees(
+def test_betweenness_of_subsets_agrees_with_networkx(
     G: Any, weight: Any, normalized: bool, data: st.DataObject
 ) -> None:
     nodes = st.lists(st.sampled_from([*G]), unique=True) if len(G) else st.just([])
@@ -72,7 +74,9 @@ def test_a_rejected_call_does_not_change_the_seed() -> None:
 
 
 @given(weighted_graphs(SIMPLE), weights, st.data())
-def test_eigenvector_and_katz_centrality_agree(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_eigenvector_and_katz_centrality_agree_with_networkx(
+    G: Any, weight: Any, data: st.DataObject
+) -> None:
     starts = st.fixed_dictionaries({node: st.integers(0, 5) for node in G})
     nstart = data.draw(st.none() | starts)
     assert_agree("eigenvector_centrality", G, 500, 1e-13, nstart, weight, tolerance=1e-7)
@@ -83,14 +87,16 @@ def test_eigenvector_and_katz_centrality_agree(G: Any, weight: Any, data: st.Dat
 
 
 @given(weighted_graphs(SIMPLE, least=3), weights)
-def test_eigenvector_centrality_by_arpack_agrees(G: Any, weight: Any) -> None:
+def test_eigenvector_centrality_computed_with_arpack_agrees_with_networkx(
+    G: Any, weight: Any
+) -> None:
     is_connected = nx.is_strongly_connected if G.is_directed() else nx.is_connected
     assume(not is_connected(G) or len(G) > 2)
     assert_agree("eigenvector_centrality_numpy", G, weight, 1000, tolerance=1e-7)
 
 
 @given(weighted_graphs(), weights, st.data())
-def test_pagerank_agrees(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_pagerank_agrees_with_networkx(G: Any, weight: Any, data: st.DataObject) -> None:
     values = st.dictionaries(st.sampled_from([*G, "absent"]), st.integers(0, 3), max_size=3)
     personalization, dangling = data.draw(st.none() | values), data.draw(st.none() | values)
     assume(not dangling or any(dangling.get(node) for node in G))
@@ -120,7 +126,9 @@ def test_pagerank_and_hits_raise_the_exceptions_of_networkx() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("normalized", [True, False])
-def test_hits_agree_up_to_the_sign(kind: Any, normalized: bool) -> None:
+def test_hub_and_authority_scores_agree_with_networkx_up_to_the_sign(
+    kind: Any, normalized: bool
+) -> None:
     G = kind(nx.gnp_random_graph(12, 0.4, seed=2, directed=True))
     for k, (u, v, data) in enumerate(list(G.edges(data=True))):
         data["weight"] = k % 3 + 1

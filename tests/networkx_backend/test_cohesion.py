@@ -64,7 +64,7 @@ def counts_squares(G):
 
 @settings(max_examples=60)
 @given(with_nodes(graphs()), st.sampled_from([None, "weight", "missing"]))
-def test_clustering_agrees(given, weight):
+def test_clustering_coefficients_agree_with_networkx(given, weight):
     G, nodes = given
     for name in ("triangles", "generalized_degree"):
         assert_agree(name, G, nodes)
@@ -79,14 +79,14 @@ def test_clustering_agrees(given, weight):
 
 @settings(max_examples=40)
 @given(with_nodes(graphs(nx.DiGraph)), st.sampled_from([None, "weight"]))
-def test_clustering_of_directed_graphs_agrees(given, weight):
+def test_clustering_coefficients_of_directed_graphs_agree_with_networkx(given, weight):
     G, nodes = given
     assert_agree("clustering", G, nodes, weight)
     assert_agree("transitivity", G)
 
 
 @given(graphs(nx.MultiGraph))
-def test_parallel_edges_are_rejected_or_count_once(G):
+def test_parallel_edges_are_rejected_or_counted_once(G):
     for name in ("triangles", "clustering", "transitivity"):
         assert_agree(name, G)
     if counts_squares(G):
@@ -95,7 +95,7 @@ def test_parallel_edges_are_rejected_or_count_once(G):
 
 @settings(max_examples=60)
 @given(kinds.flatmap(lambda kind: graphs(kind, loops=False)), st.none() | st.integers(0, 4))
-def test_cores_agree(G, k):
+def test_core_numbers_and_cores_agree_with_networkx(G, k):
     numbers = nx.core_number(G)
     assert_agree("core_number", G)
     for name in ("k_core", "k_shell", "k_crust"):
@@ -108,7 +108,7 @@ def test_cores_agree(G, k):
 
 @settings(max_examples=60)
 @given(graphs(loops=False), st.integers(0, 5) | st.sampled_from([-1, 3.5]))
-def test_trusses_and_onion_layers_agree(G, k):
+def test_trusses_and_onion_layers_agree_with_networkx(G, k):
     assert_agree("k_truss", G, k)
     layers = assert_agree("onion_layers", G)
     assert list(layers.values()) == sorted(layers.values())
@@ -126,7 +126,7 @@ def test_self_loops_are_rejected_as_in_networkx():
 @settings(max_examples=60)
 @given(graphs(), st.data())
 @pytest.mark.parametrize("name", SCORES)
-def test_predicted_links_agree(name, G, data):
+def test_link_prediction_scores_agree_with_networkx(name, G, data):
     pairs = data.draw(pairs_of(G, 6))
     found = assert_agree(name, G, pairs)
     assert isinstance(found, ZeroDivisionError) or [(u, v) for u, v, _ in found] == pairs
@@ -135,14 +135,14 @@ def test_predicted_links_agree(name, G, data):
     assert found == pytest.approx(expected)
 
 
-def test_scores_of_too_many_pairs_are_rejected():
+def test_link_prediction_scores_of_too_many_pairs_are_rejected():
     with pytest.raises(NotImplementedError, match="graphla"):
         nx.adamic_adar_index(nx.star_graph(5000), backend="graphla")
 
 
 @settings(max_examples=40)
 @given(graphs(), st.sampled_from([0.8, 1, 0]), st.data())
-def test_the_centrality_of_common_neighbors_agrees(G, alpha, data):
+def test_common_neighbor_centrality_agrees_with_networkx(G, alpha, data):
     pairs = data.draw(pairs_of(G, 6))
     assert_agree("common_neighbor_centrality", G, pairs, alpha)
 

@@ -39,7 +39,7 @@ def color_one_by_one(G: Any, order: list[Any]) -> dict[Any, int]:
 
 
 def smallest_last(G: Any) -> list[Any]:
-    """Return the nodes. Each has the least degree in the subgraph of itself and earlier nodes."""
+    """Return the nodes; each has the least degree among the nodes up to it, in their subgraph."""
     left, order = list(G), []
     while left:
         order.append(min(left, key=G.subgraph(left).degree))
@@ -48,7 +48,7 @@ def smallest_last(G: Any) -> list[Any]:
 
 
 def independent_sets(G: Any) -> list[Any]:
-    """Return the nodes of independent sets. Each chosen node has the least remaining degree."""
+    """Return the nodes of successive independent sets, choosing by least remaining degree."""
     left, order = list(G), []
     while left:
         near = list(left)
@@ -97,13 +97,13 @@ def test_each_node_gets_the_smallest_color_that_no_earlier_neighbor_has(
 
 
 @given(graphs)
-def test_the_colors_by_saturation_equal_those_of_networkx(G: Any) -> None:
+def test_the_colors_in_saturation_order_equal_those_of_networkx(G: Any) -> None:
     for name in ("DSATUR", "saturation_largest_first"):
         assert_agree("greedy_color", G, name)
         assert_agree("greedy_color", G, greedy_coloring.STRATEGIES[name])
 
 
-def test_strategies_that_networkx_rejects_raise_its_error() -> None:
+def test_strategies_that_networkx_rejects_raise_the_same_error() -> None:
     G = nx.path_graph(4)
     assert isinstance(assert_agree("greedy_color", G, "no such strategy"), nx.NetworkXError)
     assert assert_agree("greedy_color", nx.Graph(), "no such strategy") == {}
@@ -111,7 +111,7 @@ def test_strategies_that_networkx_rejects_raise_its_error() -> None:
 
 @pytest.mark.parametrize("name", sorted({*ORDERS} - {"independent_set"}))
 @given(data=st.data())
-def test_interchanged_colors_equal_those_of_networkx_for_the_same_order(
+def test_colors_with_interchange_equal_those_of_networkx_for_the_same_node_order(
     name: str, data: st.DataObject
 ) -> None:
     G = without_loops(data.draw(simple))
@@ -120,14 +120,16 @@ def test_interchanged_colors_equal_those_of_networkx_for_the_same_order(
     assert found == call("greedy_color", G, lambda *_: order, True)
 
 
-def test_a_random_order_gives_a_greedy_coloring() -> None:
+def test_a_random_node_order_gives_a_greedy_coloring() -> None:
     for interchange in (False, True):
         found = call("greedy_color", LARGE[0], "random_sequential", interchange, backend="graphla")
         assert all(found[u] != found[v] for u, v in LARGE[0].edges)
 
 
 @pytest.mark.parametrize("name", ["independent_set", "DSATUR"])
-def test_interchange_is_pointless_if_the_colors_decide_the_order(name: str) -> None:
+def test_interchange_raises_the_same_error_as_in_networkx_if_the_order_depends_on_the_colors(
+    name: str,
+) -> None:
     found = assert_agree("greedy_color", nx.path_graph(4), name, interchange=True)
     assert isinstance(found, nx.NetworkXPointlessConcept)
 
@@ -149,7 +151,9 @@ def test_self_loops_are_rejected_where_networkx_fails() -> None:
 
 
 @given(simple.map(without_loops))
-def test_smallest_last_uses_at_most_one_color_more_than_the_greatest_core_number(G: Any) -> None:
+def test_the_strategy_smallest_last_uses_at_most_one_color_more_than_the_greatest_core_number(
+    G: Any,
+) -> None:
     C = backend.convert_from_nx(G)
     order = colorings.ORDERS["smallest_last"](C)
     assert sorted(order.tolist()) == list(range(len(G)))

@@ -33,7 +33,7 @@ def with_partition(draw, edges):
 
 @settings(max_examples=80)
 @given(with_partition(kinds.flatmap(graphs)), st.sampled_from([None, "weight"]))
-def test_the_quality_of_a_partition_agrees(given, weight):
+def test_the_quality_of_a_partition_agrees_with_networkx(given, weight):
     G, parts = given
     assert_agree("modularity", G, parts, weight)
     assert_agree("modularity", G, parts, weight, resolution=0.5)
@@ -48,7 +48,7 @@ def test_the_quality_of_a_partition_agrees(given, weight):
 
 @settings(max_examples=40)
 @given(graphs())
-def test_label_propagation_agrees(G):
+def test_label_propagation_agrees_with_networkx(G):
     name = "label_propagation_communities"
     expected, found = (call(name, G, backend=each) for each in ("networkx", "graphla"))
     assert type(found) is type(expected)
@@ -57,7 +57,7 @@ def test_label_propagation_agrees(G):
 
 @settings(max_examples=80)
 @given(st.randoms(), st.data())
-def test_greedy_communities_agree(chance, data):
+def test_greedy_modularity_communities_agree_with_networkx(chance, data):
     n, m = chance.randrange(1, 16), chance.randrange(0, 30)
     G = nx.gnm_random_graph(n, m, chance.randrange(99), directed=chance.random() < 0.3)
     if chance.random() < 0.5:
@@ -74,7 +74,7 @@ def test_greedy_communities_agree(chance, data):
 @settings(max_examples=40)
 @given(kinds.flatmap(graphs), st.sampled_from([None, "weight"]), st.integers(0, 3))
 @pytest.mark.parametrize("name", [*MODULARITY, *PROPAGATION])
-def test_communities_are_a_partition_that_depends_on_the_seed_alone(name, G, weight, seed):
+def test_the_communities_form_a_partition_that_depends_only_on_the_seed(name, G, weight, seed):
     if name == "leiden_communities" and G.is_directed():
         return
     find = getattr(nx.community, name)
@@ -110,7 +110,7 @@ def test_the_modularity_of_leiden_is_at_least_that_of_louvain_in_networkx():
 
 
 @pytest.mark.parametrize("name", MODULARITY)
-def test_the_last_partition_is_the_result(name):
+def test_the_result_is_the_last_partition(name):
     G = nx.planted_partition_graph(4, 15, 0.5, 0.05, seed=2)
     levels = getattr(nx.community, name.replace("communities", "partitions"))
     partitions = list(levels(G, seed=5, backend="graphla"))

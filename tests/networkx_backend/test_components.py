@@ -19,7 +19,7 @@ few = settings(max_examples=settings().max_examples // 3)
 
 @few
 @given(with_nodes(weighted_graphs(UNDIRECTED)))
-def test_connected_components_agree(drawn: Any) -> None:
+def test_connected_components_agree_with_networkx(drawn: Any) -> None:
     G, node, _ = drawn
     for name in ("connected_components", "number_connected_components", "is_connected"):
         assert_agree(name, G)
@@ -28,7 +28,7 @@ def test_connected_components_agree(drawn: Any) -> None:
 
 @few
 @given(with_nodes(weighted_graphs(DIRECTED)))
-def test_components_of_directed_graphs_agree(drawn: Any) -> None:
+def test_components_of_directed_graphs_agree_with_networkx(drawn: Any) -> None:
     G, node, _ = drawn
     for name in (
         "weakly_connected_components",
@@ -54,7 +54,7 @@ def test_components_of_directed_graphs_agree(drawn: Any) -> None:
 
 @few
 @given(with_nodes(weighted_graphs(UNDIRECTED)))
-def test_biconnected_components_and_bridges_agree(drawn: Any) -> None:
+def test_biconnected_components_and_bridges_agree_with_networkx(drawn: Any) -> None:
     G, node, _ = drawn
     for name in ("is_biconnected", "biconnected_components", "articulation_points"):
         assert_agree(name, G)
@@ -83,14 +83,14 @@ def test_the_null_graph_raises_the_exceptions_of_networkx(kind: Any) -> None:
 
 @few
 @given(weighted_graphs(SIMPLE), st.integers(1, 4))
-def test_k_edge_connected_components_agree(G: Any, k: int) -> None:
+def test_k_edge_connected_components_agree_with_networkx(G: Any, k: int) -> None:
     G.remove_edges_from(list(nx.selfloop_edges(G)))
     found = call("k_edge_components", G, k, backend="graphla")
     expected = call("k_edge_components", G, k, backend="networkx")
     assert sorted(map(str, map(sorted, found))) == sorted(map(str, map(sorted, expected)))
 
 
-def test_a_subclass_that_computes_its_neighbors_is_read_by_its_methods() -> None:
+def test_a_graph_subclass_that_computes_its_neighbors_is_read_through_its_methods() -> None:
     kcomponents: Any = import_module("networkx.algorithms.approximation.kcomponents")
     G = kcomponents._AntiGraph(nx.path_graph(4))
     assert [set(part) for part in nx.connected_components(G, backend="graphla")] == [{0, 1, 2, 3}]

@@ -30,7 +30,7 @@ def arrays(draw: st.DrawFn) -> np.ndarray:
 
 
 @given(arrays(), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["weight", "a", None]))
-def test_an_array_becomes_the_graph_of_networkx(
+def test_the_graph_built_from_an_array_equals_that_of_networkx(
     A: np.ndarray, kind: Any, parallel: bool, name: Any
 ) -> None:
     options: dict[str, Any] = {"parallel_edges": parallel, "create_using": kind}
@@ -40,7 +40,7 @@ def test_an_array_becomes_the_graph_of_networkx(
 
 
 @given(arrays(), st.sampled_from(KINDS), st.booleans(), st.sampled_from(["csr", "csc", "coo"]))
-def test_a_sparse_array_becomes_the_graph_of_networkx(
+def test_the_graph_built_from_a_sparse_array_equals_that_of_networkx(
     A: np.ndarray, kind: Any, parallel: bool, form: str
 ) -> None:
     S = sparse.coo_array(A).asformat(form)
@@ -53,14 +53,16 @@ def test_a_sparse_array_becomes_the_graph_of_networkx(
     st.sampled_from(KINDS),
     st.sampled_from([None, True, "km", ["km", "name"]]),
 )
-def test_a_table_becomes_the_graph_of_networkx(rows: Any, kind: Any, attribute: Any) -> None:
+def test_the_graph_built_from_a_table_equals_that_of_networkx(
+    rows: Any, kind: Any, attribute: Any
+) -> None:
     table = pd.DataFrame(rows, columns=["source", "target", "km"])
     table["name"] = [f"road {k}" for k in range(len(rows))]
     assert_agree("from_pandas_edgelist", table, edge_attr=attribute, create_using=kind)
 
 
 @pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
-def test_a_given_graph_is_filled(kind: Any) -> None:
+def test_a_graph_passed_as_the_argument_create_using_receives_the_edges(kind: Any) -> None:
     G = kind([("old", "edge")], name="old")
     from_numpy: Any = nx.from_numpy_array
     found = from_numpy(np.array([[0, 5], [5, 0]]), create_using=G, backend="graphla")
@@ -70,7 +72,9 @@ def test_a_given_graph_is_filled(kind: Any) -> None:
 
 
 @given(nx_graphs(), st.sampled_from([None, "weight", "length"]), st.data())
-def test_a_graph_becomes_the_array_of_networkx(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_the_array_built_from_a_graph_equals_that_of_networkx(
+    G: Any, weight: Any, data: st.DataObject
+) -> None:
     for _, _, attributes in G.edges(data=True):
         for name in list(attributes):
             attributes[name] = data.draw(st.integers(-3, 3))
@@ -87,7 +91,7 @@ def test_a_graph_becomes_the_array_of_networkx(G: Any, weight: Any, data: st.Dat
 
 
 @given(nx_graphs())
-def test_isolates_and_self_loops_are_those_of_networkx(G: Any) -> None:
+def test_isolates_and_self_loops_match_networkx(G: Any) -> None:
     for name in ("isolates", "number_of_isolates", "number_of_selfloops", "is_empty"):
         if name in backends._registered_algorithms:  # NetworkX 3.4 lacks the last two
             assert_agree(name, G)
@@ -95,7 +99,7 @@ def test_isolates_and_self_loops_are_those_of_networkx(G: Any) -> None:
         assert_agree("is_isolate", G, node)
 
 
-def test_a_graph_of_the_user_becomes_an_array() -> None:
+def test_a_graphla_graph_is_converted_to_an_array() -> None:
     G: Any = gl.Graph.from_edges([("a", "b", 2), ("b", "c", 3)])
     expected = [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
     assert nx.to_numpy_array(G).tolist() == expected
@@ -117,7 +121,7 @@ def test_a_graph_from_arrays_answers_calls_without_a_conversion() -> None:
     st.dictionaries(st.integers(0, 4) | st.sampled_from("ab"), st.lists(st.integers(0, 6))),
     st.sampled_from(KINDS),
 )
-def test_lists_of_neighbors_become_the_graph_of_networkx(lists: Any, kind: Any) -> None:
+def test_the_graph_built_from_neighbor_lists_equals_that_of_networkx(lists: Any, kind: Any) -> None:
     assert_agree("from_dict_of_lists", lists, kind)
     expected, found = (
         call("from_dict_of_lists", lists, kind, backend=each) for each in ("networkx", "graphla")
@@ -128,5 +132,5 @@ def test_lists_of_neighbors_become_the_graph_of_networkx(lists: Any, kind: Any) 
     assert difference(expected, given) is None
 
 
-def test_none_is_not_a_node() -> None:
+def test_the_value_none_is_not_accepted_as_a_node() -> None:
     assert isinstance(assert_agree("from_dict_of_lists", {0: [None]}), ValueError)

@@ -51,12 +51,12 @@ def assert_identical(G: Any, H: Any) -> None:
 
 
 @given(nx_graphs())
-def test_a_conversion_that_keeps_everything_returns_the_same_graph(G: Any) -> None:
+def test_a_conversion_of_all_attributes_and_back_returns_an_equal_graph(G: Any) -> None:
     assert_identical(G, converted(G, preserve_edge_attrs=True, preserve_node_attrs=True))
 
 
 @given(nx_graphs())
-def test_a_conversion_keeps_several_attributes_and_fills_their_defaults(G: Any) -> None:
+def test_a_conversion_keeps_several_attributes_and_fills_in_their_default_values(G: Any) -> None:
     H = converted(G, edge_attrs={"weight": 7, 3: None}, node_attrs={"length": "none"})
     for each in (G, H):
         assert list(each) == list(H)
@@ -105,7 +105,9 @@ def _named(G: Any) -> list[tuple[Any, ...]]:
         lambda G: G.subgraph([3, 1, 0]),
     ],
 )
-def test_a_view_is_converted_like_its_copy(kind: Any, view: Callable[[Any], Any]) -> None:
+def test_a_graph_view_is_converted_like_a_copy_of_the_view(
+    kind: Any, view: Callable[[Any], Any]
+) -> None:
     G = kind([(3, 1, {"weight": 2}), (1, 0), (0, 2), (2, 3), (1, 3)])
     H = view(G)
     back = converted(H, preserve_edge_attrs=True, preserve_node_attrs=True)
@@ -113,13 +115,15 @@ def test_a_view_is_converted_like_its_copy(kind: Any, view: Callable[[Any], Any]
 
 
 @pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
-def test_a_view_whose_edges_have_different_data_from_each_end_is_rejected(kind: Any) -> None:
+def test_a_view_in_which_the_two_directions_of_an_edge_have_different_data_is_rejected(
+    kind: Any,
+) -> None:
     G = kind([(3, 1, {"weight": 2}), (1, 3)])
     with pytest.raises(NotImplementedError, match="has other data than its opposite"):
         backend.convert_from_nx(G.to_undirected(as_view=True))
 
 
-def test_a_subclass_with_its_own_dicts_is_converted() -> None:
+def test_a_graph_subclass_with_its_own_dict_types_is_converted() -> None:
     shared = {"weight": 3}
 
     class Thin(nx.Graph):
@@ -129,7 +133,7 @@ def test_a_subclass_with_its_own_dicts_is_converted() -> None:
     assert_agree("shortest_path_length", G, 0, 2, weight="weight")
 
 
-def test_a_graph_of_the_user_needs_no_conversion() -> None:
+def test_a_graphla_graph_needs_no_conversion() -> None:
     G: Any = graphla.Graph.from_edges([("a", "b", 2), ("b", "c", 3)])
     assert nx.shortest_path_length(G, "a", "c") == 2
     assert nx.shortest_path_length(G, "a", "c", weight="weight") == 5
@@ -139,7 +143,7 @@ def test_a_graph_of_the_user_needs_no_conversion() -> None:
 
 
 @given(nx_graphs())
-def test_a_pickled_or_moved_graph_keeps_everything(G: Any) -> None:
+def test_a_graph_that_is_pickled_or_moved_to_another_device_keeps_all_its_data(G: Any) -> None:
     C = backend.convert_from_nx(G, preserve_edge_attrs=True, preserve_node_attrs=True)
     assert_identical(G, pickle.loads(pickle.dumps(C)).to_networkx())
     assert_identical(G, C.to("cpu").to_networkx())
@@ -151,7 +155,7 @@ def test_an_edge_attribute_is_not_read_from_the_matrix_of_a_converted_graph() ->
         graphla.algorithms.pagerank(C, weight="weight")
 
 
-def test_an_object_that_is_not_a_graph_is_left_to_networkx():
+def test_networkx_handles_an_object_that_is_not_a_graph():
     G = nx.path_graph(4)
     with pytest.raises(NotImplementedError):
         nx.community.is_partition(G.nodes(), [{0, 1}, {2, 3}], backend="graphla")

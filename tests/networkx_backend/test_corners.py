@@ -35,7 +35,7 @@ def reason_of(name: str, *args: Any, **kwargs: Any) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_assortativity_of_attributes_is_0_without_edges(kind: Any) -> None:
+def test_the_attribute_assortativity_of_a_graph_without_edges_is_zero(kind: Any) -> None:
     for G in (kind(), nx.empty_graph(2, create_using=kind)):
         assert_agree("attribute_assortativity_coefficient", G, "color")
     G = nx.path_graph(2, create_using=kind)
@@ -43,12 +43,12 @@ def test_the_assortativity_of_attributes_is_0_without_edges(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_structural_holes_are_undefined_without_nodes(kind: Any) -> None:
+def test_structural_hole_measures_are_undefined_for_a_graph_without_nodes(kind: Any) -> None:
     for name in ("constraint", "effective_size"):
         assert_agree(name, kind())
 
 
-def test_directed_laplacians_are_undefined_without_nodes() -> None:
+def test_directed_laplacian_matrices_are_undefined_for_a_graph_without_nodes() -> None:
     for name in ("directed_laplacian_matrix", "directed_combinatorial_laplacian_matrix"):
         for walk in (None, "random", "pagerank"):
             assert_agree(name, nx.DiGraph(), walk_type=walk)
@@ -79,18 +79,18 @@ def test_the_modularity_spectrum_of_a_multigraph_is_undefined() -> None:
         assert_agree("modularity_spectrum", kind([(0, 1), (0, 1)]))
 
 
-def test_structural_holes_of_unsupported_multigraphs_are_rejected() -> None:
+def test_structural_hole_measures_of_unsupported_multigraphs_are_rejected() -> None:
     G = nx.MultiGraph([(0, 1), (0, 1), (1, 2), (2, 2), (0, 2)])
     assert "multigraph" in reason_of("effective_size", G)
     assert "multigraph" in reason_of("effective_size", G, [0])
     assert ("self-loops" if VERSION >= (3, 5) else "multigraph") in reason_of("constraint", G)
 
 
-def test_an_independent_set_of_a_graph_with_self_loops_is_left_to_networkx() -> None:
+def test_networkx_computes_the_independent_sets_of_graphs_with_self_loops() -> None:
     assert "self-loops" in reason_of("maximal_independent_set", nx.Graph([(0, 0)]))
 
 
-def test_reciprocity_is_0_in_undirected_graphs() -> None:
+def test_the_reciprocity_of_an_undirected_graph_is_zero() -> None:
     G = nx.path_graph(3)
     assert_agree("reciprocity", G)
     assert_agree("overall_reciprocity", G)
@@ -139,7 +139,7 @@ def test_sums_of_squared_distances_do_not_overflow() -> None:
     assert_agree("hyper_wiener_index", G, "weight")
 
 
-def test_flows_that_floats_would_round_are_rejected() -> None:
+def test_flow_values_that_floats_would_round_are_rejected() -> None:
     G = nx.DiGraph([(0, 1, {"capacity": 1e100}), (1, 2, {"capacity": 3.0}), (0, 2)])
     assert "rounded" in reason_of("maximum_flow", G, 0, 1)
 
@@ -164,7 +164,7 @@ def test_iterators_are_rejected_and_not_consumed(name: str) -> None:
     assert list(nodes) == [0, 1]
 
 
-def test_communities_may_be_an_iterator_unless_the_call_is_rejected() -> None:
+def test_an_iterator_of_communities_is_accepted_unless_the_call_is_rejected() -> None:
     G = nx.path_graph(3)
     found = call("modularity", G, nx.connected_components(G), backend="graphla")
     assert found == call("modularity", G, [{0, 1, 2}], backend="networkx")
@@ -185,7 +185,7 @@ def test_scores_that_count_nodes_are_integers() -> None:
 # --- seeds and bounds ---------------------------------------------------------------------------
 
 
-def test_a_generator_of_numpy_as_a_seed_is_rejected_and_not_consumed() -> None:
+def test_a_numpy_generator_as_the_seed_is_rejected_and_not_consumed() -> None:
     G: Any = nx.path_graph(5)
     functions: list[tuple[Any, dict[str, int]]] = [
         (nx.betweenness_centrality, {"k": 2}),
@@ -200,18 +200,18 @@ def test_a_generator_of_numpy_as_a_seed_is_rejected_and_not_consumed() -> None:
         assert seed.randint(1 << 30) == same.randint(1 << 30)
 
 
-def test_a_cutoff_that_is_nan_is_rejected_before_a_generator_is_returned() -> None:
+def test_a_nan_cutoff_is_rejected_before_a_generator_is_returned() -> None:
     G = nx.path_graph(3)
     for name in ("all_pairs_shortest_path", "all_pairs_dijkstra"):
         assert "NaN" in reason_of(name, G, cutoff=math.nan)
     assert "NaN" in reason_of("bfs_edges", G, 0, False, math.nan)
 
 
-# --- graphs of the user -------------------------------------------------------------------------
+# --- graphla graphs as arguments of NetworkX functions -------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT64", "FP32", "FP64"])
-def test_a_graph_of_the_user_is_answered_as_its_networkx_graph(dtype: str) -> None:
+def test_a_call_on_a_graphla_graph_returns_the_same_as_on_the_networkx_graph(dtype: str) -> None:
     values = [1] * 8 if dtype == "BOOL" else [2, 3, 4, 5, 2, 3, 4, 5]
     ends = [0, 1, 2, 0, 1, 2, 3, 2], [1, 2, 3, 2, 0, 1, 2, 0]
     values[3] = values[7]

@@ -15,7 +15,7 @@ WITH_WEIGHTS = ("cut_size", "normalized_cut_size", "conductance", "edge_expansio
 
 
 @given(weighted_graphs(), st.sampled_from([None, "weight"]), st.data())
-def test_sizes_of_cuts_agree(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_cut_sizes_agree_with_networkx(G: Any, weight: Any, data: st.DataObject) -> None:
     nodes = st.lists(st.sampled_from([*G, "absent"]), unique=True)
     S, T = data.draw(nodes), data.draw(nodes.map(set))
     T = data.draw(st.just(T) if G.is_directed() else st.sampled_from([None, T]))

@@ -17,7 +17,9 @@ few = settings(max_examples=settings().max_examples // 3)
 
 @few
 @given(with_nodes(weighted_graphs()), st.sampled_from([None, "original", "reverse", "wrong"]))
-def test_the_cycle_that_is_found_agrees(drawn: Any, orientation: Any) -> None:
+def test_the_function_find_cycle_returns_the_same_cycle_as_networkx(
+    drawn: Any, orientation: Any
+) -> None:
     G, first, second = drawn
     for source in (None, first, [second, "missing", first], [], 99):
         if orientation != "reverse":
@@ -26,7 +28,7 @@ def test_the_cycle_that_is_found_agrees(drawn: Any, orientation: Any) -> None:
 
 @few
 @given(with_nodes(weighted_graphs(DIRECTED)), st.sampled_from(["reverse", "ignore"]))
-def test_a_cycle_against_directions_is_found_where_networkx_finds_one(
+def test_a_cycle_that_ignores_edge_directions_is_found_if_networkx_finds_one(
     drawn: Any, orientation: Any
 ) -> None:
     G, source, _ = drawn

@@ -21,7 +21,9 @@ functions = st.sampled_from(
 
 
 @given(networks, functions, st.data())
-def test_maximum_flows_and_minimum_cuts_agree(G: Any, function: Any, data: st.DataObject) -> None:
+def test_maximum_flows_and_minimum_cuts_agree_with_networkx(
+    G: Any, function: Any, data: st.DataObject
+) -> None:
     node = st.sampled_from([*G, "absent"])
     ends = data.draw(node), data.draw(node)
     for name in ("maximum_flow_value", "minimum_cut_value", "minimum_cut"):
@@ -39,7 +41,7 @@ def test_maximum_flows_and_minimum_cuts_agree(G: Any, function: Any, data: st.Da
         assert excess == {ends[0]: -value, ends[1]: value}.get(u, 0)
 
 
-def test_flows_of_integers_are_integers_even_if_a_capacity_is_missing() -> None:
+def test_flows_of_integer_capacities_are_integers_even_if_a_capacity_is_missing() -> None:
     G = nx.DiGraph([(0, 1, {"capacity": 3}), (1, 2), (0, 2, {"capacity": 1}), (3, 0)])
     value, flows = call("maximum_flow", G, 0, 2, backend="graphla")
     assert [type(f) for row in flows.values() for f in row.values()] == [int] * 4
@@ -54,7 +56,9 @@ def test_flows_of_integers_are_integers_even_if_a_capacity_is_missing() -> None:
     st.sampled_from([flow.edmonds_karp, flow.preflow_push, flow.dinitz]),
     st.data(),
 )
-def test_a_residual_network_receives_the_flow(G: Any, function: Any, data: st.DataObject) -> None:
+def test_a_flow_is_written_into_the_given_residual_network(
+    G: Any, function: Any, data: st.DataObject
+) -> None:
     ends = data.draw(st.permutations(list(G)))[:2]
     R, S = (flow.build_residual_network(G, "weight", backend="networkx") for _ in range(2))
     names = ["maximum_flow_value", "minimum_cut_value", "minimum_cut", "maximum_flow"]
@@ -88,7 +92,7 @@ def test_a_residual_network_of_another_graph_is_rejected() -> None:
         assert isinstance(found, NotImplementedError)
 
 
-def test_flows_reject_unknown_arguments() -> None:
+def test_flow_functions_reject_unknown_arguments() -> None:
     G = nx.path_graph(3)
     for options in ({"flow_func": 3}, {"cutoff": 3}):
         assert isinstance(assert_agree("maximum_flow", G, 0, 2, **options), nx.NetworkXError)
@@ -108,7 +112,7 @@ def test_flows_reject_unknown_arguments() -> None:
     st.booleans(),
     st.data(),
 )
-def test_a_flow_ends_at_the_cutoff(
+def test_a_flow_stops_growing_once_its_value_reaches_the_cutoff(
     G: Any, cutoff: int, has_residual: bool, data: st.DataObject
 ) -> None:
     s, t = data.draw(st.permutations(list(G)))[:2]
@@ -140,5 +144,5 @@ def test_maximum_matchings_are_as_large_as_those_of_networkx(
         assert all(found[v] == u and G.has_edge(u, v) for u, v in found.items())
 
 
-def test_a_graph_that_is_not_bipartite_has_no_sides() -> None:
+def test_a_graph_that_is_not_bipartite_raises_the_error_of_networkx() -> None:
     assert isinstance(assert_agree("hopcroft_karp_matching", nx.cycle_graph(3)), nx.NetworkXError)

@@ -18,7 +18,9 @@ pytestmark = needs("forceatlas2_layout")
 
 @given(weighted_graphs(least=3), st.sampled_from([None, "weight"]), st.booleans())
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_few_rounds_agree(G: Any, weight: Any, has_size: bool) -> None:
+def test_the_positions_after_a_few_rounds_agree_with_networkx(
+    G: Any, weight: Any, has_size: bool
+) -> None:
     points = np.random.default_rng(1).permutation(2 * len(G)).reshape(-1, 2) * 0.7
     nodes = list(G)
     options: dict[str, Any] = {"max_iter": 3, "weight": weight, "node_mass": {nodes[0]: 2.0}}
@@ -34,7 +36,7 @@ def test_a_few_rounds_agree(G: Any, weight: Any, has_size: bool) -> None:
     assert np.allclose([*found.values()], [*expected.values()], rtol=1e-7, atol=bound)
 
 
-def test_random_positions_are_those_of_the_seed() -> None:
+def test_random_start_positions_with_a_seed_agree_with_networkx() -> None:
     G = nx.path_graph(6)
     for pos in (None, {0: np.array([0.5, 2.0]), 1: np.array([1.5, -1.0])}):
         expected, found = (
@@ -44,7 +46,7 @@ def test_random_positions_are_those_of_the_seed() -> None:
         assert np.allclose([*found.values()], [*expected.values()])
 
 
-def test_layouts_reject_storing_positions_and_positions_that_are_not_floats() -> None:
+def test_layouts_reject_the_option_to_store_positions_and_positions_that_are_not_floats() -> None:
     G = nx.path_graph(3)
     with pytest.raises(NotImplementedError, match="store_pos_as"):
         nx.forceatlas2_layout(G, store_pos_as="pos", backend="graphla")

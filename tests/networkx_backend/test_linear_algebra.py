@@ -22,7 +22,9 @@ def draw_nodes(G: Any, data: st.DataObject) -> Any:
 
 
 @given(weighted_graphs(weights=st.integers(-3, 9)), weights, st.data())
-def test_adjacency_and_laplacian_matrices_agree(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_adjacency_and_laplacian_matrices_agree_with_networkx(
+    G: Any, weight: Any, data: st.DataObject
+) -> None:
     nodelist = draw_nodes(G, data)
     for name in ("adjacency_matrix", "laplacian_matrix"):
         found = assert_agree(name, G, nodelist, weight=weight)
@@ -33,14 +35,16 @@ def test_adjacency_and_laplacian_matrices_agree(G: Any, weight: Any, data: st.Da
 
 
 @given(weighted_graphs(), st.data())
-def test_incidence_matrices_of_a_list_of_edges_agree(G: Any, data: st.DataObject) -> None:
+def test_incidence_matrices_of_a_list_of_edges_agree_with_networkx(
+    G: Any, data: st.DataObject
+) -> None:
     edges = st.lists(st.sampled_from([*G.edges, ("absent", "absent")])) | st.none()
     nodelist = data.draw(st.permutations([*G]))
     assert_agree("incidence_matrix", G, nodelist, data.draw(edges), dtype=int)
 
 
 @given(weighted_graphs(), weights, st.data())
-def test_normalized_laplacian_and_modularity_matrices_agree(
+def test_normalized_laplacian_and_modularity_matrices_agree_with_networkx(
     G: Any, weight: Any, data: st.DataObject
 ) -> None:
     nodelist = draw_nodes(G, data)
@@ -57,7 +61,7 @@ def test_normalized_laplacian_and_modularity_matrices_agree(
     weights,
     st.sampled_from([None, "pagerank", "lazy", "random", "drunk"]),
 )
-def test_directed_laplacian_matrices_agree(G: Any, weight: Any, walk: Any) -> None:
+def test_directed_laplacian_matrices_agree_with_networkx(G: Any, weight: Any, walk: Any) -> None:
     if walk in ("lazy", "random"):
         assume(nx.is_strongly_connected(G) and (walk == "lazy" or nx.is_aperiodic(G)))
     for name in ("directed_laplacian_matrix", "directed_combinatorial_laplacian_matrix"):
@@ -66,7 +70,7 @@ def test_directed_laplacian_matrices_agree(G: Any, weight: Any, walk: Any) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_spectra_agree(kind: Any) -> None:
+def test_graph_spectra_agree_with_networkx(kind: Any) -> None:
     G = kind(nx.gnp_random_graph(9, 0.5, seed=4))
     nx.set_edge_attributes(G, {e: k % 4 + 1 for k, e in enumerate(G.edges)}, "weight")
     names = ["laplacian_spectrum", "normalized_laplacian_spectrum", "adjacency_spectrum"]

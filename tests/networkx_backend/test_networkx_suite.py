@@ -34,7 +34,7 @@ def check(paths: list[str], record: Path) -> Any:
 
 
 @pytest.mark.cpu
-def test_each_answer_in_a_part_of_networkx_tests_agrees_with_networkx(tmp_path: Path) -> None:
+def test_each_answer_in_a_part_of_the_networkx_tests_agrees_with_networkx(tmp_path: Path) -> None:
     if VERSION < (3, 6):
         pytest.skip("the chosen tests are those of NetworkX 3.6")
     found = check(FEW, tmp_path / "record.json")
@@ -43,7 +43,7 @@ def test_each_answer_in_a_part_of_networkx_tests_agrees_with_networkx(tmp_path: 
 
 @pytest.mark.full
 @pytest.mark.cpu
-def test_each_answer_in_all_of_networkx_tests_agrees_with_networkx(tmp_path: Path) -> None:
+def test_each_answer_in_all_of_the_networkx_tests_agrees_with_networkx(tmp_path: Path) -> None:
     found = check(["."], tmp_path / "record.json")
     assert len(found["touched"]) >= 1500
     assert len(VALID) <= 25

@@ -23,7 +23,7 @@ cutoffs = st.sampled_from([None, 0, 1, 2, 2.5])
 
 @few
 @given(rooted, cutoffs)
-def test_unweighted_paths_agree(drawn: Any, cutoff: Any) -> None:
+def test_unweighted_shortest_paths_agree_with_networkx(drawn: Any, cutoff: Any) -> None:
     G, source, target = drawn
     for name in (
         "single_source_shortest_path",
@@ -41,7 +41,7 @@ def test_unweighted_paths_agree(drawn: Any, cutoff: Any) -> None:
 
 @few
 @given(rooted, st.sampled_from([None, "weight", "length"]))
-def test_every_form_of_shortest_path_agrees(drawn: Any, weight: Any) -> None:
+def test_every_call_form_of_shortest_path_agrees_with_networkx(drawn: Any, weight: Any) -> None:
     G, source, target = drawn
     for ends in ((source, target), (source, None), (None, source), (None, None)):
         assert_agree("shortest_path_length", G, *ends, weight)
@@ -54,7 +54,7 @@ def test_every_form_of_shortest_path_agrees(drawn: Any, weight: Any) -> None:
 
 
 def assert_shortest(G: Any, path: Any, source: Any, target: Any, weight: Any) -> None:
-    """Assert that a path is a shortest one; there may be others."""
+    """Assert that a path is one of the shortest paths."""
     expected = call("shortest_path_length", G, source, target, weight, backend="networkx")
     if isinstance(expected, nx.NetworkXNoPath):
         assert isinstance(path, nx.NetworkXNoPath)
@@ -89,7 +89,7 @@ def test_a_path_between_two_nodes_or_to_a_target_is_shortest(drawn: Any, weight:
 
 @few
 @given(rooted, cutoffs)
-def test_dijkstra_agrees(drawn: Any, cutoff: Any) -> None:
+def test_the_dijkstra_functions_agree_with_networkx(drawn: Any, cutoff: Any) -> None:
     G, source, target = drawn
     for name in (
         "dijkstra_predecessor_and_distance",
@@ -109,7 +109,9 @@ def test_dijkstra_agrees(drawn: Any, cutoff: Any) -> None:
 
 @few
 @given(rooted, st.lists(st.sampled_from([0, 0.5, 1, 3, 20]), min_size=8, max_size=8), cutoffs)
-def test_a_star_agrees_with_any_estimates(drawn: Any, estimates: Any, cutoff: Any) -> None:
+def test_the_function_astar_path_agrees_with_networkx_for_any_estimates(
+    drawn: Any, estimates: Any, cutoff: Any
+) -> None:
     G, source, target = drawn
     rest = dict(zip(G, estimates, strict=False))
     for heuristic in (None, lambda u, _: rest[u]):
@@ -120,7 +122,7 @@ def test_a_star_agrees_with_any_estimates(drawn: Any, estimates: Any, cutoff: An
 
 @few
 @given(negative)
-def test_lengths_with_negative_weights_agree(drawn: Any) -> None:
+def test_path_lengths_with_negative_weights_agree_with_networkx(drawn: Any) -> None:
     G, source, target = drawn
     lengths = assert_agree("single_source_bellman_ford_path_length", G, source)
     assert_agree("bellman_ford_path_length", G, source, target)
@@ -166,7 +168,9 @@ def test_lengths_with_negative_weights_agree(drawn: Any) -> None:
         ("single_source_dijkstra", [0, 2]),
     ],
 )
-def test_dijkstra_rejects_negative_weights_at_the_call(name: str, ends: list[Any]) -> None:
+def test_dijkstra_rejects_negative_weights_when_the_function_is_called(
+    name: str, ends: list[Any]
+) -> None:
     G = nx.DiGraph()
     G.add_weighted_edges_from([(0, 1, 2), (1, 2, -1)])
     for weight in ("weight", lambda u, v, data: data["weight"]):
@@ -183,7 +187,7 @@ def least(G: Any, u: Any, v: Any) -> Any:
 
 @few
 @given(rooted)
-def test_dense_lengths_agree(drawn: Any) -> None:
+def test_dense_matrices_of_path_lengths_agree_with_networkx(drawn: Any) -> None:
     G, _, _ = drawn
     for weight in ("weight", "length"):
         assert_agree("floyd_warshall", G, weight)

@@ -14,7 +14,7 @@ from networkx_backend.random_calls import CASES, NAMES, arguments
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", NAMES)
-def test_ten_random_calls_agree(name: str) -> None:
+def test_ten_random_calls_of_each_function_agree_with_networkx(name: str) -> None:
     if name not in backends._registered_algorithms:
         pytest.skip(f"NetworkX {VERSION} does not have it")
     signature = inspect.signature(backends._registered_algorithms[name].orig_func)

@@ -14,13 +14,13 @@ from networkx_backend.drawn import weighted_graphs
 
 
 @given(weighted_graphs(), st.sampled_from(["default", "sorted", "increasing degree", "none"]))
-def test_integer_labels_match_networkx(G, ordering):
+def test_conversion_to_integer_labels_matches_networkx(G, ordering):
     assert_agree("convert_node_labels_to_integers", G, 5, ordering)
     assert_agree("convert_node_labels_to_integers", G, label_attribute="before")
 
 
 @given(weighted_graphs(), st.data())
-def test_new_names_match_networkx_also_if_nodes_are_merged(G, data):
+def test_relabeled_graphs_match_networkx_even_if_nodes_are_merged(G, data):
     names = st.sampled_from(["a", "b", "c", "d", *list(G)])
     mapping = data.draw(st.dictionaries(names, names))
     assert_agree("relabel_nodes", G, mapping)
@@ -38,7 +38,7 @@ def test_ego_graphs_match_networkx(G, radius, center, data):
 
 
 @given(weighted_graphs(), st.data())
-def test_lists_of_neighbors_match_networkx(G, data):
+def test_neighbor_lists_match_networkx(G, data):
     assert_agree("to_dict_of_lists", G)
     nodes = data.draw(st.lists(st.sampled_from([*G, "absent"]), unique=True))
     assert_agree("to_dict_of_lists", G, nodes)
@@ -54,13 +54,13 @@ def test_the_test_for_negative_weights_matches_networkx(G, least, data):
         assert_agree("is_negatively_weighted", G, data.draw(st.sampled_from([*G.edges, (0, "z")])))
 
 
-def test_a_graph_is_not_relabeled_in_place():
+def test_relabeling_a_graph_in_place_is_rejected():
     G, relabel = nx.path_graph(3), cast("Any", nx.relabel_nodes)
     with pytest.raises(NotImplementedError):
         relabel(G, {0: "a"}, copy=False, backend="graphla")
 
 
-def test_a_graph_of_a_subclass_is_left_to_networkx():
+def test_graphs_of_a_subclass_are_rejected():
     class Roads(nx.Graph):
         pass
 

@@ -26,7 +26,9 @@ def converts_to_the_gpu() -> Iterator[None]:
 
 @settings(max_examples=4)
 @given(with_nodes(weighted_graphs()))
-def test_searches_on_a_gpu_agree_except_for_the_order_of_equal_distances(drawn: Any) -> None:
+def test_searches_on_a_gpu_agree_with_networkx_except_for_the_order_of_equal_distances(
+    drawn: Any,
+) -> None:
     G, source, target = drawn
     assert_agree("single_source_shortest_path_length", G, source, 2)
     assert_agree("single_source_dijkstra_path_length", G, source, 2.5)

@@ -53,7 +53,7 @@ def bipartite_graphs(draw: st.DrawFn, kinds: Any = KINDS) -> Any:
 
 @few
 @given(weighted_graphs(SIMPLE), DIRECTIONS, DIRECTIONS, weights, st.data())
-def test_the_degrees_of_neighbors_agree(
+def test_average_neighbor_degrees_agree_with_networkx(
     G: Any, source: str, target: str, weight: Any, data: st.DataObject
 ) -> None:
     nodes = data.draw(st.none() | node_lists(G) | st.sampled_from([*G, "absent"]))
@@ -67,7 +67,9 @@ def test_the_degrees_of_neighbors_agree(
 @few
 @given(weighted_graphs(KINDS), st.sampled_from(["in", "out"]), st.sampled_from(["in", "out"]),
        weights, st.data())  # fmt: skip
-def test_mixing_by_degree_agrees(G: Any, x: str, y: str, weight: Any, data: st.DataObject) -> None:
+def test_degree_mixing_and_assortativity_agree_with_networkx(
+    G: Any, x: str, y: str, weight: Any, data: st.DataObject
+) -> None:
     nodes = data.draw(st.none() | node_lists(G))
     assert_agree("degree_mixing_dict", G, x, y, weight, nodes)
     assert_agree("degree_mixing_dict", G, x, y, weight, nodes, normalized=True)
@@ -83,7 +85,9 @@ def test_mixing_by_degree_agrees(G: Any, x: str, y: str, weight: Any, data: st.D
 
 @few
 @given(weighted_graphs(KINDS), st.data())
-def test_mixing_by_attribute_agrees(G: Any, data: st.DataObject) -> None:
+def test_attribute_mixing_and_assortativity_agree_with_networkx(
+    G: Any, data: st.DataObject
+) -> None:
     nodes = data.draw(st.none() | node_lists(G))
     colors = data.draw(st.lists(st.sampled_from("rgb"), min_size=len(G), max_size=len(G)))
     sizes = data.draw(st.lists(st.integers(1, 4), min_size=len(G), max_size=len(G)))
@@ -108,7 +112,7 @@ def test_mixing_by_attribute_agrees(G: Any, data: st.DataObject) -> None:
 
 @few
 @given(bipartite_graphs() | with_nodes(weighted_graphs(KINDS)).map(lambda d: (d[0], d[1:])))
-def test_the_sides_of_a_bipartite_graph_agree(drawn: Any) -> None:
+def test_the_two_sides_of_a_bipartite_graph_agree_with_networkx(drawn: Any) -> None:
     G, top = drawn
     for name in ("is_bipartite", "color", "sets"):
         assert_agree(name, G)
@@ -119,7 +123,7 @@ def test_the_sides_of_a_bipartite_graph_agree(drawn: Any) -> None:
 
 @few
 @given(bipartite_graphs())
-def test_bipartite_centralities_agree(drawn: Any) -> None:
+def test_bipartite_centralities_agree_with_networkx(drawn: Any) -> None:
     G, top = drawn
     assert_agree("bipartite_degree_centrality", G, top)
     assert_agree("bipartite_closeness_centrality", G, top)
@@ -130,7 +134,7 @@ def test_bipartite_centralities_agree(drawn: Any) -> None:
 
 @few
 @given(bipartite_graphs([nx.Graph]), st.sampled_from(["dot", "min", "max", "mean"]))
-def test_bipartite_clustering_agrees(drawn: Any, mode: str) -> None:
+def test_bipartite_clustering_agrees_with_networkx(drawn: Any, mode: str) -> None:
     G, top = drawn
     for nodes in (None, top):
         assert_agree("latapy_clustering", G, nodes, mode)
@@ -141,13 +145,13 @@ def test_bipartite_clustering_agrees(drawn: Any, mode: str) -> None:
 
 
 @given(weighted_graphs([nx.Graph]).map(without_loops))
-def test_robins_alexander_clustering_agrees_for_graphs_with_odd_cycles(G: Any) -> None:
+def test_robins_alexander_clustering_of_graphs_with_odd_cycles_agrees_with_networkx(G: Any) -> None:
     assert_agree("robins_alexander_clustering", G)
 
 
 @few
 @given(bipartite_graphs(SIMPLE))
-def test_projections_agree(drawn: Any) -> None:
+def test_bipartite_projections_agree_with_networkx(drawn: Any) -> None:
     G, top = drawn
     for name in (
         "projected_graph",
@@ -172,7 +176,7 @@ def test_a_projection_keeps_the_attributes_of_nodes_and_of_the_graph() -> None:
     H = assert_agree("projected_graph", G, ["b", "a"])
     assert list(nx.projected_graph(G, ["b", "a"], backend="graphla")) == ["b", "a"]
     assert H.graph == {"name": "letters"}
-    # NetworkX does not ask a backend to preserve the attributes of nodes in this function.
+    # NetworkX does not ask backends to preserve node attributes in this function.
     assert_agree("weighted_projected_graph", G, ["a", "b"])
     nx.set_node_attributes(G, {"a": 6}, "size")
     assert_agree("collaboration_weighted_projected_graph", G, ["b", "a"])
@@ -185,14 +189,14 @@ DISTANCES = ("diameter", "radius", "periphery", "center", "barycenter", "eccentr
 
 
 def options_of(name: str, **options: Any) -> dict[str, Any]:
-    """Return those of the options that this version of NetworkX has."""
+    """Return the options that the installed version of NetworkX supports."""
     known = inspect.signature(backends._registered_algorithms[name].orig_func).parameters
     return {key: value for key, value in options.items() if key in known}
 
 
 @few
 @given(weighted_graphs(KINDS, positive), weights, st.data())
-def test_eccentricities_and_sums_of_distances_agree(
+def test_eccentricities_and_sums_of_distances_agree_with_networkx(
     G: Any, weight: Any, data: st.DataObject
 ) -> None:
     parts = nx.weakly_connected_components(G) if G.is_directed() else nx.connected_components(G)
@@ -212,7 +216,7 @@ def test_eccentricities_and_sums_of_distances_agree(
 
 @few
 @given(weighted_graphs(SIMPLE, positive))
-def test_eccentricities_with_a_weight_function_agree(G: Any) -> None:
+def test_eccentricities_with_a_weight_function_agree_with_networkx(G: Any) -> None:
     def length(u: Any, v: Any, data: Any) -> Any:
         return None if u == v else data.get("weight", 2) + (str(u) < str(v))
 
@@ -221,7 +225,7 @@ def test_eccentricities_with_a_weight_function_agree(G: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-def test_measures_of_distances_of_small_graphs_agree(name: str) -> None:
+def test_distance_measures_of_small_graphs_agree_with_networkx(name: str) -> None:
     for G in (nx.Graph(), nx.DiGraph(), nx.path_graph(1), nx.path_graph(4)):
         assert_agree(name, G)
     G = nx.Graph([(3, 2), (2, 1), (1, 0)])
@@ -229,7 +233,7 @@ def test_measures_of_distances_of_small_graphs_agree(name: str) -> None:
     assert_agree(name, G)
 
 
-def test_known_eccentricities_and_distances_are_used() -> None:
+def test_results_from_given_eccentricities_and_distances_agree_with_networkx() -> None:
     G = nx.path_graph(5)
     e = {0: 4, 1: 3, 2: 2, 3: 3, 4: 4}
     for name in ("diameter", "radius", "periphery", "center"):
@@ -246,7 +250,7 @@ def test_known_eccentricities_and_distances_are_used() -> None:
 
 @few
 @given(weighted_graphs(SIMPLE).map(without_loops))
-def test_complements_and_matchings_agree(G: Any) -> None:
+def test_complements_and_matchings_agree_with_networkx(G: Any) -> None:
     assert_agree("complement", G)
     if not G.is_directed():
         assert_agree("maximal_matching", G)
@@ -258,7 +262,7 @@ def test_complements_and_matchings_agree(G: Any) -> None:
 
 @few
 @given(weighted_graphs(KINDS[:2]), st.booleans())
-def test_reversed_graphs_agree(G: Any, has_all: bool) -> None:
+def test_reversed_graphs_agree_with_networkx(G: Any, has_all: bool) -> None:
     nx.set_node_attributes(G, {v: {"list": [v]} for v in G})
     G.graph["name"] = "a graph"
     expected = call("reverse", G, backend="networkx")
@@ -270,21 +274,21 @@ def test_reversed_graphs_agree(G: Any, has_all: bool) -> None:
         assert difference(G, call("reverse", found)) is None
 
 
-def test_a_reversed_graph_of_graphla_has_the_weights_of_the_same_edges() -> None:
+def test_a_reversed_graphla_graph_has_the_same_weight_on_each_reversed_edge() -> None:
     G = gl.Graph.from_edges([(0, 1, 5), (0, 2, 7), (1, 0, 3), (2, 1, 4)], directed=True)
     H = backend.convert_to_nx(call("reverse", G))
     expected = [(0, 1, 3), (1, 0, 5), (1, 2, 4), (2, 0, 7)]
     assert sorted(H.edges(data="weight")) == expected
 
 
-def test_a_reversed_graph_has_its_own_attributes() -> None:
+def test_a_reversed_graph_has_its_own_copies_of_the_attributes() -> None:
     G = nx.DiGraph([(0, 1, {"list": []})])
     H = backend.convert_to_nx(call("reverse", G, backend="graphla"))
     H[1][0]["list"].append(1)
     assert G[0][1]["list"] == []
 
 
-def test_graphs_whose_reverse_would_lack_attributes_are_rejected() -> None:
+def test_graphs_whose_reverse_would_lose_attributes_are_rejected() -> None:
     G = nx.DiGraph([(0, 1)])
     C = backend.convert_from_nx(G)
     G.remove_edge(0, 1)
@@ -298,7 +302,7 @@ def test_graphs_whose_reverse_would_lack_attributes_are_rejected() -> None:
 
 @few
 @given(with_nodes(weighted_graphs(UNDIRECTED)))
-def test_efficiency_agrees(drawn: Any) -> None:
+def test_local_and_global_efficiency_agree_with_networkx(drawn: Any) -> None:
     G, u, v = drawn
     assert_agree("efficiency", G, u, v)
     assert_agree("global_efficiency", G)
@@ -307,7 +311,9 @@ def test_efficiency_agrees(drawn: Any) -> None:
 
 @few
 @given(weighted_graphs(DIRECTED), st.data())
-def test_reciprocity_and_the_triadic_census_agree(G: Any, data: st.DataObject) -> None:
+def test_reciprocity_and_the_triadic_census_agree_with_networkx(
+    G: Any, data: st.DataObject
+) -> None:
     nodes = data.draw(node_lists(G))
     assert_agree("triadic_census", G)
     assert_agree("triadic_census", G, nodes)
@@ -322,7 +328,9 @@ def test_reciprocity_and_the_triadic_census_agree(G: Any, data: st.DataObject) -
 
 @few
 @given(weighted_graphs(SIMPLE, positive), weights, st.data())
-def test_structural_holes_agree(G: Any, weight: Any, data: st.DataObject) -> None:
+def test_structural_hole_measures_agree_with_networkx(
+    G: Any, weight: Any, data: st.DataObject
+) -> None:
     nodes = data.draw(node_lists(G))
     assert_agree("constraint", G, nodes, weight)
     if selections.VERSION >= (3, 5):
@@ -336,13 +344,15 @@ def test_structural_holes_agree(G: Any, weight: Any, data: st.DataObject) -> Non
 
 @few
 @given(weighted_graphs(KINDS), st.none() | st.integers(-1, 9))
-def test_voterank_agrees(G: Any, count: Any) -> None:
+def test_voterank_agrees_with_networkx(G: Any, count: Any) -> None:
     assert_agree("voterank", G, count)
 
 
 @few
 @given(weighted_graphs(KINDS), st.data())
-def test_sets_agree_or_are_valid(G: Any, data: st.DataObject) -> None:
+def test_functions_of_node_sets_agree_with_networkx_or_return_valid_sets(
+    G: Any, data: st.DataObject
+) -> None:
     nodes = data.draw(node_lists(G))
     assert_agree("is_dominating_set", G, [*nodes, "absent"])
     assert_agree("s_metric", G)
@@ -361,7 +371,7 @@ def test_sets_agree_or_are_valid(G: Any, data: st.DataObject) -> None:
     assert nx.is_dominating_set(G, found)
 
 
-def test_a_normalized_rich_club_coefficient_uses_the_swaps_of_networkx() -> None:
+def test_a_normalized_rich_club_coefficient_uses_the_edge_swaps_of_networkx() -> None:
     G = nx.karate_club_graph()
     assert_agree("rich_club_coefficient", G, Q=2, seed=5)
     assert_agree("rich_club_coefficient", nx.path_graph(3))
@@ -386,7 +396,7 @@ def test_a_rejected_call_does_not_change_the_seed() -> None:
         *DISTANCES,
     ],
 )
-def test_a_graph_of_graphla_needs_no_conversion(name: str) -> None:
+def test_a_graphla_graph_needs_no_conversion(name: str) -> None:
     G = gl.Graph.from_edges([("a", 1), (1, "b"), ("b", 2), (2, "c"), ("b", 3)])
     options: dict[str, Any] = {"Q": 1, "seed": 1} if name == "rich_club_coefficient" else {}
     expected = call(name, G.to_networkx(), backend="networkx", **options)

@@ -23,7 +23,7 @@ dags = weighted_graphs(DIRECTED, signed, acyclic=True)
 
 @few
 @given(rooted, st.sampled_from([None, 0, 1, 2]))
-def test_searches_agree(drawn: Any, limit: Any) -> None:
+def test_breadth_first_and_depth_first_searches_agree_with_networkx(drawn: Any, limit: Any) -> None:
     G, source, _ = drawn
     for name in ("bfs_edges", "bfs_tree"):
         assert_agree(name, G, source, False, limit)
@@ -47,7 +47,7 @@ def test_searches_agree(drawn: Any, limit: Any) -> None:
 
 @few
 @given(rooted, st.integers(-1, 3))
-def test_layers_and_reachable_nodes_agree(drawn: Any, distance: int) -> None:
+def test_layers_and_reachable_nodes_agree_with_networkx(drawn: Any, distance: int) -> None:
     G, source, other = drawn
     assert_agree("descendants_at_distance", G, source, distance)
     for name in ("descendants", "ancestors", "bfs_layers"):
@@ -62,7 +62,7 @@ def test_layers_and_reachable_nodes_agree(drawn: Any, distance: int) -> None:
 
 @few
 @given(weighted_graphs(), st.booleans())
-def test_orders_of_any_graph_agree(G: Any, reverses: bool) -> None:
+def test_topological_orders_of_any_graph_agree_with_networkx(G: Any, reverses: bool) -> None:
     for name in ("topological_sort", "topological_generations", "is_directed_acyclic_graph"):
         assert_agree(name, G)
     assert_agree("lexicographical_topological_sort", G)
@@ -74,14 +74,14 @@ def test_orders_of_any_graph_agree(G: Any, reverses: bool) -> None:
         assert_agree("lexicographical_topological_sort", G, order.__getitem__)
 
 
-def test_a_lexicographical_order_needs_comparable_keys() -> None:
+def test_a_lexicographical_topological_order_requires_comparable_keys() -> None:
     G = nx.DiGraph([(0, "a"), (0, 1)])
     assert isinstance(assert_agree("lexicographical_topological_sort", G), TypeError)
 
 
 @few
 @given(dags)
-def test_functions_of_directed_acyclic_graphs_agree(G: Any) -> None:
+def test_functions_of_directed_acyclic_graphs_agree_with_networkx(G: Any) -> None:
     for name in ("topological_sort", "topological_generations", "transitive_reduction"):
         assert_agree(name, G)
     order = list(nx.topological_sort(G))
@@ -110,7 +110,9 @@ def test_functions_of_directed_acyclic_graphs_agree(G: Any) -> None:
 
 @few
 @given(weighted_graphs(), st.sampled_from([None, True, False]))
-def test_transitive_closures_agree_and_keep_all_data(G: Any, reflexive: Any) -> None:
+def test_transitive_closures_agree_with_networkx_and_keep_all_attributes(
+    G: Any, reflexive: Any
+) -> None:
     G.graph["name"] = "closed"
     nx.set_node_attributes(G, dict.fromkeys(G, 3), "size")
     assert_agree("transitive_closure", G, reflexive)

@@ -17,7 +17,7 @@ undirected = weighted_graphs((nx.Graph, nx.MultiGraph), weights=st.integers(-3, 
 
 
 @given(undirected)
-def test_spanning_trees_of_kruskal_agree_even_if_weights_are_equal(G: Any) -> None:
+def test_kruskal_spanning_trees_agree_with_networkx_even_if_weights_are_equal(G: Any) -> None:
     G.graph["name"] = "graph"
     nx.set_node_attributes(G, dict.fromkeys(G, 7), "color")
     for name in ("minimum_spanning_tree", "maximum_spanning_tree"):
@@ -26,7 +26,7 @@ def test_spanning_trees_of_kruskal_agree_even_if_weights_are_equal(G: Any) -> No
 
 
 @given(undirected, st.booleans(), st.booleans())
-def test_spanning_edges_of_kruskal_have_the_order_of_networkx(
+def test_kruskal_spanning_edges_have_the_same_order_as_in_networkx(
     G: Any, keys: bool, data: bool
 ) -> None:
     for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
@@ -38,14 +38,16 @@ def test_spanning_edges_of_kruskal_have_the_order_of_networkx(
     st.sampled_from(["prim", "boruvka"]),
     st.booleans(),
 )
-def test_spanning_trees_of_other_algorithms_agree(G: Any, algorithm: str, ignore_nan: bool) -> None:
+def test_spanning_trees_of_other_algorithms_agree_with_networkx(
+    G: Any, algorithm: str, ignore_nan: bool
+) -> None:
     for name in ("minimum_spanning_tree", "maximum_spanning_tree"):
         assert_agree(name, G, algorithm=algorithm, ignore_nan=ignore_nan)
     for name in ("minimum_spanning_edges", "maximum_spanning_edges"):
         assert_agree(name, G, algorithm, ignore_nan=ignore_nan)
 
 
-def test_spanning_trees_treat_nan_and_wrong_arguments_as_networkx_does() -> None:
+def test_spanning_trees_treat_nan_weights_and_invalid_arguments_as_networkx_does() -> None:
     G = nx.cycle_graph(4)
     nx.set_edge_attributes(G, {(0, 1): math.nan, (1, 2): 3, (2, 3): 1, (0, 3): 2}, "weight")
     for name in ("minimum_spanning_tree", "maximum_spanning_tree"):
@@ -61,7 +63,7 @@ def test_spanning_trees_treat_nan_and_wrong_arguments_as_networkx_does() -> None
 
 
 @given(weighted_graphs())
-def test_the_tests_for_trees_and_forests_agree(G: Any) -> None:
+def test_the_functions_that_recognize_trees_and_forests_agree_with_networkx(G: Any) -> None:
     for name in ("is_tree", "is_forest"):
         assert_agree(name, G)
         if G.is_directed():

@@ -27,7 +27,7 @@ LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 
 class Unspecified(Exception):
-    """The program depends on a value that an implementation may choose, or on rounding."""
+    """The outcome depends on a value that an implementation may choose, or on rounding."""
 
 
 class Fault(Exception):
@@ -55,7 +55,7 @@ def run(case: Any) -> Expected:
 def compare(outcome: Outcome, expected: Expected) -> None:
     """Assert that an engine's outcome is the expected one.
 
-    The text of a fault is not compared.
+    The messages of faults are not compared.
     """
     fault = None if outcome.fault is None else (outcome.fault[0], outcome.fault[2])
     assert fault == (None if expected.fault is None else (expected.fault, expected.line))
@@ -256,7 +256,7 @@ class _Machine:
         return Table((self.size(dim), 1), monoid.return_type.np_type, entries)
 
     def places(self, slot: ir.Slot, size: int) -> list[int]:
-        """Return the indices in a slot, which must be full."""
+        """Return the indices stored in a slot, which must be full."""
         table = self.slots[slot.index]
         if len(table.entries) < table.shape[0]:
             raise Fault("InvalidValue")
@@ -383,7 +383,7 @@ class _Machine:
 
 
 def simplify(value: Any) -> Any:
-    """Join equal choices of a value. Return UNDEFINED if more than 12 choices remain."""
+    """Merge equal choices of a value. Return UNDEFINED if more than 12 choices remain."""
     if not isinstance(value, OneOf):
         return value
     flat: list[Any] = []
@@ -398,7 +398,7 @@ def simplify(value: Any) -> Any:
 
 
 def certain(value: Any) -> Any:
-    """Return the value. Raise Unspecified if it has several choices: the program depends on it."""
+    """Return a value that the program uses. Raise Unspecified if it has several choices."""
     value = simplify(value)
     if value is UNDEFINED or isinstance(value, OneOf):
         raise Unspecified
@@ -436,7 +436,7 @@ def call(function: str, values: list[Any]) -> Any:
     """Return the value of a scalar function, by evaluating its text in `SCALAR_FUNCTIONS`."""
     is_int = type(values[0]) is int
     if is_int and function in ("pow", "lshift") and values[1] > 64:
-        # Python would compute a very large number. A smaller exponent also shows the overflow.
+        # Python would compute a very large number. A smaller exponent overflows as well.
         is_small = values[0] == 0 or (function == "pow" and abs(values[0]) == 1)
         values = [values[0], 64 + values[1] % 2]
         if not is_small:
@@ -534,7 +534,7 @@ def chooses(op: Any, item: tuple[oracle.Key, Any], thunk: Any) -> bool:
 
 
 def wide(key: oracle.Key) -> tuple[np.int64, np.int64]:
-    """Return a position as INT64 numbers. Their sums wrap around, as in an operator."""
+    """Return a position's indices as INT64 numbers, whose sums wrap around as in an operator."""
     return np.int64(key[0]), np.int64(key[1])
 
 
@@ -549,7 +549,7 @@ def can_join(accum: Any, dtype: DataType) -> bool:
 
 
 def dims_of(x: Any) -> list[ir.Dim]:
-    """Return the dims of the slots that give an expression its size."""
+    """Return the dims of the slots that determine the size of an expression."""
     if isinstance(x, ir.Entry):
         return [x.slot.dim]
     if isinstance(x, ir.Gather):

@@ -1,4 +1,4 @@
-"""Programs written by hand, as the tracer would make them from loops that a user writes."""
+"""Hand-written programs, equal to those that the tracer creates from a user's loops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the printed Numba module as plain Python, so that a test need not compile it."""
+"""Run the module printed for Numba as plain Python, so that a test need not compile it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _lock = Lock()  # `config` belongs to the whole process
 def load(layout: Layout, name: str) -> Any:
     """Return the functions of the library and of a printed program, as Python functions.
 
-    Instead of the address of a function, its number is returned.
+    Each function is identified by its index instead of an address.
     """
     names: dict[str, Any] = {"__name__": name}
     settings: Any = config

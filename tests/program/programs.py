@@ -7,9 +7,9 @@ outcome with that of `dictionary_engine.run(case)`:
     def test_the_engine_agrees_with_dictionaries(case):
         assume_outcome(case, engine.run)
 
-Each program ends: every loop has a counter. Some slots are *loose*: their values may depend on a
-choice (the monoid any, or a float cast to an integer that cannot hold it). A program reads only
-the structure of a loose slot, so its control flow does not depend on such values.
+Each program terminates: every loop has a counter. Some slots are *loose*: their values may depend
+on a choice (the monoid any, or a float cast to an integer that cannot hold it). A program reads
+only the structure of a loose slot, so its control flow does not depend on such values.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Case:
 def assume_outcome(
     case: Case, run: Callable[[ir.Program, Arguments], Outcome], most: int = 500
 ) -> Expected:
-    """Assert that an engine's outcome is that of the dictionaries, and return the latter.
+    """Assert that an engine's outcome is that of the dictionary engine, and return the latter.
 
     Reject the example if its outcome is not specified, or if it takes more than `most` blocks.
     """
@@ -165,7 +165,7 @@ def make_table(rng: random.Random, shape: tuple[int, int], dtype: np.dtype) -> T
 
 @dataclass(frozen=True)
 class _Kind:
-    """What a slot may hold. An index slot usually holds indices of its own size."""
+    """The kind of values in a slot. The values of an index slot are indices."""
 
     dtype: DataType
     dim: ir.Dim
@@ -285,7 +285,7 @@ class _Maker:
             dim = ir.Dim(self.pick([0, 0, len(self.dims) - 1]))
             is_loose = loose and self.chance(4)
             kinds.append(_Kind(self.pick([*self.dtypes, BOOL]), dim, is_loose))
-        kinds.append(replace(self.pick(kinds)))  # so that there are two slots to exchange
+        kinds.append(replace(self.pick(kinds)))  # so that the program can exchange two slots
         if self.features & {"gather", "scatter"} and self.chance(2):
             kinds += [_Kind(self.pick([INT64, lookup_dtype("INT32")]), ir.Dim(0), False, True)] * 2
         self.kinds = dict(enumerate(kinds))
@@ -401,14 +401,14 @@ class _Maker:
         return self.scalar(self.pick(wanted), 0) if self.chance(2) else self.small(wanted[1])
 
     def small(self, dtype: DataType) -> ir.Constant:
-        """Return a constant that each dtype of the same kind can hold."""
+        """Return a constant >= 0, so that signed and unsigned dtypes can represent it."""
         found = self.constant(dtype)
         return replace(found, value=abs(found.value)) if dtype is not BOOL else found
 
     # --- expressions ----------------------------------------------------------------------------
 
     def slot(self, dim: ir.Dim | None = None, loose: bool = True, **options: Any) -> Any:
-        """Return a slot with this dim, or None."""
+        """Pick a slot that has this dim and these properties; return None if there is none."""
         options = {"is_index": False} | options
         known = [
             slot
@@ -585,12 +585,12 @@ class _Maker:
         self.blocks[self.current].end = end
 
     def open(self) -> int:
-        """Append a block, and return its number."""
+        """Append a block, and return its index."""
         self.blocks.append(ir.Block([], ir.Exit(0)))
         return len(self.blocks) - 1
 
     def leave(self) -> int:
-        """Add an exit that names some variables and slots, and return its number."""
+        """Add a loop exit that names some variables and slots, and return the exit's index."""
         slots = {slot.name: slot for slot in self.slots if not self.chance(5)}
         variables = {each.name: each for each in self.variables if not self.chance(3)}
         stacks = {stack.name: stack for stack in self.stacks}
@@ -717,7 +717,7 @@ class _Maker:
             self.add(ir.Move, tuple(group), tuple(self.draw(st.permutations(group))))
 
     def add_index(self) -> None:
-        """Change an index slot so that its values are still indices."""
+        """Add a write to an index slot after which its values are still valid indices."""
         target = self.slot(is_index=True)
         if target is None:
             return
@@ -783,7 +783,7 @@ class _Maker:
             )
 
     def condition(self) -> ir.Scalar:
-        """Assign a BOOL variable, so that faults occur in an instruction, and return it."""
+        """Assign a condition to a BOOL variable, so that an instruction raises its faults."""
         variable = self.variable(BOOL)
         self.add(ir.Let, (variable,), (self.scalar(BOOL),))
         return variable
@@ -841,7 +841,7 @@ def may_cast(source: DataType, target: DataType) -> bool:
 
 
 def dtype_beside(scalar: DataType, beside: DataType) -> DataType:
-    """Return the dtype of a Python number of this scalar dtype next to entries of a dtype."""
+    """Return the dtype that a Python number gets in an operation with entries of dtype `beside`."""
     if scalar is FP64:
         return beside if beside.is_float else FP64
     return INT64 if scalar is INT64 and beside is BOOL else beside

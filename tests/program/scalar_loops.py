@@ -1,4 +1,4 @@
-"""Loops whose scalars are compared with Python's numbers."""
+"""Loops whose scalar results are compared with Python's."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ real_numbers = special | st.integers(-5, 5).map(float) | st.floats(-30, 30) | st
 
 
 SIZE = 5000
-"""The size of the vector. An int that equals the size of a vector would need another program."""
+"""The size of the vector. An int that equals this size would require another program."""
 
 
 def outcome(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -257,12 +257,12 @@ def check_whole(function: Any, which: int, x: int, y: int) -> None:
     """Compare a function of two ints with Python's. `function` is `whole` under `gl.jit`."""
     expected, found = outcome(whole, which, x, y), outcome(function, which, x, y)
     if which in (12, 13, 15, 22) and OverflowError in (expected, found):
-        return  # an intermediate result may leave INT64
+        return  # an intermediate result may be outside the range of INT64
     assert found == expected
 
 
 class Counting:
-    """An engine with the number of programs that it ran."""
+    """An engine that counts the programs that it runs."""
 
     def __init__(self, engine: Any) -> None:
         self.engine, self.runs = engine, 0

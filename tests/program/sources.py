@@ -1,7 +1,7 @@
 """Draw Python functions with loops of graphla statements, and compare two calls of a function.
 
 A drawn function takes a Matrix, Vectors, numbers and lists, and returns all its variables. Its
-loops end: each `while` counts its rounds. Each name always refers to a value of one kind:
+loops terminate: each `while` counts its rounds. Each name always refers to a value of one kind:
 
 - u, v, w: INT64 Vectors. f, g: FP64. b, d: BOOL. s: INT8. All of these have the size n.
 - r, t: INT64 Vectors of size m. q: an INT64 Vector of n indices.
@@ -127,7 +127,7 @@ def clamp(a, low, high=9):
 
 
 def spread(tree, front, A):
-    """Make a step of a search, and return the number of vertices that it reaches."""
+    """Run one step of a search, and return the number of vertices that it reaches."""
     front(~tree.S, gl.replace) << gl.semiring.min_secondi(front @ A)
     tree(front.S) << front
     return front.nvals
@@ -146,7 +146,7 @@ def total(a):
 
 
 def walk(front, A, most=3):
-    """Make steps until the frontier is empty, and return the number of steps."""
+    """Run steps until the frontier is empty, and return the number of steps."""
     for step in range(most):
         front << gl.semiring.min_first(front @ A)
         if not front.nvals:
@@ -232,7 +232,7 @@ class _Writer:
         return Source(f"def drawn({', '.join(PARAMETERS)}):\n{text}\n", seed)
 
     def start(self, kind: str) -> str:
-        """Return an expression for a Vector that the function makes before its loops."""
+        """Return an expression for a Vector that the function creates before its loops."""
         size = "m" if kind == "short" else "n"
         known = [name for name in GIVEN if VECTORS[name] == kind]
         if kind == "loose":
@@ -251,7 +251,7 @@ class _Writer:
         return str(self.draw(st.integers(-2, 5)))
 
     def index(self) -> str:
-        """Return an index that each Vector of size n has."""
+        """Return an index that is valid for each Vector of size n."""
         return self.pick(["0", "-1", "n - 1", "i % n", "k % n", "j % n"])
 
     def int(self, depth: int = 2) -> str:
@@ -568,7 +568,7 @@ class _Writer:
             self.line(f"{self.pick('ijk')} {self.pick(['+=', '-='])} {self.int(0)}")
 
     def add_rename(self) -> None:
-        """Make a name refer to another or a new Vector."""
+        """Draw a statement that makes a name refer to another or a new Vector."""
         kind = self.pick(["int", "int", "float", "bool", "loose", "short"])
         target, other = self.name(kind), self.name(kind)
         size = "m" if kind == "short" else "n"
@@ -640,7 +640,7 @@ class _Writer:
         self.indent -= 1
 
     def add_pending(self) -> None:
-        """Make an expression, possibly change an operand, and write the expression."""
+        """Draw statements that create an expression, may change an operand, and write the value."""
         target, u = self.name("int"), self.name("int")
         self.line(f"late = {self.vector('int', 2)}")
         if self.draw(st.booleans()):
@@ -650,7 +650,7 @@ class _Writer:
             self.line(f"{self.name('int')} << binary.plus(late | {u})")
 
     def add_mask_view(self) -> None:
-        """Make a mask, possibly change its Vector, and write under the mask."""
+        """Draw statements that create a mask, may change its Vector, and write under the mask."""
         target, u = self.name("int"), self.name("int")
         self.line(f"view = {self.pick(['', '~'])}{u}.{self.pick('SV')}")
         if self.draw(st.booleans()):
@@ -775,7 +775,7 @@ class Result:
 
 
 def call(source: Source, function: Callable[..., Any]) -> Result:
-    """Call a function that `source.function()` has made, on new arguments.
+    """Call a function that `source.function()` has returned, with new arguments.
 
     The values of the result are the returned values, and then the arguments.
     """
@@ -826,7 +826,7 @@ def compare(got: Result, expected: Result) -> None:
 
 
 def vectors_of(result: Result) -> list[Vector]:
-    """Return the Vectors of a result, for the comparison of their identities."""
+    """Return the Vectors in a result, so that their identities can be compared."""
     return [x for x in result.values if isinstance(x, Vector)]
 
 

@@ -1,4 +1,4 @@
-"""Random functions have the same results with and without `gl.jit`: control flow, names, objects.
+"""Random control flow, names and objects give the same results with and without `gl.jit`.
 
 The functions have few kinds of statements on vectors, but any nesting of loops and conditions,
 exits at any place, aliases and exchanges. The interpreter runs the programs.
@@ -205,7 +205,7 @@ PRECISE_TEXTS = re.compile("in too many combinations|changes a vector that a lis
     st.lists(st.integers(0, 9), min_size=3, max_size=3),
     st.booleans(),
 )
-def test_a_random_function_returns_the_same_as_in_python(
+def test_a_random_function_under_jit_returns_the_same_results_as_in_python(
     text: str, entries: list[dict[int, int]], numbers: list[int], aliases: bool
 ):
     note(textwrap.indent(text, "  "))

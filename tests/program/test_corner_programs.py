@@ -1,4 +1,4 @@
-"""Programs at the corners of the language: each returns the same with and without `gl.jit`.
+"""Functions with rare combinations of statements return the same with and without `gl.jit`.
 
 The interpreter and the module printed for Numba, which Python executes, run the programs.
 """
@@ -45,7 +45,7 @@ if find_spec("numba") is not None:
 
     from graphla.program import cpu
 
-    # Each statement visits all indices, or lists of entries.
+    # The tunings make each statement visit lists of entries, or all indices.
     ENGINES += [Printed(ProgramTuning()), Printed(ProgramTuning(sparse=0, near=0, listed=0))]
 
 
@@ -58,7 +58,7 @@ def w() -> Vector:
 
 
 def show(value: Any, seen: dict[int, int]) -> Any:
-    """Return a value that can be compared. A vector has the number of its object in `seen`."""
+    """Return a value that can be compared. A vector includes the index of its object in `seen`."""
     if isinstance(value, Vector):
         number = seen.setdefault(id(value), len(seen))
         return number, value.dtype, value.size, repr(value.to_dict())
@@ -91,7 +91,7 @@ def check(function: Callable[..., Any], *calls: list[Callable[[], Any]]) -> None
 
 
 def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callable[[], Any]) -> None:
-    """Check that a loop is rejected for a reason, and that it runs as Python with a fallback."""
+    """Check that a loop is rejected for this reason, and runs as Python with `fallback=True`."""
     with gl.config.set(device="cpu"), running.use(interpreter):
         with pytest.raises(NotCompilable) as caught:
             gl.jit(function)(*(make() for make in makers))
@@ -105,7 +105,7 @@ def check_refusal(reason: Reason, function: Callable[..., Any], *makers: Callabl
 # --- variables without a value --------------------------------------------------------------------
 
 
-def test_a_variable_that_the_loop_deletes_has_no_value_after_it():
+def test_a_variable_that_the_loop_deletes_has_no_value_after_the_loop():
     def delete(u: Vector) -> Any:
         x = 3
         for i in range(3):
@@ -117,7 +117,7 @@ def test_a_variable_that_the_loop_deletes_has_no_value_after_it():
     check(delete, [u])
 
 
-def test_a_new_name_of_an_argument_is_the_same_object_after_the_loop():
+def test_a_new_name_for_an_argument_refers_to_the_same_object_after_the_loop():
     def rename(u: Vector) -> Any:
         for i in range(3):
             u[i] = i if i % 2 else -i
@@ -131,7 +131,7 @@ def test_a_new_name_of_an_argument_is_the_same_object_after_the_loop():
 # --- lists of vectors -----------------------------------------------------------------------------
 
 
-def test_a_vector_that_a_list_contains_is_not_changed():
+def test_a_loop_that_changes_a_vector_in_a_list_is_rejected():
     def change(u: Vector) -> Any:
         items = [u]
         for i in range(3):
@@ -141,7 +141,7 @@ def test_a_vector_that_a_list_contains_is_not_changed():
     check_refusal(Reason.SHARED, change, u)
 
 
-def test_an_item_is_not_moved_from_one_place_of_a_list_to_another():
+def test_a_loop_that_moves_a_list_item_to_another_place_is_rejected():
     def move(u: Vector, w: Vector) -> Any:
         items = [u, w]
         for _ in range(3):
@@ -152,7 +152,7 @@ def test_an_item_is_not_moved_from_one_place_of_a_list_to_another():
     check_refusal(Reason.SHARED, move, u, w)
 
 
-def test_a_popped_vector_that_has_another_name_is_not_changed():
+def test_a_loop_that_changes_a_popped_vector_with_another_name_is_rejected():
     def change(u: Vector) -> Any:
         items, found = [], 0
         for i in range(3):
@@ -166,7 +166,7 @@ def test_a_popped_vector_that_has_another_name_is_not_changed():
     check_refusal(Reason.SHARED, change, u)
 
 
-def test_an_argument_is_not_appended_to_a_list():
+def test_a_loop_that_appends_an_argument_to_a_list_is_rejected():
     def append(u: Vector) -> Any:
         items = []
         for _ in range(3):
@@ -176,7 +176,7 @@ def test_an_argument_is_not_appended_to_a_list():
     check_refusal(Reason.SHARED, append, u)
 
 
-def test_one_vector_is_not_appended_twice():
+def test_a_loop_that_appends_the_same_vector_twice_is_rejected():
     def append(u: Vector) -> Any:
         items = []
         for _ in range(3):
@@ -188,7 +188,7 @@ def test_one_vector_is_not_appended_twice():
     check_refusal(Reason.SHARED, append, u)
 
 
-def test_items_of_lists_are_not_compared_by_identity():
+def test_a_loop_that_compares_list_items_by_identity_is_rejected():
     def compare(u: Vector, w: Vector) -> Any:
         items, found = [u, w, u], 0
         for i in range(3):
@@ -213,7 +213,7 @@ def first(u: Vector, items: Any) -> Any:
     return u
 
 
-def test_each_call_reads_the_items_of_a_tuple():
+def test_each_call_reads_the_items_of_a_global_tuple_again():
     check(first, [u, constant((1, 2.5))], [u, constant((7, 2.5))], [u, constant((7.5, 2))])
     check(first, [u, constant((1, (2, 3)))], [u, constant((7, (2, 3)))])
     check(first, [u, constant((1, 2**70))], [u, constant((7, 2**70))])
@@ -222,7 +222,7 @@ def test_each_call_reads_the_items_of_a_tuple():
 @pytest.mark.parametrize(
     "items", [[1, 2.5], {0: 1, 1: 2.5}, [True, None], {0: 1, "a": [2]}], ids=str
 )
-def test_each_call_reads_the_content_of_an_object(items: Any):
+def test_each_call_reads_the_content_of_an_object_again(items: Any):
     def total(u: Vector, items: Any) -> Any:
         for i in range(len(items)):
             u[i] = items[0]
@@ -246,7 +246,7 @@ def test_each_call_reads_the_content_of_an_object(items: Any):
                 assert call(jitted, [u(), changed]) == call(function, [u(), changed])
 
 
-def test_each_call_reads_the_attributes_of_an_item():
+def test_each_call_reads_the_attributes_of_a_tuple_item_again():
     item = SimpleNamespace(n=3)
 
     def read(u: Vector, items: Any) -> Any:
@@ -261,7 +261,7 @@ def test_each_call_reads_the_attributes_of_an_item():
                 assert call(jitted, [u(), (item, 1)]) == call(read, [u(), (item, 1)])
 
 
-def test_objects_with_their_own_truth_are_refused():
+def test_objects_that_define_their_own_truth_value_are_rejected():
     class Changing:
         count = 0
 
@@ -281,7 +281,7 @@ def test_objects_with_their_own_truth_are_refused():
     check_refusal(Reason.PYTHON_OBJECT, test, u, Changing)
 
 
-def test_a_vector_in_a_tuple_is_refused_by_name():
+def test_a_loop_that_reads_a_vector_from_a_tuple_is_rejected():
     def read(u: Vector, w: Vector) -> Any:
         both = (u, w)
         for _ in range(2):
@@ -291,7 +291,7 @@ def test_a_vector_in_a_tuple_is_refused_by_name():
     check_refusal(Reason.PYTHON_OBJECT, read, u, w)
 
 
-# --- masks made before the loop -------------------------------------------------------------------
+# --- masks created before the loop ---------------------------------------------------------------
 
 
 def complement(u: Vector, w: Vector) -> Any:
@@ -321,11 +321,13 @@ def of_target(u: Vector, w: Vector) -> Any:
 
 
 @pytest.mark.parametrize("function", [complement, of_expression, of_target])
-def test_a_mask_made_before_the_loop_selects_the_same_as_in_python(function: Callable[..., Any]):
+def test_a_mask_created_before_the_loop_selects_the_same_indices_as_in_python(
+    function: Callable[..., Any],
+):
     check(function, [u, w])
 
 
-def test_a_mask_may_be_an_argument():
+def test_a_mask_may_be_an_argument_of_a_compiled_function():
     def write(u: Vector, mask: Any) -> Any:
         for i in range(2):
             u(mask) << i
@@ -391,7 +393,7 @@ class Derived(Base):
         return super().write(u)
 
 
-def test_a_function_may_name_itself_or_its_class():
+def test_a_function_may_refer_to_itself_or_its_class():
     check(countdown, [u, lambda: 3])
     with gl.config.set(device="cpu"), running.use(interpreter):
         assert gl.jit(Derived.write)(Derived(), u()).to_dict() == Derived().write(u()).to_dict()
@@ -421,7 +423,7 @@ def test_sizes_are_compared_before_the_program_runs():
     check(write, [u, w], [u, lambda: Vector(int, 7)])
 
 
-def test_a_constant_string_becomes_a_number():
+def test_a_loop_may_convert_a_constant_string_to_a_number():
     def write(u: Vector, least: Any) -> Any:
         best = float("inf")
         for i in range(3):
@@ -446,7 +448,7 @@ class Scaled:
         return x * cls.factor
 
 
-def test_a_bound_method_of_another_object_is_refused():
+def test_a_bound_method_of_another_object_is_rejected():
     def call_it(u: Vector, scale: Any) -> Any:
         for _ in range(2):
             u << scale(u)
@@ -482,7 +484,7 @@ def test_a_bound_method_of_another_object_is_refused():
 @pytest.mark.parametrize(
     "x", [np.float16(1.5), np.int8(-3), np.float32(0.1), np.bool_(True)], ids=repr
 )
-def test_a_loop_may_read_a_number_of_numpy(x: Any):
+def test_a_loop_may_read_a_numpy_number(x: Any):
     def write(u: Vector, x: Any) -> Any:
         for i in range(2):
             u[i] = x
@@ -503,7 +505,7 @@ def test_a_loop_may_compare_an_array_with_none():
 # --- statements that run together -----------------------------------------------------------------
 
 
-def test_an_entry_may_be_removed_and_added_again_by_statements_that_run_together():
+def test_statements_that_run_together_may_remove_an_entry_and_add_the_entry_again():
     def write(u: Vector, w: Vector) -> Any:
         found = 0
         for _ in range(3):
@@ -547,7 +549,7 @@ def test_explain_does_not_change_the_vectors_in_its_arguments():
         assert items[0] is y and items[1] is x and len(items) == 2 and names["last"] is z
 
 
-def test_an_unpacking_with_a_star_is_refused():
+def test_an_assignment_with_a_starred_target_is_rejected():
     def write(u: Vector) -> Any:
         for i in range(2):
             u[i] = i
@@ -636,7 +638,7 @@ def exchange(A: Any, B: Any, u: Vector) -> Any:
     return A, B
 
 
-def test_a_loop_returns_the_matrices_of_its_own_call():
+def test_a_loop_returns_the_matrices_that_are_arguments_of_the_same_call():
     for engine in ENGINES:
         with gl.config.set(device="cpu"), running.use(engine):
             jitted = gl.jit(exchange)
@@ -650,7 +652,7 @@ def test_a_loop_returns_the_matrices_of_its_own_call():
 @pytest.mark.parametrize(
     "pair", [((1, 2.5), (7, 2.5)), ([1, 2.5], [7, 2.5]), (2**70, 2**71)], ids=str
 )
-def test_a_loop_returns_the_objects_of_its_own_call(pair: Any):
+def test_a_loop_returns_the_objects_that_are_arguments_of_the_same_call(pair: Any):
     def choose(u: Vector, x: Any) -> Any:
         for i in range(2):
             y = x

@@ -1,4 +1,4 @@
-"""The engine for the CPU computes the same as plain functions and as the dictionaries.
+"""The engine for the CPU gives the same results as plain Python and as the dictionary engine.
 
 Most tests run the printed module as Python (`plain_numba`). A few compile it.
 """
@@ -22,7 +22,7 @@ from graphla import Matrix, Vector, binary, memory, monoid, replace
 from graphla.backends.cpu.operands import PartsTuning
 from graphla.backends.cpu.program import ProgramTuning
 from graphla.backends.tuning import using
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 from graphla.exceptions import NotCompilable
 from graphla.program import numba_text, running, tracing
 from graphla.semiring import min_secondi, plus_first, plus_second
@@ -176,14 +176,14 @@ def same(got: Any, expected: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_an_algorithm_computes_what_plain_notation_computes(engine: None, name: str):
+def test_an_algorithm_under_jit_gives_the_same_result_as_in_plain_notation(engine: None, name: str):
     function = PROGRAMS[name]
     assert same(gl.jit(function)(*arguments(name)), function(*arguments(name)))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", ["search", "dependencies"])
-def test_a_compiled_algorithm_computes_what_plain_notation_computes(name: str, threads: int):
+def test_a_compiled_algorithm_gives_the_same_result_as_in_plain_notation(name: str, threads: int):
     function = PROGRAMS[name]
     with gl.config.set(device="cpu", compiled=True, threads=threads):
         got = gl.jit(function)(*arguments(name))
@@ -197,21 +197,23 @@ def test_a_compiled_algorithm_computes_what_plain_notation_computes(name: str, t
 
 @pytest.mark.parametrize("tuning", TUNINGS)
 @given(case=cases())
-def test_the_printed_program_agrees_with_dictionaries(case: Case, tuning: ProgramTuning):
+def test_the_printed_program_agrees_with_the_dictionary_engine(case: Case, tuning: ProgramTuning):
     with using(tuning), gl.config.set(threads=1):
         assume_outcome(case, run_plainly)
 
 
 @pytest.mark.parametrize("tuning", TUNINGS[1:])
 @given(case=cases())
-def test_the_parts_of_statements_agree_with_dictionaries(case: Case, tuning: ProgramTuning):
+def test_statements_divided_into_parts_agree_with_the_dictionary_engine(
+    case: Case, tuning: ProgramTuning
+):
     with using(tuning, PartsTuning(parallel=0, parts=3, grain=2)), gl.config.set(threads=2):
         assume_outcome(case, run_plainly)
 
 
 @pytest.mark.parametrize("towards", ["push", "pull"])
 @given(case=cases())
-def test_a_forced_direction_agrees_with_dictionaries(case: Case, towards: Any):
+def test_products_in_a_forced_direction_agree_with_the_dictionary_engine(case: Case, towards: Any):
     with gl.direction(towards):
         assume_outcome(case, run_plainly)
 
@@ -248,7 +250,7 @@ def test_statements_that_differ_only_in_their_vectors_share_a_function():
         got = gl.jit(mix)(*vectors(), 3)
     assert same(got, mix(*vectors(), 3))
     functions = layouts[0].source.rpartition("FUNCTIONS = ")[2].split(", ")
-    assert len(functions) == 4  # the product of two vectors, its fold, the update, and `run`
+    assert len(functions) == 4  # the elementwise product, its fold, the update, and `run`
 
 
 def test_vectors_may_have_the_names_that_the_printed_module_uses(engine: None):
@@ -271,7 +273,7 @@ def test_vectors_may_have_the_names_that_the_printed_module_uses(engine: None):
 # --- the engine -----------------------------------------------------------------------------------
 
 
-def test_a_recorder_gets_the_direction_of_each_product(engine: None):
+def test_a_recorder_records_the_direction_of_each_product(engine: None):
     with gl.Recorder() as recorder, gl.direction("pull"):
         gl.jit(search)(graph(), 3)
     events = [event for event in recorder if event.operation.startswith("search")]
@@ -279,7 +281,7 @@ def test_a_recorder_gets_the_direction_of_each_product(engine: None):
     assert events[0].nvals_in == 1
 
 
-def test_deterministic_sums_have_the_same_bits_with_any_number_of_threads():
+def test_deterministic_sums_are_bitwise_equal_for_any_number_of_threads():
     ranks = []
     for threads in (1, 2):
         with (
@@ -291,7 +293,7 @@ def test_deterministic_sums_have_the_same_bits_with_any_number_of_threads():
     assert ranks[0].tobytes() == ranks[1].tobytes()
 
 
-def test_an_operator_without_a_numba_form_is_refused_by_name(engine: None):
+def test_the_error_about_an_operator_without_a_numba_form_names_the_operator(engine: None):
     step = gl.unary.register_anonymous(
         raw("({0} > 0 ? {0} : 0)", lambda x: np.where(x > 0, x, 0)), "in_cuda"
     )
@@ -305,7 +307,7 @@ def test_an_operator_without_a_numba_form_is_refused_by_name(engine: None):
         gl.jit(climb)(Vector.from_dense([1.0, -1.0]), 2)
 
 
-def test_the_operands_of_a_program_stay_intact(engine: None):
+def test_a_program_does_not_change_its_operands(engine: None):
     A, share, *rest = arguments("pagerank")
     before = share.dup(), A.dup()
     gl.jit(pagerank)(A, share, *rest)
@@ -328,7 +330,7 @@ def test_an_interrupt_ends_a_program_and_leaves_the_operands_intact(engine: None
     assert u.to_dense().tolist() == [1, 2, 3]
 
 
-def test_vectors_that_do_not_fit_in_memory_are_refused(engine: None, monkeypatch: Any):
+def test_vectors_that_do_not_fit_in_memory_are_rejected(engine: None, monkeypatch: Any):
     A = graph()
     monkeypatch.setattr(memory, "SMALL", 0)
     monkeypatch.setattr(memory, "available", lambda: 1000)
@@ -358,7 +360,7 @@ def test_a_program_from_disk_is_neither_traced_nor_printed(
     def fail(*_: Any) -> None:
         raise AssertionError("the front end ran")
 
-    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     monkeypatch.setattr(running, "may_store", lambda: True)
     function = PROGRAMS[name]
     expected = gl.jit(function)(*arguments(name))

@@ -1,4 +1,4 @@
-"""Compiled loops on a GPU, or in the simulator, have the results that their programs define."""
+"""Compiled loops on a GPU, or in the simulator, give the results that their programs define."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_breadth_first_search_finds_the_parents_of_all_reachable_vertices(dire
         assert v in neighbors[parent] and levels[parent] + 1 == levels[v]
 
 
-def test_pagerank_equals_that_of_the_interpreter():
+def test_pagerank_gives_the_same_result_as_with_the_interpreter():
     n = 200
     a = random_matrix(n, 900, 2)
     degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
@@ -123,7 +123,7 @@ def test_pagerank_equals_that_of_the_interpreter():
     assert entries(outcome.slots[0]) == pytest.approx(entries(expected.slots[0]))
 
 
-def test_products_and_sweeps_that_are_parts_give_the_same_result():
+def test_products_and_sweeps_compiled_as_separate_parts_give_the_same_result():
     n = 200
     a = random_matrix(n, 900, 2)
     degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
@@ -194,7 +194,7 @@ def test_a_full_stack_is_enlarged_and_the_loop_continues():
     assert set(outcome.enlarged) == {"items"}
 
 
-def test_explain_says_that_the_memory_of_a_list_was_enlarged():
+def test_explain_reports_that_the_memory_of_a_list_was_enlarged():
     with gl.config.set(device="cuda"):
         jitted: Any = gl.jit(grow)
         text = jitted.explain(on_card({1: 5, 4: -7, 5: 2}), [], 25)
@@ -208,7 +208,7 @@ def grow(u: gl.Vector, items: list[gl.Vector], rounds: int) -> None:
 
 
 def fold(items: list[gl.Vector], total: gl.Vector) -> None:
-    """Read all items from the last to the first, and append others in between."""
+    """Remove the items of a list from the end and combine them; append another item in between."""
     while len(items) > 1:
         last = items.pop()
         total << binary.minus(last | total)
@@ -218,7 +218,7 @@ def fold(items: list[gl.Vector], total: gl.Vector) -> None:
 
 
 class Counting:
-    """The engine, with the number of programs that it ran."""
+    """The engine, which counts the programs that it runs."""
 
     runs = 0
 
@@ -284,14 +284,14 @@ def test_adjacent_vectors_are_copied_together(order: list[int], runs: int):
 
 
 def add_up(items: list[gl.Vector], total: gl.Vector) -> None:
-    """Remove all items but one, and add them up."""
+    """Remove all items of a list except the first, and add up the removed items."""
     while len(items) > 1:
         last = items.pop()
         total << binary.plus(last | total)
 
 
 @pytest.mark.parametrize("kept", [6, 4])
-def test_a_loop_that_only_removes_items_reads_them_where_another_loop_left_them(
+def test_a_loop_that_only_removes_list_items_reads_them_without_building_a_stack(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ):
     left: list[gl.Vector] = []
@@ -306,7 +306,7 @@ def test_a_loop_that_only_removes_items_reads_them_where_another_loop_left_them(
     assert total.to_dict() == again.to_dict()
 
 
-def test_a_loop_that_appends_leaves_the_items_of_another_list_as_they_are():
+def test_a_loop_that_appends_to_a_list_does_not_change_the_items_of_another_list():
     left: list[gl.Vector] = []
     gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 6)
     items, total = left[:], on_card({1: 1, 2: 2})
@@ -317,7 +317,7 @@ def test_a_loop_that_appends_leaves_the_items_of_another_list_as_they_are():
     assert [each.to_dict() for each in left] == [each.to_dict() for each in wanted]
 
 
-def test_a_list_that_a_loop_left_holds_ordinary_vectors():
+def test_a_list_contains_ordinary_vectors_after_a_loop():
     left: list[gl.Vector] = []
     gl.jit(grow)(on_card({1: 5, 4: -7, 5: 2}), left, 4)
     wanted: list[gl.Vector] = []
@@ -340,7 +340,7 @@ def test_a_list_that_a_loop_left_holds_ordinary_vectors():
 
 @pytest.mark.parametrize("dtype", ["BOOL", "INT8", "UINT16", "FP32", "INT64", "FP64"])
 @pytest.mark.parametrize("entries", [{}, {0: 1}, {5: 3}, {2: 1, 4: 0}])
-def test_a_loop_reads_entries_that_only_the_host_has(dtype: str, entries: dict[int, int]):
+def test_a_loop_reads_entries_that_are_only_on_the_host(dtype: str, entries: dict[int, int]):
     x, total = gl.Vector(dtype, 6), gl.Vector(dtype, 6)
     for i, value in entries.items():
         x[i] = value
@@ -356,7 +356,7 @@ def test_a_loop_reads_entries_that_only_the_host_has(dtype: str, entries: dict[i
     assert x.to_dict() == {i: lookup_dtype(dtype).np_type.type(v) for i, v in entries.items()}
 
 
-def test_a_fault_leaves_the_vectors_as_the_statements_before_it_made_them():
+def test_a_fault_keeps_the_effects_of_earlier_statements_on_the_vectors():
     index = handmade.call("sub", ir.Var("i", INT64), handmade.number(9), dtype=INT64)
     add = ir.ApplyRight(binary.plus["INT64"], ir.Entry(U), handmade.number(1), INT64)
     program = loop_of(
@@ -379,7 +379,7 @@ def test_a_trace_has_one_record_per_product():
     assert {level.direction for level in outcome.trace} <= {"push", "pull"}
 
 
-def test_float_sums_have_the_same_bits_in_each_deterministic_run():
+def test_float_sums_are_bitwise_equal_in_all_deterministic_runs():
     n = 200
     a = random_matrix(n, 900, 4)
     degree = vector_of({i: 1.0 + i % 7 for i in range(n)}, n, float)
@@ -391,7 +391,7 @@ def test_float_sums_have_the_same_bits_in_each_deterministic_run():
     assert one.scalars == other.scalars
 
 
-def test_a_vector_made_in_a_loop_is_on_the_same_device_as_in_python():
+def test_a_vector_created_in_a_loop_is_on_the_same_device_as_in_python():
     @gl.jit
     def add(u: gl.Vector) -> gl.Vector:
         for i in range(2):
@@ -441,7 +441,7 @@ def test_an_interrupt_stops_the_kernel_and_leaves_the_operands_intact():
     assert function(u, 1).to_dense().tolist() == [4, 5, 6]
 
 
-def test_an_argument_is_not_changed():
+def test_the_engine_writes_to_a_copy_of_an_argument():
     store = vector_of({1: 5}, 6, int)
     add = ir.ApplyRight(binary.plus["INT64"], ir.Entry(U), handmade.number(1), INT64)
     program = loop_of(ir.Write(U, None, None, False, add, 1), slots=(U,))
@@ -449,7 +449,7 @@ def test_an_argument_is_not_changed():
     assert (entries(store), entries(outcome.slots[0])) == ({1: 5}, {1: 8})
 
 
-def test_the_kernel_has_the_lines_of_the_user_as_comments():
+def test_the_source_of_the_kernel_contains_the_lines_of_the_user_as_comments():
     a = random_matrix(10, 30, 5)
     text = engine.show(handmade.bfs(), (a._read(),))
     assert "// 5: frontier(~parent.S, replace) << any_secondi(frontier @ A)" in text
@@ -466,16 +466,16 @@ def barriers_of(program: ir.Program) -> list[str]:
     return [line for line in str(plan(program)).splitlines() if "barrier:" in line]
 
 
-def test_a_plan_of_a_search_has_one_barrier_per_level():
+def test_the_kernel_of_a_breadth_first_search_has_one_barrier_per_level():
     assert len(barriers_of(handmade.bfs())) == 1
 
 
-def test_a_sweep_that_only_erases_clears_the_flags_of_whole_vectors():
+def test_a_sweep_that_only_deletes_entries_clears_the_flags_of_whole_vectors():
     a = random_matrix(10, 30, 5)
     assert "clear_flags(old_3.present, " in engine.show(handmade.bfs(), (a._read(),))
 
 
-def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():
+def test_a_sweep_over_all_positions_clears_the_target_of_a_later_product():
     x, y, z = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xyz"))
     ring = semiring.plus_first["INT64", BOOL]
     product = ir.Product(y, handmade.square("A", BOOL), False, ring, "vxm", INT64)
@@ -488,12 +488,12 @@ def test_a_sweep_over_all_positions_erases_the_target_of_a_later_product():
 
 
 @given(cases(), st.booleans())
-def test_the_engine_agrees_with_dictionaries(case: Case, is_one_cluster: bool):
+def test_the_engine_agrees_with_the_dictionary_engine(case: Case, is_one_cluster: bool):
     with using(SMALL if is_one_cluster else WITHOUT_CLUSTERS):
         assume_outcome(case, engine.run)
 
 
-def test_a_product_that_an_accumulator_joins_pushes_in_one_pass():
+def test_a_push_product_with_an_accumulator_takes_one_pass():
     x, y = (ir.Slot(k, name, INT64, handmade.N) for k, name in enumerate("xy"))
     ring = semiring.plus_first["INT64", BOOL]
     product = ir.Product(x, handmade.square("A", BOOL), False, ring, "vxm", INT64)
@@ -514,7 +514,7 @@ def levels_of(A: gl.Matrix, source: int) -> gl.Vector:
     return level
 
 
-def test_a_product_of_any_is_computed_in_the_dtype_of_its_target():
+def test_a_product_with_the_monoid_any_is_computed_in_the_dtype_of_its_target():
     A = gl.Matrix.from_coo([0, 1], [1, 2], 1, nrows=3, ncols=3, dtype=int)
     with gl.config.set(device="cuda"), using(SMALL):
         jitted: Any = gl.jit(levels_of)
@@ -552,7 +552,9 @@ def test_values_of_deleted_entries_do_not_reach_later_products(direction: Any, s
 
 
 @pytest.mark.parametrize("error", [RuntimeError, CompilationFailed])
-def test_a_loop_runs_if_its_parts_cannot_be_linked(error: Any, monkeypatch: pytest.MonkeyPatch):
+def test_a_loop_runs_even_if_its_parts_cannot_be_linked(
+    error: Any, monkeypatch: pytest.MonkeyPatch
+):
     def refuse(parts: list[bytes]) -> bytes:
         raise error("the parts cannot be linked")
 
@@ -600,7 +602,9 @@ def delete_far(v: gl.Vector, k: int) -> gl.Vector:
 
 @pytest.mark.parametrize("index", [4, 9, -4, -1 << 40])
 @pytest.mark.parametrize("function", [read_far, write_far, delete_far])
-def test_an_index_out_of_range_is_named_as_in_plain_notation(function: Any, index: int):
+def test_an_index_out_of_range_raises_the_same_error_message_as_in_plain_notation(
+    function: Any, index: int
+):
     messages = []
     for each in (function, gl.jit(function)):
         v = gl.Vector.from_coo([0, 3], [1, 2], size=4)
@@ -611,7 +615,7 @@ def test_an_index_out_of_range_is_named_as_in_plain_notation(function: Any, inde
 
 
 def least_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
-    """Multiply the indices of a vector's entries. The quotient faults in round 3."""
+    """Multiply the indices of a vector's entries. The division raises a fault in round 3."""
     seen = gl.Vector(int, A.nrows)
     for k in range(rounds):
         x << gl.indexunary.rowindex(x)
@@ -633,7 +637,7 @@ def sums_of_parents(A: gl.Matrix, x: gl.Vector, rounds: int) -> gl.Vector:
 
 @pytest.mark.parametrize("direction", ["push", "pull", "auto"])
 @pytest.mark.parametrize(("program", "rounds"), [(least_parents, 3), (sums_of_parents, 4)])
-def test_products_of_indices_are_those_of_the_plain_function(program, rounds, direction: Any):
+def test_products_of_indices_equal_those_of_the_plain_function(program, rounds, direction: Any):
     A, x = random_matrix(40, 90, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
     with gl.config.set(device="cpu"):
         expected = program(A.to("cpu"), x.to("cpu"), rounds)
@@ -643,7 +647,7 @@ def test_products_of_indices_are_those_of_the_plain_function(program, rounds, di
         assert jitted(A.to("cuda"), x.to("cuda"), rounds).to_dict() == expected.to_dict()
 
 
-def test_values_that_only_a_fault_shows_are_written():
+def test_values_that_are_visible_only_after_a_fault_are_written():
     A, x = random_matrix(40, 200, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
     with gl.config.set(device="cpu"):
         expected = x.to("cpu")
@@ -676,7 +680,7 @@ def test_values_that_no_step_reads_are_not_written():
 
 
 def sizes_of_items(A: gl.Matrix, u: gl.Vector, rounds: int) -> tuple[int, int, int, gl.Vector]:
-    """Add up the sizes of vectors on a stack. Nothing else of these vectors is used."""
+    """Add up the sizes of vectors on a stack. The loop uses no other property of these vectors."""
     stack, last, middle = [u.dup()], 0, 0
     while stack[-1].nvals and len(stack) < rounds:
         u << gl.semiring.plus_first(u @ A)
@@ -690,7 +694,7 @@ def sizes_of_items(A: gl.Matrix, u: gl.Vector, rounds: int) -> tuple[int, int, i
     return last, middle, first, stack[0]
 
 
-def test_items_of_which_only_the_size_is_used_are_not_copied():
+def test_list_items_are_not_copied_if_only_their_sizes_are_used():
     A, u = random_matrix(40, 90, 3, int), gl.Vector.from_dict({3: 8, 30: 1, 7: 7}, size=40)
     with gl.config.set(device="cpu"):
         *expected, rest = sizes_of_items(A.to("cpu"), u.to("cpu"), 9)
@@ -703,7 +707,7 @@ def test_items_of_which_only_the_size_is_used_are_not_copied():
 
 
 def sums_of_kept(A: gl.Matrix, u: gl.Vector, few: gl.Vector, rounds: int) -> gl.Vector:
-    """Delete entries of a vector, and add the others to another vector."""
+    """Delete entries of a vector, and add the remaining entries to another vector."""
     total = gl.Vector(int, A.nrows)
     for _ in range(rounds):
         u << gl.semiring.plus_first(u @ A)

@@ -1,4 +1,4 @@
-"""Products inside a persistent kernel have the entries that their terms define."""
+"""Products inside a persistent kernel compute the entries that their terms define."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from graphla.compilers.declarations import Struct, enumeration  # noqa: E402
 from graphla.formats import Csr  # noqa: E402
 from semirings import semiring as catalog  # noqa: E402
 
-VECTOR = Struct("program_products.cuh", "Vector")
-QUEUE_ROOM, _ = enumeration("program_products.cuh", "ProductShape")
+VECTOR = Struct("program_operands.cuh", "Vector")
+QUEUE_ROOM, _ = enumeration("program_work.cuh", "ProductShape")
 IN_BITMAP, IN_FULL, WITH_HUBS, _ = enumeration("gathering.cuh", "Held")
 
 KERNEL = """
@@ -110,11 +110,16 @@ def typed(name: str) -> Any:
 
 @cache
 def kernel_for(
-    name: str, semiring: Any, side: Any, *types: Any, is_first: bool = False, is_index: bool = False
+    name: str,
+    semiring: Any,
+    side: Any,
+    *types: Any,
+    first_is_result: bool = False,
+    is_index: bool = False,
 ) -> Kernel:
     struct = cuda_ops.matrix_vector(semiring, side).replace("struct Op {", "struct Plain {", 1)
     op = "OfIndex<Plain, Plain::U>" if is_index else "Plain"
-    op = f"FirstTerm<{op}>" if is_first else op
+    op = f"FirstTerm<{op}>" if first_is_result else op
     text = '#include "program_products.cuh"\nnamespace graphla {\n'
     text += f"{struct}\ntypedef {op} Op;\n}}\n{KERNEL}"
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
@@ -136,8 +141,8 @@ def padded(flags: np.ndarray) -> Any:
 class Case:
     """The operands of a product. `a` has a row for each output.
 
-    If `is_first` is true, the first term of each output is its result. If `is_index` is true, the
-    values of u are its indices, and the product does not read them.
+    If `first_is_result` is true, the first term of each output is its result. If `is_index` is
+    true, the values of u are its indices, and the product does not read them.
     """
 
     semiring: Any
@@ -146,12 +151,12 @@ class Case:
     u: np.ndarray
     present: np.ndarray
     allowed: np.ndarray | None
-    is_first: bool = False
+    first_is_result: bool = False
     is_index: bool = False
 
     def __repr__(self) -> str:
         a = self.a
-        of = f"{self.is_first}, {self.is_index}, {self.u.dtype}"
+        of = f"{self.first_is_result}, {self.is_index}, {self.u.dtype}"
         return f"{self.semiring} {self.side}, {a.nrows} x {a.ncols}, {a.nvals}, {of}"
 
 
@@ -223,7 +228,7 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
     along, a_read = on_device(a, reads[0])
     across, b_read = on_device(by_columns, reads[0])
     hubs = None
-    if layout.held == WITH_HUBS and not (case.is_first or case.is_index):
+    if layout.held == WITH_HUBS and not (case.first_is_result or case.is_index):
         hubs = program_products.hubs_for(along, case.u.dtype)
     queue = np.flatnonzero(case.present).astype(np.int32)
     np.random.default_rng(0).shuffle(queue)
@@ -242,7 +247,7 @@ def multiplied(case: Case, directions: int, layout: Layout) -> Any:
         *(case.semiring, case.side, a.indptr.dtype, a_read[1], a_read[2]),
         *(case.u.dtype, EACH if reads[1] else UNREAD),
         IN_FULL if hubs is None else WITH_HUBS,
-        is_first=case.is_first,
+        first_is_result=case.first_is_result,
         is_index=case.is_index,
     )
     shared = 0 if hubs is None else hubs.shared
@@ -298,8 +303,8 @@ def cases(draw: st.DrawFn) -> Case:
         u = np.arange(ncols).astype(u.dtype)
     case = Case(semiring, side, a, u, present, allowed, is_index=is_index)
     firsts = all(folded(semiring, each) == each[0] for each in terms_of(case).values())
-    is_first = firsts and semiring.monoid.name in ("min", "max") and draw(st.booleans())
-    return replace(case, is_first=is_first)
+    first_is_result = firsts and semiring.monoid.name in ("min", "max") and draw(st.booleans())
+    return replace(case, first_is_result=first_is_result)
 
 
 def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any]]) -> None:
@@ -322,7 +327,7 @@ def check(case: Case, directions: int, layout: Layout, terms: dict[int, list[Any
 
 @fewer(2)
 @given(cases(), st.data())
-def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
+def test_push_and_pull_compute_the_entries_that_the_terms_define(case, data):
     chunk = data.draw(st.sampled_from((1, 5, 40, 1024)))
     layout = Layout(
         data.draw(st.sampled_from((1, 3, 7))),
@@ -344,7 +349,7 @@ def test_push_and_pull_have_the_entries_that_the_terms_define(case, data):
 @pytest.mark.parametrize("chunk", [5, 40, 1024])
 @pytest.mark.parametrize("is_index", [False, True])
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.6])
-def test_a_pull_that_stops_at_the_first_term_finds_the_least_term(chunk, is_index, share):
+def test_a_pull_that_stops_at_the_first_term_returns_the_least_term(chunk, is_index, share):
     rng = np.random.default_rng(round(100 * share))
     there = rng.random((90, 500)) < rng.random((90, 1)) ** 3
     rows, columns = there.nonzero()
@@ -372,7 +377,7 @@ def test_a_queue_is_not_valid_if_a_block_finds_more_outputs_than_it_queues(name,
     assert multiplied(case, directions, layout)[2][1] == QUEUE_ROOM
 
 
-def test_a_pull_of_floats_gives_the_same_bits_for_every_grid():
+def test_the_floats_that_a_pull_computes_are_bitwise_equal_on_every_grid():
     rng = np.random.default_rng(5)
     there = rng.random((40, 700)) < rng.random((40, 1))
     rows, columns = there.nonzero()
@@ -418,7 +423,7 @@ def test_a_product_with_few_edges_pushes(name, entries, queued, edges, left, pus
 @pytest.mark.parametrize("gap", [None, 3])
 @pytest.mark.parametrize("directions", [3, 333])
 def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions):
-    """The last 20 columns are empty, and u has more entries than there are other columns."""
+    """The last 20 columns are empty, and u has more entries than there are nonempty columns."""
     rng = np.random.default_rng(2)
     there = rng.random((50, 60)) < 0.3
     there[:, 40:] = False
@@ -431,7 +436,7 @@ def test_a_pull_skips_presence_flags_only_if_u_fills_all_columns(gap, directions
         check(case, directions, Layout(3, False, IN_FULL), terms_of(case))
 
 
-def test_long_rows_are_cut_into_chunks_in_order_of_the_rows():
+def test_long_rows_are_divided_into_chunks_in_the_order_of_the_rows():
     lengths = np.array([3, 0, 9, 1, 12, 4, 5])
     rows = np.repeat(np.arange(7), lengths)
     columns = np.concatenate([np.arange(n) for n in lengths])

@@ -1,4 +1,4 @@
-"""Each engine computes what the dictionaries compute, for random programs."""
+"""For random programs, each engine gives the same results as the dictionary engine."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from graphla.program import interpreter
 
 
 @given(cases())
-def test_the_interpreter_agrees_with_dictionaries(case: Case):
+def test_the_interpreter_agrees_with_the_dictionary_engine(case: Case):
     assume_outcome(case, interpreter.run)

@@ -45,7 +45,7 @@ def refuse(*args: Any, **options: Any) -> Any:
 
 @contextmanager
 def library_refused(kind: str) -> Iterator[None]:
-    """Make each algorithm and each operation on vectors raise, except conversions."""
+    """Make each algorithm and each operation on vectors, except conversions, raise an error."""
     with pytest.MonkeyPatch.context() as patch:
         backend = import_module(f"graphla.backends.{kind}.backend")
         for name in HANDMADE + OPERATIONS:
@@ -64,7 +64,7 @@ def library_refused(kind: str) -> Iterator[None]:
 
 
 class Alone:
-    """An engine that runs programs while the algorithms of the library raise."""
+    """An engine that runs programs while the algorithms of the library raise errors."""
 
     def __init__(self, engine: Any, kind: str) -> None:
         self.engine, self.kind, self.runs = engine, kind, 0
@@ -77,7 +77,7 @@ class Alone:
 
 @pytest.mark.cpu
 @pytest.mark.parametrize("name", NAMES)
-def test_a_loop_as_printed_for_numba_uses_no_algorithm_of_the_library(name: str):
+def test_a_loop_printed_for_numba_uses_no_algorithm_of_the_library(name: str):
     plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
     from graphla.program import cpu
 
@@ -116,7 +116,7 @@ def test_no_module_of_the_compiler_imports_an_algorithm(module: Path):
 
 
 def included(file: Path, found: set[str]) -> set[str]:
-    """Return the names of the CUDA files that a file includes, directly or not."""
+    """Return the names of the CUDA files that a file includes, directly or indirectly."""
     for name in re.findall(r'#include "([^"]+)"', file.read_text()):
         path = file.parent / name
         if name not in found and path.exists():

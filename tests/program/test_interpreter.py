@@ -1,4 +1,4 @@
-"""The interpreter runs programs written by hand as Python runs the statements they represent."""
+"""The interpreter runs hand-written programs as Python runs the statements they represent."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def start() -> Arguments:
     return Arguments(u.device, (5,), (A._read(),), (), (), (u._read(), u.dup()._read()), ())
 
 
-def test_a_breadth_first_search_finds_parents():
+def test_a_breadth_first_search_finds_the_parents_of_all_reachable_vertices():
     program, arguments = search(), start()
     check(program)
     outcome = run(program, arguments)
@@ -77,14 +77,14 @@ def test_a_fault_names_the_exception_and_the_line():
     assert (outcome.fault[0], outcome.fault[2]) == ("OverflowError", 7)
 
 
-def test_a_variable_that_may_be_read_before_it_is_assigned_is_refused():
+def test_a_program_that_may_read_an_unassigned_variable_is_rejected():
     program = search()
     program.blocks[0] = ir.Block([], ir.Jump(1))
     with pytest.raises(Panic, match="rounds may be read before it is assigned"):
         check(program)
 
 
-def test_a_product_inside_an_expression_is_refused():
+def test_a_program_with_a_product_inside_an_expression_is_rejected():
     program = search()
     write = program.blocks[2].instructions[0]
     assert isinstance(write, ir.Write)

@@ -29,7 +29,7 @@ class Counting(Alone):
 
     def __init__(self) -> None:
         super().__init__(cuda, "cuda")
-        self.launches: list[list[bool]] = []  # for each program, whether a launch is cooperative
+        self.launches: list[list[bool]] = []  # whether each launch of each program is cooperative
 
     def run(self, program: Any, arguments: Any) -> Any:
         found: list[bool] = []
@@ -67,7 +67,7 @@ def test_a_search_is_one_launch_and_uses_no_algorithm_of_the_library(name: str):
         assert each.to_dict().keys() == wanted.to_dict().keys()
 
 
-def test_a_whole_call_of_a_search_launches_one_kernel(monkeypatch: pytest.MonkeyPatch):
+def test_a_call_of_a_search_function_launches_one_kernel(monkeypatch: pytest.MonkeyPatch):
     launches: list[str] = []
     launch = Kernel.__call__
 
@@ -91,7 +91,7 @@ def test_each_of_two_loops_is_one_launch():
         expected = program(A, 3)
         with running.use(engine):
             jitted = gl.jit(program)
-            jitted(A, 3)  # also makes the transpose
+            jitted(A, 3)  # this call also builds the transpose
             found = jitted(A, 3)
     assert engine.launches[2:] == [[True], [True]]
     assert found.isclose(expected)

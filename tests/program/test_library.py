@@ -74,7 +74,7 @@ def engine_of(kind: str) -> Any:
 
 
 SLOW = [("compiler", "hits")] if DEVICE == "cpu" else []
-"""The loops for which a compilation takes more than ten seconds."""
+"""The loops whose compilation takes more than ten seconds."""
 
 
 def runs(names: list[str]) -> list[Any]:
@@ -107,7 +107,7 @@ def test_a_compiled_algorithm_gives_the_result_of_its_plain_loop(kind, name, gra
 
 @pytest.mark.parametrize("name", [x for x in DEFINITIONS if not DEFINITIONS[x].has_matrices])
 @pytest.mark.parametrize("kind", ["interpreter", pytest.param("compiler", marks=pytest.mark.full)])
-def test_a_definition_gives_the_same_result_when_it_is_compiled(name, kind, graph):
+def test_a_compiled_definition_gives_the_same_result_as_the_plain_definition(name, kind, graph):
     case, engine = DEFINITIONS[name], Counting(engine_of(kind))
     pair = case.make(graph)
     options = dict(pair.options)
@@ -119,13 +119,13 @@ def test_a_definition_gives_the_same_result_when_it_is_compiled(name, kind, grap
 
 
 @pytest.mark.parametrize("name", [x for x in DEFINITIONS if DEFINITIONS[x].has_matrices])
-def test_a_definition_that_multiplies_matrices_is_refused(name, graph):
+def test_a_definition_that_multiplies_matrices_is_rejected(name, graph):
     pair = DEFINITIONS[name].make(graph)
     with running.use(interpreter), pytest.raises(NotCompilable):
         gl.jit(pair.definition)(*pair.arguments, **dict(pair.options))
 
 
-def test_the_rounds_of_hits_end_at_max_iter_with_an_error(graph):
+def test_the_hits_algorithm_raises_an_error_after_max_iter_rounds(graph):
     with (
         running.use(interpreter),
         gl.config.set(compile_threshold=0),
@@ -134,7 +134,7 @@ def test_the_rounds_of_hits_end_at_max_iter_with_an_error(graph):
         algo.hits(graph, max_iter=2)
 
 
-def test_a_small_graph_waits_for_no_compilation():
+def test_a_call_with_a_small_graph_does_not_wait_for_a_compilation():
     @jit_if_large
     def step(A: Matrix, x: Vector) -> Vector:
         for _ in range(3):
@@ -158,7 +158,7 @@ def test_a_small_graph_waits_for_no_compilation():
 
 
 @pytest.mark.cpu
-def test_a_function_waits_for_a_compilation_once_its_calls_have_taken_as_long(monkeypatch):
+def test_a_function_is_compiled_once_its_calls_have_taken_as_long_as_a_compilation(monkeypatch):
     @jit_if_large
     def step(A: Matrix, x: Vector) -> Vector:
         for _ in range(3):

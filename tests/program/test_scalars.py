@@ -1,4 +1,4 @@
-"""Scalars in compiled loops follow the rules of Python, by the interpreter and by Numba."""
+"""Scalars in compiled loops follow the rules of Python, in the interpreter and with Numba."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compiled() -> Iterator[None]:
 
 
 @given(st.integers(0, WHOLE - 1), whole_numbers, whole_numbers)
-def test_the_interpreter_computes_ints_as_python_does(which: int, x: int, y: int):
+def test_the_interpreter_computes_with_ints_as_python_does(which: int, x: int, y: int):
     with running.use(interpreter):
         check_whole(WHOLE_BY_INTERPRETER, which, x, y)
 
@@ -58,13 +58,13 @@ def test_the_interpreter_computes_ints_as_python_does(which: int, x: int, y: int
 @example(9, -2, 63)
 @example(28, (1 << 60) + 1, 3)
 @example(28, 1, (1 << 60) + 1)
-def test_numba_computes_ints_as_python_does(which: int, x: int, y: int):
+def test_numba_computes_with_ints_as_python_does(which: int, x: int, y: int):
     pytest.importorskip("numba")
     check_whole(WHOLE_BY_NUMBA, which, x, y)
 
 
 @given(st.integers(0, REAL - 1), real_numbers, real_numbers)
-def test_the_interpreter_computes_floats_as_python_does(which: int, x: float, y: float):
+def test_the_interpreter_computes_with_floats_as_python_does(which: int, x: float, y: float):
     with running.use(interpreter):
         check_real(REAL_BY_INTERPRETER, which, x, y)
 
@@ -76,6 +76,6 @@ def test_the_interpreter_computes_floats_as_python_does(which: int, x: float, y:
 @example(53, 5e-324, 0.0)
 @example(52, math.nextafter(1, 0), 0.0)
 @example(53, math.nextafter(2.0**60, 0), 0.0)
-def test_numba_computes_floats_as_python_does(which: int, x: float, y: float):
+def test_numba_computes_with_floats_as_python_does(which: int, x: float, y: float):
     pytest.importorskip("numba")
     check_real(REAL_BY_NUMBA, which, x, y)

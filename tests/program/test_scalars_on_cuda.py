@@ -48,7 +48,7 @@ def small_blocks() -> Iterator[None]:
 @example(4, LEAST, -1)
 @example(7, -1, 63)
 @example(9, -2, 63)
-def test_a_kernel_computes_ints_as_python_does(which: int, x: int, y: int):
+def test_a_kernel_computes_with_ints_as_python_does(which: int, x: int, y: int):
     check_whole(WHOLE_BY_CUDA, which, x, y)
 
 
@@ -56,5 +56,5 @@ def test_a_kernel_computes_ints_as_python_does(which: int, x: int, y: int):
 @example(51, 1.5, -1074.0)
 @example(53, 5e-324, 0.0)
 @example(52, math.nextafter(1, 0), 0.0)
-def test_a_kernel_computes_floats_as_python_does(which: int, x: float, y: float):
+def test_a_kernel_computes_with_floats_as_python_does(which: int, x: float, y: float):
     check_real(REAL_BY_CUDA, which, x, y)

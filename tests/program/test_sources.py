@@ -1,4 +1,4 @@
-"""A drawn function computes the same when it runs plainly and when its loops are programs.
+"""A drawn function gives the same results when it runs plainly and when its loops are programs.
 
 Most programs are run by the interpreter, or as the module printed for Numba, which Python executes.
 A few are compiled.
@@ -129,17 +129,19 @@ for i in range(4):
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_written_function_computes_the_same_plainly_and_by_the_interpreter(name: str):
+def test_a_hand_written_function_gives_the_same_results_plainly_and_in_the_interpreter(name: str):
     check_source(written(WRITTEN[name]), Checked(interpreter))
 
 
 @given(sources())
-def test_a_function_computes_the_same_plainly_and_by_the_interpreter(source: Source):
+def test_a_drawn_function_gives_the_same_results_plainly_and_in_the_interpreter(source: Source):
     check_source(source, Checked(interpreter))
 
 
 @given(sources())
-def test_a_function_computes_the_same_for_other_arguments_of_the_same_types(source: Source):
+def test_a_drawn_function_gives_the_same_results_for_other_arguments_of_the_same_types(
+    source: Source,
+):
     function = gl.jit(source.function(), fallback=True)
     for each in (source, source.again(), source):
         expected = call(each, source.function())
@@ -152,7 +154,7 @@ def test_a_function_computes_the_same_for_other_arguments_of_the_same_types(sour
 
 
 @given(sources())
-def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: Source):
+def test_a_drawn_function_gives_the_same_results_plainly_and_as_printed_for_numba(source: Source):
     plain_numba = pytest.importorskip("plain_numba", exc_type=ImportError)
     from graphla.program import cpu
 
@@ -164,7 +166,7 @@ def test_a_function_computes_the_same_plainly_and_as_printed_for_numba(source: S
 
 @fewer(20)
 @given(sources(statements=3))
-def test_a_function_computes_the_same_plainly_and_compiled_by_numba(source: Source):
+def test_a_drawn_function_gives_the_same_results_plainly_and_compiled_by_numba(source: Source):
     cpu: Any = pytest.importorskip("graphla.program.cpu", exc_type=ImportError)
     with gl.config.set(threads=2):
         check_source(source, Checked(cpu))

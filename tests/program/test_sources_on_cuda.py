@@ -1,4 +1,4 @@
-"""A drawn function computes the same plainly and with one kernel launch per loop."""
+"""A drawn function gives the same results plainly and with one kernel launch per loop."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ WITHOUT_CLUSTERS = replace(SMALL, cluster_rows=0)
 
 
 @given(sources(statements=8), st.booleans())
-def test_a_function_computes_the_same_plainly_and_as_kernels(source: Source, is_one_cluster: bool):
+def test_a_drawn_function_gives_the_same_results_plainly_and_as_kernels(
+    source: Source, is_one_cluster: bool
+):
     engine: Any = cuda
     tuning = SMALL if is_one_cluster else WITHOUT_CLUSTERS
     with gl.config.set(device="cuda"), using(tuning):

@@ -72,7 +72,7 @@ def instructions(program: ir.Program, kind: Any = object) -> list[Any]:
 
 
 class Counting:
-    """The interpreter, with the number of programs that it ran."""
+    """The interpreter, which counts the programs that it runs."""
 
     runs = 0
 
@@ -83,7 +83,7 @@ class Counting:
 
 
 def both(function: Callable[..., Any], *makers: Callable[[], Any], runs: int = 1) -> list[Any]:
-    """Run a function plainly and as programs. Check that both do the same, and return the result.
+    """Run a function plainly and as programs. Check that the results agree, and return the result.
 
     `runs` is the number of loops.
     """
@@ -170,7 +170,7 @@ def growing(u: Vector, total: float, rounds: int) -> tuple[Vector, float]:
     return u, total
 
 
-def test_a_round_that_makes_an_int_a_float_is_peeled():
+def test_a_round_that_turns_an_int_into_a_float_is_peeled_off_the_loop():
     program, _ = traced(growing, "total", u=vector(), total=1, rounds=3)
     assert len(instructions(program, ir.Write)) == 2
     dtypes = {leaving.names["total"].dtype for leaving in program.exits}
@@ -187,7 +187,7 @@ def layers(frontier: Vector, A: Matrix) -> list[Vector]:
     return frontiers
 
 
-def test_a_list_of_vectors_is_a_stack():
+def test_a_list_of_vectors_becomes_a_stack():
     program, binding = traced(layers, "frontiers", frontier=vector(), A=graph(), frontiers=[])
     (stack,) = program.stacks
     assert (stack.name, stack.dtype) == ("frontiers", INT64)
@@ -206,12 +206,12 @@ def backwards(u: Vector, levels: list[Vector]) -> Vector:
     return u
 
 
-def test_lists_are_read_forwards_backwards_and_from_the_end():
+def test_a_loop_may_read_a_list_forwards_and_backwards_and_from_its_end():
     both(backwards, vector, lambda: [vector(), Vector.from_coo([1], [5], size=N)], runs=3)
     both(backwards, vector, list, runs=3)
 
 
-def test_a_list_that_is_made_in_the_loop_is_cleared():
+def test_a_list_that_the_loop_creates_is_cleared_in_each_round():
     def many(u: Vector, rounds: int) -> Vector:
         for k in range(rounds):
             kept = []
@@ -242,7 +242,7 @@ def test_helper_functions_are_inlined():
     both(shrink, lambda: vector(float), lambda: 0.5)
 
 
-def test_variables_have_the_users_names():
+def test_variables_keep_the_names_that_the_user_gave_them():
     program, _ = traced(growing, u=vector(), total=1, rounds=3)
     assert {"total", "total_float", "rounds"} <= {x.name for x in program.variables}
     assert {slot.name for slot in program.slots} == {"u"}
@@ -252,7 +252,7 @@ def test_variables_have_the_users_names():
 # --- aliases --------------------------------------------------------------------------------------
 
 
-def test_an_alias_is_the_same_vector():
+def test_two_names_of_a_vector_refer_to_the_same_slot():
     def alias(u: Vector, v: Vector) -> tuple[Vector, Vector, bool]:
         w = v
         for k in range(3):
@@ -263,7 +263,7 @@ def test_an_alias_is_the_same_vector():
     assert both(alias, vector, vector)[2] == (bool, "True")
 
 
-def test_two_arguments_may_be_one_vector():
+def test_the_same_vector_may_be_passed_as_two_arguments():
     def add(u: Vector, v: Vector) -> Vector:
         for _ in range(2):
             u << u + v
@@ -274,7 +274,7 @@ def test_two_arguments_may_be_one_vector():
         assert gl.jit(add)(one, one).to_dict() == {0: 4, 2: 4}
 
 
-def test_an_expression_refers_to_the_entries_from_when_it_was_written():
+def test_an_expression_uses_the_entries_that_its_operands_had_when_the_expression_was_created():
     def keep(u: Vector, v: Vector) -> tuple[Vector, Vector]:
         for k in range(3):
             before = u + k
@@ -288,7 +288,7 @@ def test_an_expression_refers_to_the_entries_from_when_it_was_written():
     both(keep, vector, lambda: Vector(int, N))
 
 
-def test_a_mask_shows_later_changes():
+def test_a_mask_reflects_later_changes_of_its_vector():
     def view(u: Vector, v: Vector) -> Vector:
         for k in range(3):
             mask = ~u.S
@@ -299,7 +299,7 @@ def test_a_mask_shows_later_changes():
     both(view, vector, vector)
 
 
-def test_a_vector_that_no_name_refers_to_keeps_its_entries():
+def test_an_unnamed_vector_keeps_the_entries_written_to_it():
     def drop(u: Vector, v: Vector) -> Vector:
         for k in range(3):
             u << u + 1
@@ -357,7 +357,9 @@ def agree(statement: Callable[[], Any], function: Callable[..., Any], **names: A
 
 
 @given(DTYPES, DTYPES, BINARY, st.booleans())
-def test_ewise_expressions_have_the_librarys_dtypes(x: Any, y: Any, name: str, on_union: bool):
+def test_elementwise_expressions_have_the_same_dtypes_as_in_the_library(
+    x: Any, y: Any, name: str, on_union: bool
+):
     op = getattr(binary, name)
 
     def union(u: Vector, v: Vector, op: Any) -> Vector:
@@ -380,7 +382,9 @@ def test_ewise_expressions_have_the_librarys_dtypes(x: Any, y: Any, name: str, o
 
 
 @given(DTYPES, NUMBERS, BINARY, st.booleans())
-def test_apply_with_a_number_has_the_librarys_dtype(x: Any, k: Any, name: str, is_left: bool):
+def test_apply_with_a_number_has_the_same_dtype_as_in_the_library(
+    x: Any, k: Any, name: str, is_left: bool
+):
     op = getattr(binary, name)
 
     def left(u: Vector, op: Any, k: Any) -> Vector:
@@ -396,7 +400,7 @@ def test_apply_with_a_number_has_the_librarys_dtype(x: Any, k: Any, name: str, i
             return w
 
     u = vector(x)
-    # The number is a variable of the program, so whether it fits is found when the program runs.
+    # The number is a variable of the program, so only the running program finds whether it fits.
     small: Any = type(k)(1)
     if is_left:
         agree(lambda: op(small, u), left, u=u, op=op, k=k)
@@ -405,7 +409,7 @@ def test_apply_with_a_number_has_the_librarys_dtype(x: Any, k: Any, name: str, i
 
 
 @given(DTYPES, UNARY)
-def test_apply_has_the_librarys_dtype(x: Any, name: str):
+def test_apply_has_the_same_dtype_as_in_the_library(x: Any, name: str):
     op = getattr(unary, name)
 
     def apply(u: Vector, op: Any) -> Vector:
@@ -419,7 +423,7 @@ def test_apply_has_the_librarys_dtype(x: Any, name: str):
 
 
 @given(DTYPES, DTYPES, SEMIRINGS, st.sampled_from(["u @ A", "A @ u", "A.T @ u", "u.vxm", "A.mxv"]))
-def test_products_have_the_librarys_dtypes(x: Any, y: Any, name: str, how: str):
+def test_products_have_the_same_dtypes_as_in_the_library(x: Any, y: Any, name: str, how: str):
     op = getattr(semiring, name)
 
     def row(u: Vector, A: Matrix, op: Any) -> Vector:
@@ -465,7 +469,7 @@ def test_products_have_the_librarys_dtypes(x: Any, y: Any, name: str, how: str):
 
 
 @given(DTYPES, st.sampled_from(["plus", "times", "min", "max", "lor", "any"]))
-def test_reductions_give_numbers_of_the_librarys_kind(x: Any, name: str):
+def test_reductions_return_numbers_of_the_same_type_as_in_the_library(x: Any, name: str):
     def reduce(u: Vector, op: Any) -> Any:
         while True:
             s = u.reduce(op).value
@@ -532,7 +536,7 @@ def test_functions_of_numbers_return_the_same_as_in_python(x: Any, k: int):
     both(functions, vector, lambda: x, lambda: k)
 
 
-def test_a_missing_entry_is_none():
+def test_get_returns_none_for_a_missing_entry():
     def read(u: Vector) -> tuple[Any, ...]:
         x = y = z = None
         for k in range(2):
@@ -544,7 +548,7 @@ def test_a_missing_entry_is_none():
     assert both(read, vector) == [(type(None), "None"), (type(None), "None"), (bool, "True")]
 
 
-def test_a_default_may_have_another_type_than_the_entries():
+def test_the_default_of_get_may_have_another_type_than_the_entries():
     def least(u: Vector) -> Any:
         k = 0
         for _ in range(1):
@@ -555,7 +559,7 @@ def test_a_default_may_have_another_type_than_the_entries():
     assert both(least, lambda: Vector(int, N)) == (float, "inf")
 
 
-def test_an_int_that_does_not_fit_the_dtype_is_a_fault():
+def test_an_int_that_does_not_fit_in_the_dtype_raises_a_fault():
     def assign(u: Vector, k: int) -> Vector:
         for _ in range(1):
             u << u + k
@@ -570,7 +574,7 @@ def test_an_int_that_does_not_fit_the_dtype_is_a_fault():
 # --- spellings ------------------------------------------------------------------------------------
 
 
-def test_all_spellings_of_statements_do_the_same_as_plainly():
+def test_all_spellings_of_a_statement_give_the_same_results_as_in_plain_notation():
     def every(A: Matrix, u: Vector, v: Vector, p: Vector) -> tuple[Any, ...]:
         n, count, s = A.nrows, 0, 0
         w = x = q = y = u
@@ -604,7 +608,7 @@ def test_all_spellings_of_statements_do_the_same_as_plainly():
     both(every, graph, vector, lambda: Vector.from_coo([0, 1], [4, 5], size=N), indices)
 
 
-def test_scalars_of_graphla_and_numpy_are_operands():
+def test_graphla_scalars_and_numpy_scalars_may_be_operands():
     def scale(u: Vector, s: Any, k: Any) -> Vector:
         for _ in range(2):
             u << u * s
@@ -625,7 +629,7 @@ def refused(function: Callable[..., Any], **names: Any) -> tuple[Any, str]:
     return caught.value.code, ast.unparse(caught.value.node)
 
 
-def test_refusals_name_the_reason_and_the_place():
+def test_the_error_about_a_rejected_loop_names_the_reason_and_the_place():
     def matrix_result(A: Matrix, u: Vector) -> None:
         for _ in range(2):
             u << (A @ A).reduce_rowwise()
@@ -661,7 +665,7 @@ def test_refusals_name_the_reason_and_the_place():
     assert refused(scalar, **names) == (Reason.OPERATION, "u.reduce() + 1")
 
 
-def test_a_statement_that_always_fails_is_refused_with_the_librarys_error():
+def test_a_statement_that_always_fails_is_rejected_with_the_error_of_the_library():
     def sizes(u: Vector, v: Vector) -> None:
         for _ in range(2):
             u << u + v
@@ -680,7 +684,7 @@ def test_a_statement_that_always_fails_is_refused_with_the_librarys_error():
 # --- variables without value ----------------------------------------------------------------------
 
 
-def test_a_read_of_a_variable_without_value_is_a_fault():
+def test_reading_a_variable_without_a_value_raises_a_fault():
     def unbound(u: Vector, rounds: int) -> Vector:
         for k in range(rounds):
             if k == 2:
@@ -714,7 +718,7 @@ def test_a_variable_that_the_loop_assigns_first_needs_no_second_round():
             function(vector(), 0)
 
 
-def test_too_many_dtypes_are_refused_by_name():
+def test_a_loop_with_too_many_combinations_of_dtypes_is_rejected():
     def mix(u: Vector) -> Vector:
         a = b = c = d = e = 1
         for k in range(9):

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def gxx() -> None:
-    """If g++ is missing, fail in CI; elsewhere, skip the test."""
+    """If g++ is missing, fail the test in CI and skip it elsewhere."""
     if shutil.which("g++") is None:
         assert "CI" not in os.environ, "g++ is needed in CI"
         pytest.skip("g++ is not installed, but operators printed as C++ need it")

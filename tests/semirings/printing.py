@@ -260,7 +260,7 @@ def differences(
     """Yield a message for each of the first three operand tuples for which the results `expected`
     and `got` differ by more than the operator's tolerance."""
     wrong = ulps_apart(expected, got) > case.typed.ulps
-    # Near the zeros of lgamma, its absolute error is small, but not its relative error.
+    # Near the zeros of lgamma, the absolute error is small, but the relative error is not.
     if case.typed.name == "lgamma":
         with np.errstate(all="ignore"):
             apart = np.abs(expected - got) / np.finfo(expected.dtype).eps
@@ -271,7 +271,7 @@ def differences(
 
 
 def ulps_apart(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the distance in ulps: 0 for two NaNs, infinite if other special values differ."""
+    """Return the distance in ulps: 0 for two NaNs, infinite for other different special values."""
     if x.dtype.kind != "f":
         return np.where(x == y, 0.0, np.inf)
     steps = np.abs(_rank(x) - _rank(y)).astype(np.float64)

@@ -50,7 +50,7 @@ def operator_names(module: ModuleType) -> list[str]:
 @pytest.mark.parametrize(
     ("module", "count"), [(unary, 6), (binary, 23), (indexunary, 17), (monoid, 8), (semiring, 16)]
 )
-def test_all_operators_of_the_c_api_exist(module: ModuleType, count: int):
+def test_all_operators_of_the_graphblas_c_api_exist(module: ModuleType, count: int):
     names = STANDARD[module].split()
     assert len(set(names)) == count
     assert [name for name in names if not hasattr(module, name)] == []
@@ -71,7 +71,7 @@ def test_every_operator_is_a_module_attribute_under_its_own_name(module: ModuleT
 
 
 @pytest.mark.parametrize("module", [unary, binary, indexunary, select, monoid, semiring])
-def test_each_listed_dtype_gives_one_typed_operator(module: ModuleType):
+def test_an_operator_has_one_typed_operator_for_each_listed_dtype(module: ModuleType):
     for name in operator_names(module):
         thing = getattr(module, name)
         for dtype, result in thing.types.items():
@@ -87,7 +87,7 @@ def test_common_semirings_are_attributes_of_the_package():
         assert name in dir(semirings)
 
 
-def test_completion_lists_operators_but_no_imports():
+def test_tab_completion_lists_operators_but_no_imported_names():
     assert {"min_plus", "any_secondi", "from_string"} <= set(dir(semiring))
     assert {"plus", "first", "register_new"} <= set(dir(binary))
     for module in (unary, binary, indexunary, select, monoid, semiring):
@@ -99,7 +99,7 @@ def test_completion_lists_operators_but_no_imports():
         assert others <= functions
 
 
-def test_any_valid_pair_of_monoid_and_operator_is_a_semiring():
+def test_each_valid_pair_of_a_monoid_and_an_operator_gives_a_semiring():
     for name in ("max_second", "plus_iseq", "bxor_bor", "times_firstj", "min_hypot"):
         found = getattr(semiring, name)
         assert found is getattr(semiring, name) is semiring.from_string(name)
@@ -118,7 +118,7 @@ def test_an_unknown_operator_name_is_rejected():
             module.from_string("no_such_thing")
 
 
-def test_from_string_finds_operators_by_name_or_symbol():
+def test_the_function_from_string_finds_operators_by_name_or_symbol():
     assert binary.from_string("plus") is binary.plus
     assert binary.from_string("+") is binary.plus
     assert binary.from_string("plus[INT64]") is binary.plus[INT64]
@@ -131,13 +131,13 @@ def test_from_string_finds_operators_by_name_or_symbol():
     assert op.from_string("min_plus") is semiring.min_plus
 
 
-def test_an_operator_accepts_any_name_of_a_dtype():
+def test_an_operator_can_be_looked_up_by_any_name_of_a_dtype():
     assert binary.plus["FP64"] is binary.plus[FP64] is binary.plus[float] is binary.plus["float64"]
     assert semiring.min_plus[int].return_type == INT64
     assert binary.plus["INT32", "FP32"].return_type == FP64
 
 
-def test_two_dtypes_are_promoted_as_numpy_2_does():
+def test_two_dtypes_are_promoted_as_in_numpy_2():
     for a in ALL:
         for b in ALL:
             expected = np.promote_types(a.np_type, b.np_type)
@@ -145,7 +145,7 @@ def test_two_dtypes_are_promoted_as_numpy_2_does():
             assert binary.plus[a, b].return_type.np_type == expected
 
 
-def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_they_return():
+def test_the_operators_first_and_second_keep_the_dtype_of_the_operand_that_they_return():
     for a in ALL:
         for b in ALL:
             assert binary.first[a, b].return_type == a
@@ -170,7 +170,7 @@ def test_requesting_an_operator_for_two_dtypes_leaves_the_operator_for_one_dtype
     assert semiring.any_second["INT8"].return_type == "INT8"
 
 
-def test_operators_compute_on_scalars_and_arrays():
+def test_operators_can_be_called_on_scalars_and_arrays():
     assert binary.plus(1, 2) == 3
     assert unary.sqrt(np.float64(9)) == 3
     np.testing.assert_array_equal(binary.min(np.arange(4), 2), [0, 1, 2, 2])
@@ -184,7 +184,7 @@ class Recorded:
         return op, args, options
 
 
-def test_an_argument_may_take_over_the_call_of_an_operator():
+def test_an_argument_may_intercept_the_call_of_an_operator():
     x = Recorded()
     for thing in (unary.abs, binary.plus, monoid.min, semiring.min_plus, select.tril):
         assert thing(x, 2) == (thing, (x, 2), {})
@@ -216,7 +216,7 @@ def test_a_user_can_define_each_kind_of_operator_in_one_line():
         (select, lambda x, i, j, thunk: i + j > thunk),
     ],
 )
-def test_register_new_adds_a_module_attribute_and_rejects_a_duplicate(
+def test_the_function_register_new_adds_a_module_attribute_and_rejects_a_duplicate_name(
     module: ModuleType, function: Any
 ):
     name = f"of_a_test_{module.__name__.rpartition('.')[2]}"
@@ -234,7 +234,7 @@ def test_register_new_adds_a_module_attribute_and_rejects_a_duplicate(
             delattr(listed, name)
 
 
-def test_a_branch_on_a_traced_value_is_rejected_with_advice_to_use_where():
+def test_branching_on_a_traced_value_is_rejected_with_the_advice_to_use_where():
     def branch(x: Any, y: Any) -> Any:
         return x if x > y else y
 
@@ -325,7 +325,7 @@ def test_the_ufunc_of_a_monoid_gives_the_same_result_as_its_operator():
             assert folded[0] == expected, f"{name}[{dtype}]"
 
 
-def test_operators_on_numpy_arrays_never_warn_and_return_their_dtype():
+def test_operators_on_numpy_arrays_issue_no_warnings_and_return_the_declared_dtype():
     edges = [0, 1, 2, 255, 127, -1, -128, np.inf, -np.inf, np.nan, 1e300] * 3
     for name in operator_names(binary):
         for dtype in getattr(binary, name).types:
@@ -341,7 +341,7 @@ def test_operators_on_numpy_arrays_never_warn_and_return_their_dtype():
             assert result.shape == (len(edges), len(edges))
 
 
-def test_an_operator_reports_which_operands_it_reads():
+def test_an_operator_reports_which_of_its_operands_are_read():
     assert (binary.first[INT64].reads_x, binary.first[INT64].reads_y) == (True, False)
     assert (binary.second[INT64].reads_x, binary.second[INT64].reads_y) == (False, True)
     assert (binary.pair[INT64].reads_x, binary.pair[INT64].reads_y) == (False, False)
@@ -354,7 +354,7 @@ def test_an_operator_reports_which_operands_it_reads():
 @pytest.mark.parametrize(
     ("name", "expected"), [("firsti", 10), ("firstj", 20), ("secondi", 30), ("secondj", 40)]
 )
-def test_positional_operators_return_the_position_in_their_name(name: str, expected: int):
+def test_positional_operators_return_the_index_that_their_name_states(name: str, expected: int):
     typed = getattr(binary, name)[FP64]
     assert typed.return_type == INT64
     arguments = [np.array([v]) for v in (1.5, 10, 20, 2.5, 30, 40)]
@@ -383,8 +383,8 @@ def theirs() -> Any:
 KINDS = ["unary", "binary", "indexunary", "select", "monoid", "semiring"]
 SIGNED = ("INT8", "INT16", "INT32", "INT64")
 NUMBERS = (*SIGNED, "UINT8", "UINT16", "UINT32", "UINT64", "FP32", "FP64")
-# Names that we leave out on purpose: operators on complex numbers, objects that are not operators,
-# and the functions of `select` that take a whole expression.
+# Names omitted on purpose: operators on complex numbers, objects that are not operators, and the
+# functions of `select` that take a whole expression.
 NOT_TAKEN = {
     "unary": {"carg", "cimag", "conj", "creal"},
     "binary": {"cmplx"},
@@ -405,7 +405,7 @@ def test_every_operator_of_python_graphblas_exists(kind: str):
 def stated_difference(kind: str, name: str, dtype: str) -> bool:
     """Return whether the dtype of a result intentionally differs from that in python-graphblas."""
     add, _, multiply = name.partition("_") if kind == "semiring" else ("", "", name)
-    # A position is INT64, whatever the dtype of the values.
+    # The result of a positional operator is INT64 for every dtype of the values.
     if multiply.startswith(("first", "second")) and multiply[-1] in "ij1":
         return dtype == "INT32"
     # Bitwise results of signed integers stay signed; they are not cast to an unsigned dtype.
@@ -487,7 +487,7 @@ def test_operators_with_numpy_names_compute_what_numpy_computes(kind: str, dtype
         elif name in ("power", "mod", "remainder", "fmod", "floor_divide", "reciprocal"):
             kept = (arrays[-1] > 0) if not typed.type.is_float else np.ones(arrays[0].size, bool)
             given = [part[kept] for part in arrays]
-        # For small integers, NumPy computes such a function in FP16 or FP32; we compute it in FP64.
+        # NumPy computes such a function of small integers in FP16 or FP32; the library uses FP64.
         is_floating = typed.return_type.is_float and not typed.type.is_float
         asked = [part.astype(np.float64) for part in given[:2]] if is_floating else given
         asked = [asked[0], given[1]] if name == "ldexp" else asked

@@ -102,7 +102,7 @@ def _holds_on(dtype: DataType, domain: Domain, held: list[tuple[Any, Law]]) -> N
     holds_on()
 
 
-def test_the_counterexample_of_a_law_lies_outside_its_domain_and_breaks_it():
+def test_the_counterexample_of_a_law_is_outside_the_domain_of_the_law_and_violates_the_law():
     wrong = []
     for typed in typed_things():
         a = algebra(typed)
@@ -122,14 +122,14 @@ def test_the_counterexample_of_a_law_lies_outside_its_domain_and_breaks_it():
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_law_of_a_monoid_is_declared_for_every_built_in_monoid():
+def test_every_built_in_monoid_declares_all_laws_of_monoids():
     for name in MONOIDS:
         for dtype in getattr(monoid, name).types:
             typed = getattr(monoid, name)[dtype]
             assert {law.name for law in declared(typed)} == set(law_names(typed)), label(typed)
 
 
-def test_a_monoid_is_associative_and_commutative_with_its_identity():
+def test_a_monoid_is_associative_and_commutative_and_has_an_identity():
     for typed in (thing for thing in typed_things() if hasattr(thing, "identity")):
         for law in declared(typed):
             if law.name in ("commutative", "associative", "identity"):
@@ -144,7 +144,7 @@ def test_monoids_marked_idempotent_declare_the_idempotent_law():
         assert holds(typed, "idempotent") == (typed.is_idempotent or is_logic), label(typed)
 
 
-def test_a_law_that_is_not_declared_has_a_counterexample():
+def test_each_law_that_an_operator_does_not_declare_has_a_counterexample():
     """A law must be declared if the search finds no counterexample."""
     missed = []
     for typed in typed_things():
@@ -198,7 +198,7 @@ def test_a_monoid_registered_by_a_user_declares_no_laws_and_is_checked():
         binary.rminus.monoid = None
 
 
-def test_check_shows_the_smallest_counterexample():
+def test_the_function_check_shows_the_smallest_counterexample():
     report = check(binary.minus, "INT64", laws=["commutative", "associative"])
     assert not report.ok
     assert [finding.counterexample for finding in report.broken] == [(0, 1), (0, 0, 1)]
@@ -207,7 +207,7 @@ def test_check_shows_the_smallest_counterexample():
         report.raise_if_broken()
 
 
-def test_check_accepts_a_correct_user_defined_monoid():
+def test_the_function_check_accepts_a_correct_user_defined_monoid():
     gcd_like = binary.register_anonymous(lambda x, y: x | y, "either_bits")
     mine = monoid.register_anonymous(gcd_like, 0)
     report = check(mine, "UINT8")
@@ -215,7 +215,7 @@ def test_check_accepts_a_correct_user_defined_monoid():
     report.raise_if_broken()
 
 
-def test_check_finds_a_wrong_identity():
+def test_the_function_check_finds_a_wrong_identity():
     plus = binary.register_anonymous(lambda x, y: x + y, "my_plus")
     report = check(monoid.register_anonymous(plus, 1), "INT32")
     assert [(finding.law, finding.counterexample) for finding in report.broken] == [
@@ -223,14 +223,14 @@ def test_check_finds_a_wrong_identity():
     ]
 
 
-def test_check_shrinks_a_counterexample_that_is_far_from_zero():
+def test_the_function_check_shrinks_a_counterexample_that_is_far_from_zero():
     odd = binary.register_anonymous(lambda x, y: where(x > 1000, x - y, x + y), "odd")
     report = check(odd, "INT64", laws=["commutative"])
     assert report.findings[0].counterexample == (1, 1001)
     assert check(odd, "INT64", laws=["commutative"], domain=UNIT).ok
 
 
-def test_check_finds_a_multiply_that_does_not_distribute():
+def test_the_function_check_finds_a_multiply_operator_that_does_not_distribute_over_the_monoid():
     minus_ish = binary.register_anonymous(lambda x, y: x * y + 1, "off_by_one")
     mine = semiring.register_anonymous(monoid.plus, minus_ish)
     report = check(mine, "INT16")
@@ -241,7 +241,7 @@ def test_check_finds_a_multiply_that_does_not_distribute():
     assert all(finding.counterexample == (0, 0, 0) for finding in report.broken)
 
 
-def test_check_reports_the_domain_where_a_law_holds():
+def test_the_function_check_reports_the_domain_where_a_law_holds():
     times = binary.register_anonymous(lambda x, y: x * y, "my_times")
     mine = semiring.register_anonymous(monoid.max, times)
     report = check(mine, "FP64")
@@ -252,7 +252,7 @@ def test_check_reports_the_domain_where_a_law_holds():
     assert not check(mine, "FP64", domain=EVERYWHERE).ok
 
 
-def test_a_law_that_is_not_required_may_fail_on_the_domain():
+def test_the_function_check_accepts_an_object_if_only_laws_that_are_not_required_fail():
     either = monoid.register_anonymous(binary.register_anonymous(lambda x, y: x | y, "either"), 0)
     assert check(either, "INT8", domain=UNIT).ok
     mean = binary.register_anonymous(lambda x, y: (x + y) / 2, "mean")
@@ -263,14 +263,14 @@ def test_a_law_that_is_not_required_may_fail_on_the_domain():
     assert not check(monoid.plus, "INT8", laws=["idempotent"], domain=UNIT).ok
 
 
-def test_check_accepts_names_and_checks_all_dtypes_by_default():
+def test_the_function_check_accepts_names_of_operators_and_checks_all_dtypes_by_default():
     assert check("min_plus", "FP64").ok
     report = check("lor_land")
     assert report.ok
     assert str(report).startswith("lor")
 
 
-def test_check_rejects_an_unknown_law_and_an_unknown_name():
+def test_the_function_check_rejects_an_unknown_law_and_an_unknown_name():
     with pytest.raises(InvalidValue, match="laws has 'comutative', but should be among"):
         check(binary.plus, "INT64", laws=["comutative"])
     with pytest.raises(InvalidValue, match="should name"):
@@ -278,12 +278,12 @@ def test_check_rejects_an_unknown_law_and_an_unknown_name():
 
 
 @pytest.mark.parametrize("thing", [None, 3, unary.abs, unary.abs["INT8"], lambda x, y: x])
-def test_check_rejects_an_object_without_laws(thing):
+def test_the_function_check_rejects_an_object_without_laws(thing):
     with pytest.raises(TypeError, match=r"thing is .*, but it should be a binary operator, monoid"):
         check(thing)
 
 
-def test_check_reports_that_an_operator_is_not_closed():
+def test_the_function_check_reports_that_an_operator_is_not_closed():
     assert "not closed" in str(check(binary.eq, "FP64"))
 
 
@@ -292,7 +292,7 @@ def test_every_built_in_monoid_passes_its_check(name: str):
     check(getattr(monoid, name)).raise_if_broken()
 
 
-def test_a_domain_covers_another_if_it_contains_all_its_values():
+def test_a_domain_covers_another_domain_if_it_contains_all_values_of_the_other_domain():
     for dtype in ALL:
         assert EVERYWHERE.covers(EVERYWHERE, dtype)
         assert EVERYWHERE.covers(UNIT, dtype)

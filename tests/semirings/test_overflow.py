@@ -41,7 +41,7 @@ def test_the_overflow_predicate_is_exact(name, dtype, data):
 
 
 @given(values("INT64"), values("INT64"))
-def test_only_the_selected_branch_of_where_can_overflow(x, y):
+def test_only_the_selected_argument_of_where_can_overflow(x, y):
     most = int(np.iinfo(np.int64).max)
     capped = binary.register_anonymous(lambda x, y: where(x > most - y, most, x + y), "capped")
     predicate = overflowing(capped["INT64"])
@@ -57,7 +57,7 @@ def test_operators_that_return_an_operand_never_overflow(name):
 
 @pytest.mark.parametrize("name", ["plus", "times", "minus"])
 @pytest.mark.parametrize("dtype", ["FP32", "FP64", "BOOL"])
-def test_floats_and_booleans_never_overflow(name, dtype):
+def test_operators_on_floats_and_booleans_never_overflow(name, dtype):
     assert dtype not in getattr(binary, name) or overflowing(getattr(binary, name)[dtype]) is None
 
 

@@ -28,7 +28,7 @@ SEEDS = range(20) if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else rang
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_the_printed_cpp_matches_numpy_without_undefined_behavior(
+def test_each_printed_cpp_function_matches_numpy_without_undefined_behavior(
     dtype: DataType, gxx: None, tmp_path: Path
 ):
     chosen = cases(dtype)
@@ -56,7 +56,7 @@ def samples() -> dict[str, list[Case]]:
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
-def test_the_printed_numba_matches_numpy(dtype: DataType, tmp_path: Path):
+def test_printed_numba_functions_in_the_sample_match_numpy(dtype: DataType, tmp_path: Path):
     _compare_numba(samples()[dtype.name], tmp_path)
 
 
@@ -80,13 +80,13 @@ def _compare_numba(chosen: list[Case], folder: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_sample_for_numba_has_every_operator_and_every_dtype():
+def test_the_sample_for_numba_contains_every_operator_and_every_dtype():
     every = {case.symbol for dtype in ALL for case in cases(dtype)}
     assert {case.symbol for chosen in samples().values() for case in chosen} == every
     assert all(samples().values())
 
 
-def test_the_printed_numba_casts_arguments_to_its_dtypes(tmp_path: Path):
+def test_printed_numba_functions_cast_arguments_to_their_own_dtypes(tmp_path: Path):
     """A kernel may pass entries of another dtype if their values fit."""
     pytest.importorskip("numba", reason="Numba is not installed")
     chosen = [

@@ -1,4 +1,4 @@
-"""A look-alike of the part of cupyx that graphla uses."""
+"""A stand-in for the part of cupyx that graphla uses."""
 
 from __future__ import annotations
 

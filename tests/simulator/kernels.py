@@ -39,8 +39,8 @@ def each_lane(
 ) -> np.ndarray:
     """Run the C++ statements `body` in each thread of a block, and return the array they write.
 
-    In `body`, t is the number of the thread, and `out` is the array to write. The variables a, b
-    and c are the elements t of the first, second and third array in `inputs`.
+    In `body`, t is the index of the thread, and `out` is the array to write. The variables a, b and
+    c are element t of the first, second and third array in `inputs`.
     """
     names = "abc"[: len(inputs)]
     types = [c_type(each.dtype) for each in inputs]

@@ -15,7 +15,7 @@ from . import toolchain
 
 
 class SimulatorFault(RuntimeError):
-    """A fault that a GPU may hide, such as a race, a store out of bounds or a deadlock."""
+    """A fault that a GPU may hide, such as a race, an out-of-bounds store or a deadlock."""
 
 
 @dataclass
@@ -72,8 +72,8 @@ class Machine:
     faults: list[str] = field(default_factory=list)  # faults for which no exception could be raised
     failure: Exception | None = None  # the exception that a permanently failed GPU raises
     fails_in: int = 0  # number of launches until the GPU fails; 0 means that it never fails
-    strict_streams: bool = True  # if true, only events or the host may order two streams' work
-    new_track: Any = None  # function that makes a Track for new memory; stream.py sets it
+    strict_streams: bool = True  # if true, only events and host waits order the work of two streams
+    new_track: Any = None  # function that creates a Track for new memory; stream.py sets it
     freed: Any = None  # function that checks the Track of freed memory; stream.py sets it
 
     def reset(self, devices: int = 1, seed: int | None = None) -> None:
@@ -146,7 +146,7 @@ def launch(
     """Run a grid until all its threads have ended, or raise SimulatorFault.
 
     The schedule depends on the machine's seed and on `salt`, a digest of the arguments, but not on
-    earlier launches. A failing example of Hypothesis therefore fails again.
+    earlier launches. A failing Hypothesis example therefore fails again.
     """
     with lock:
         machine.raise_faults()

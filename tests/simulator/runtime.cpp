@@ -177,7 +177,7 @@ struct Block {
   uint64_t number = 0;  // linear index of the block in the grid
   unsigned live = 0, at_barrier = 0, at_cluster = 0;
   unsigned phase = 0;
-  // To the thread sanitizer, tokens[0] is the barrier in even phases, and tokens[1] in odd phases.
+  // The thread sanitizer sees tokens[0] as the barrier in even phases, tokens[1] in odd phases.
   char tokens[2];
 };
 

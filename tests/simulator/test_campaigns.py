@@ -44,7 +44,7 @@ def run(mode: str, seed: int, *tests: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("test", [*OPERATIONS, BFS, *LOOPS])
-def test_tests_pass_under_several_schedules(seed, test):
+def test_tests_of_operations_pass_under_several_schedules(seed, test):
     run("plain", seed, f"tests/{test}")
 
 
@@ -55,5 +55,5 @@ def test_whole_test_files_pass_under_the_address_sanitizer(test):
 
 
 @pytest.mark.full
-def test_bfs_passes_under_the_thread_sanitizer():
+def test_tests_of_bfs_pass_under_the_thread_sanitizer():
     run("tsan", 5, f"tests/{BFS}", "-k", FEW)

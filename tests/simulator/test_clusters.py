@@ -31,7 +31,8 @@ template <int> __global__ void hand_on(int *out) {
 
 def handed_on(barrier: str, seed: int = 0, blocks: int = 8, last: str = "") -> np.ndarray:
     """Let each block pass its values to the next block of its cluster, five times in a row. Return
-    the values that the blocks have at the end."""
+    the final values of all blocks.
+    """
     machine.seed = seed
     text = ROUND.replace("BARRIER", barrier).replace("  out[", f"  {last}\n  out[")
     text = text.replace("SIZE", str(SIZE)).replace("THREADS", str(THREADS))
@@ -114,7 +115,7 @@ def test_a_grid_that_does_not_fit_its_cluster_size_is_detected(barrier, blocks, 
     assert words in fault_of(barrier, blocks=blocks)
 
 
-def test_clusters_need_a_cooperative_launch():
+def test_a_kernel_with_clusters_requires_a_cooperative_launch():
     text = ROUND.replace("BARRIER", "__cluster_sync(SIZE);")
     text = text.replace("SIZE", str(SIZE)).replace("THREADS", str(THREADS))
     machine.seed = 0

@@ -30,7 +30,7 @@ def test_a_missing_barrier_gives_wrong_results():
     for seed in range(8):
         machine.seed = seed
         wrong += (each_lane(body, [X], np.int32) != X ^ 32).any()
-    assert wrong == 8  # reading an element too early gives a random value, in all 8 runs
+    assert wrong == 8  # in all 8 runs, reading an element too early gives a random value
 
 
 def test_threads_at_two_different_barriers_are_detected():
@@ -128,20 +128,20 @@ def test_an_endless_loop_is_detected():
 
 
 @pytest.mark.parametrize(("place", "where"), [("-1", "before"), ("64", "after"), ("70", "after")])
-def test_a_store_out_of_bounds_is_detected(place, where):
+def test_an_out_of_bounds_store_is_detected(place, where):
     text = fault_of(f"if (t == 0) out[{place}] = 1;")
     assert f"a store out of bounds, just {where} an array of 256 bytes" in text
 
 
 @pytest.mark.parametrize("place", ["-1", "10", "12"])
-def test_a_store_out_of_bounds_of_shared_memory_is_detected(place):
+def test_an_out_of_bounds_store_to_shared_memory_is_detected(place):
     text = fault_of(f"SHARED(int, all, 10); if (t == 0) all[{place}] = 1;")
     assert "a store out of bounds of the shared array all" in text
     text = fault_of(f"SHARED_BYTES(all); if (t == 0) all[{place}] = 1;", shared_mem=10)
     assert "a store out of bounds of the shared array" in text
 
 
-def test_a_store_out_of_bounds_by_the_host_is_detected_at_deallocation():
+def test_an_out_of_bounds_store_by_the_host_is_detected_at_deallocation():
     x = cupy.zeros(4, np.uint8)
     (ctypes.c_ubyte * 1).from_address(x.data.ptr + 4)[0] = 1
     del x
@@ -181,7 +181,7 @@ def test_a_misaligned_atomic_is_detected():
     assert "an atomic at the misaligned address" in text
 
 
-def test_too_much_shared_memory_is_detected():
+def test_a_kernel_with_too_much_shared_memory_is_detected():
     assert "the limit is 49152" in fault_of("SHARED(double, all, 6145); all[t] = 0;")
 
 
@@ -193,7 +193,7 @@ def test_new_shared_memory_has_random_contents():
     assert len(set(cupy.empty(100, np.int64).get().tolist())) > 90
 
 
-def test_the_simulator_continues_to_work_after_a_fault():
+def test_the_simulator_can_run_kernels_after_a_fault():
     for _ in range(3):
         fault_of("if (t == 3) out[1000000000] = 1; __syncthreads();")
         assert each_lane("__syncthreads(); out[t] = a;", [X], np.int32).tolist() == X.tolist()

@@ -74,7 +74,7 @@ def test_a_masked_shuffle_reads_from_lanes_inside_its_mask(mask, seed):
 @given(mask=words, predicate=words, seed=seeds)
 def test_votes_consider_only_the_lanes_of_their_mask(mask, predicate, seed):
     machine.seed = seed
-    true = lanes(predicate).astype(np.int32) * 7  # any nonzero value is true
+    true = lanes(predicate).astype(np.int32) * 7  # any nonzero value counts as true
     both = [true, np.full(32, mask, np.uint32)]
     models = {
         "__ballot_sync": mask & predicate,
@@ -87,7 +87,7 @@ def test_votes_consider_only_the_lanes_of_their_mask(mask, predicate, seed):
 
 
 @given(seed=seeds, dtype=st.sampled_from([np.int32, np.uint32, np.int64, np.uint64]))
-def test_match_any_finds_equal_values(seed, dtype):
+def test_the_intrinsic_match_any_finds_lanes_with_equal_values(seed, dtype):
     machine.seed = seed
     x = values_of(dtype, seed) % 5
     result = each_lane("out[t] = __match_any_sync(~0u, a);", [x], np.uint32)
@@ -96,7 +96,7 @@ def test_match_any_finds_equal_values(seed, dtype):
 
 
 @given(mask=words, seed=seeds)
-def test_reduce_add_wraps_around(mask, seed):
+def test_the_sum_of_the_intrinsic_reduce_add_wraps_around(mask, seed):
     machine.seed = seed
     x = np.random.default_rng(seed).integers(0, 2**32, 32, np.uint32)
     both = [x, np.full(32, mask, np.uint32)]
@@ -121,7 +121,7 @@ def test_lanes_that_are_active_together_get_the_same_activemask(seed, predicate)
         assert all(result[j] == mask for j in LANES[lanes(mask)])
 
 
-def test_activemask_returns_masks_with_different_numbers_of_lanes():
+def test_activemask_may_return_masks_with_different_numbers_of_lanes():
     seen = set()
     for seed in range(20):
         machine.seed = seed
@@ -168,7 +168,7 @@ def test_a_barrier_does_not_wait_for_threads_that_have_ended():
 
 
 @given(seed=seeds, count=st.integers(1, 50))
-def test_dynamic_shared_memory_is_shared_by_the_block(seed, count):
+def test_all_threads_of_a_block_share_its_dynamic_shared_memory(seed, count):
     machine.seed = seed
     body = "SHARED_BYTES(bytes); int *all = (int *)bytes; all[t] = a; __syncthreads(); "
     body += "out[t] = all[(t + 1) % blockDim.x];"
@@ -240,14 +240,14 @@ def test_atomics_combine_values_and_return_the_old_value(name, dtype, seed):
         for each in x:
             expected = dtype(step(expected, each))
         assert at.get()[0] == expected
-        # Each thread saw one value of the sequence, and every value except the last was seen.
+        # The threads read all values of the sequence except the last, one value each.
         pairs = [(old, dtype(step(old, each))) for old, each in zip(before.get(), x, strict=True)]
     befores, afters = (sorted(each) for each in zip(*pairs, strict=True))
     assert sorted([*befores, expected]) == sorted([*afters, start])
 
 
 @given(seed=seeds)
-def test_atomic_exchange_returns_each_value_once(seed):
+def test_atomic_exchange_returns_each_value_exactly_once(seed):
     machine.seed = seed
     text = (
         "template <class T> __global__ void exchange(T *at, T *before) "
@@ -261,7 +261,7 @@ def test_atomic_exchange_returns_each_value_once(seed):
 
 
 @given(seed=seeds)
-def test_compare_and_swap_succeeds_for_one_thread(seed):
+def test_compare_and_swap_succeeds_for_exactly_one_thread(seed):
     machine.seed = seed
     text = (
         "template <class T> __global__ void swap(T *at, T *before) "
@@ -298,7 +298,7 @@ def test_bit_intrinsics_count_and_find_bits(seed):
 
 
 @given(seed=seeds)
-def test_numbers_convert_to_bits_and_back(seed):
+def test_numbers_are_converted_to_bits_and_back(seed):
     bits = np.random.default_rng(seed).integers(0, 2**63, 32, np.int64)
     low = bits.astype(np.int32)
     for call, x, dtype in (
@@ -324,7 +324,7 @@ def test_a_fused_multiply_add_is_rounded_once():
     assert each_lane("out[t] = fmaf(a, a, -1.0f);", [z], np.float32).tolist() == [exact] * 4
 
 
-def test_clock_advances_and_ldg_loads_a_value():
+def test_the_clock_advances_and_the_intrinsic_ldg_loads_a_value():
     x = np.arange(4, dtype=np.int32)
     body = "const long long begin = clock64(); __threadfence(); __threadfence_block(); "
     body += "__threadfence_system(); out[t] = clock64() >= begin ? __ldg(as + t) : -1;"
@@ -341,7 +341,7 @@ template <int> __global__ void places(int *seen) {
 
 
 @given(seed=seeds)
-def test_every_thread_of_every_block_runs_once(seed):
+def test_every_thread_of_every_block_runs_exactly_once(seed):
     machine.seed = seed
     seen = cupy.zeros(2 * 3 * 4 * 5 * 2 * 3, np.int32)
     kernel(PLACES, "places<0>")((2, 3, 4), (5, 2, 3), (seen,))

@@ -1,4 +1,4 @@
-"""Compile, load and launch a kernel through the look-alike of CuPy."""
+"""Compile, load and launch a kernel through the stand-in for CuPy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ template <class T> __global__ void turn(const T *x, T *turned, T *total, int n) 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("dtype", "name"), [(np.int32, "int"), (np.float64, "double")])
-def test_a_kernel_with_barriers_shuffles_and_atomics_computes_correctly(seed, dtype, name):
+def test_a_kernel_with_barriers_and_shuffles_and_atomics_gives_correct_results(seed, dtype, name):
     machine.seed = seed
     turn = kernel(TURN_AND_SUM, f"example::turn<{name}>")
     n = 5 * 256
@@ -37,7 +37,7 @@ def test_a_kernel_with_barriers_shuffles_and_atomics_computes_correctly(seed, dt
     assert (turned.get().reshape(5, 256) == np.arange(n).reshape(5, 256)[:, ::-1]).all()
 
 
-def test_a_wrong_argument_is_rejected():
+def test_an_invalid_kernel_argument_is_rejected():
     turn = kernel(TURN_AND_SUM, "example::turn<int>")
     x = cupy.arange(8, dtype=np.int32)
     with pytest.raises(SimulatorFault, match="4 parameters, but 3"):

@@ -1,4 +1,4 @@
-"""Verify that the look-alike of CuPy accepts and rejects the same calls as CuPy."""
+"""Verify that the stand-in for CuPy accepts and rejects the same calls as CuPy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_calls_that_cupy_rejects_raise_a_type_error(call):
         call(cupy.asarray(X))
 
 
-def test_missing_functions_and_options_raise_errors():
+def test_functions_and_options_that_the_simulated_cupy_lacks_raise_errors():
     with pytest.raises(AttributeError, match="no 'insert'"):
         cupy.insert
     with pytest.raises(NotImplementedError):
@@ -74,7 +74,7 @@ def test_missing_functions_and_options_raise_errors():
         cupy.asarray(np.array(["a"]))
 
 
-def test_an_index_out_of_bounds_raises_an_error_although_cupy_wraps_it():
+def test_an_index_out_of_bounds_raises_an_error_although_cupy_wraps_the_index_around():
     x = cupy.asarray(X)
     for index in (cupy.array([0, 3]), cupy.array([-4])):
         with pytest.raises(IndexError):
@@ -149,7 +149,7 @@ def test_a_scatter_with_equal_indices_may_keep_any_of_the_values():
     assert seen == {0, 1, 2, 3}
 
 
-def test_ufunc_at_and_reduceat_combine_values():
+def test_the_ufunc_methods_at_and_reduceat_combine_values():
     x = cupy.zeros(3, np.int32)
     cupy.add.at(x, cupy.array([0, 0, 2]), cupy.asarray(X))
     assert x.tolist() == [4, 0, 2]
@@ -173,7 +173,7 @@ def test_a_kernel_writes_into_pinned_memory():
     assert host[1] == 9
 
 
-def test_stream_query_returns_a_status_and_does_not_raise():
+def test_querying_a_stream_returns_a_status_and_raises_no_error():
     assert runtime.streamQuery(cupy.cuda.get_current_stream().ptr) == 0
     machine.failure, machine.fails_in = runtime.CUDARuntimeError(700), -1
     try:
@@ -186,7 +186,7 @@ def test_stream_query_returns_a_status_and_does_not_raise():
 
 
 class Filling(IntEnum):
-    """An enumeration of integers, which CuPy does not accept as a value to fill an array with."""
+    """An integer enumeration; CuPy does not accept its members as fill values."""
 
     ONE = 1
 
@@ -228,14 +228,14 @@ def test_running_out_of_device_memory_raises_the_error_of_cupy():
     cupy.zeros(600, np.int8)
 
 
-def test_an_array_may_be_empty():
+def test_the_simulated_cupy_accepts_empty_arrays():
     x = cupy.zeros((0, 3), np.int32)
     assert x.data.ptr == 0
     assert x.sum().item() == 0
     assert (x + 1).shape == (0, 3)
 
 
-# --- tests that compare the look-alike with CuPy ------------------------------------------------
+# --- tests that compare the stand-in with CuPy ------------------------------------------------
 
 PROBE = """
 import cupy, inspect, json, sys
@@ -254,7 +254,7 @@ print(json.dumps(missing))
 
 
 @pytest.mark.skipif(PathFinder.find_spec("cupy") is None, reason="CuPy is not installed")
-def test_cupy_has_everything_that_the_simulated_cupy_has():
+def test_the_real_cupy_has_every_name_that_the_simulated_cupy_has():
     lines = f"{functions.TABLE}\n{functions.CREATION}".strip().split("\n")
     signatures = dict(functions._signature(line) for line in lines if line)
     variadic = {"matmul"}

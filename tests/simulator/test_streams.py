@@ -63,7 +63,7 @@ def test_a_write_must_wait_for_reads_on_another_stream():
     del y
 
 
-def test_work_that_the_host_waited_for_is_ordered():
+def test_work_that_the_host_has_waited_for_is_ordered_before_later_work():
     first, second = two()
     with first:
         x = cupy.arange(4)
@@ -87,7 +87,7 @@ def test_the_null_stream_and_blocking_streams_wait_for_each_other():
     assert (y + 1).tolist() == [2, 3, 4, 5]
 
 
-def test_kernels_on_two_streams_must_be_ordered():
+def test_kernels_that_use_the_same_memory_on_two_streams_must_be_ordered():
     copy = kernel(COPY, "copy<0>")
     first, second = two()
     x, y = cupy.arange(4, dtype=np.int32), cupy.zeros(4, np.int32)

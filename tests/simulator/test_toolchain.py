@@ -1,4 +1,4 @@
-"""Tests of the look-alike of NVRTC: headers, options, errors and the cache of compiled code."""
+"""Tests of the stand-in for NVRTC: headers, options, errors and the cache of compiled code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_program_may_use_header_texts_and_defined_macros():
         assert filled(image, name) == [40 + number] * 3
 
 
-def test_headers_in_folders_are_found_and_are_part_of_the_cache_key(tmp_path: Path):
+def test_headers_in_the_given_folders_are_found_and_are_part_of_the_cache_key(tmp_path: Path):
     for number in (5, 6):
         (tmp_path / "number.cuh").write_text(HEADER.replace("NUMBER", str(number)))
         assert filled(*compiled(TEXT, "fill<1>", f"-I{tmp_path}")) == [1 + number] * 3
@@ -110,7 +110,7 @@ def test_loading_invalid_code_raises_an_error():
         module.get_function("g")
 
 
-def test_launches_that_a_gpu_rejects_raise_errors():
+def test_launches_that_a_gpu_would_reject_raise_errors():
     text = "template <int> __global__ void f(int *x) { SHARED_BYTES(all); x[0] = all[0]; }"
     image, name = compiled(text, "f<0>")
     module = Module()
@@ -147,5 +147,5 @@ def test_compiled_code_is_cached_in_the_configured_folder(tmp_path: Path):
         assert done.stdout == "[3.]\n"
         times.append({file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.so")})
     assert times[0] == times[1]
-    # There are three libraries: the runtime, the program, and the copy of it that was loaded.
+    # There are three libraries: the runtime, the program, and the loaded copy of the program.
     assert len(times[0]) == 3

@@ -25,7 +25,7 @@ UNOPTIMIZED = "-O0"
 """Replaces -O1 in the mode `plain` for a program whose kernel has operators.
 
 Such a kernel is compiled for many operators and dtypes, and each of these programs runs only for a
-short time. So it saves time to compile them without optimization.
+short time. Compiling them without optimization saves time.
 """
 COMMON = (
     *("-std=c++17", "-fPIC", "-shared", "-pipe", "-w", "-fno-strict-aliasing", "-ffp-contract=off"),
@@ -65,7 +65,7 @@ def _version() -> str:
 def digest() -> str:
     """Return a hash of the simulator's runtime, the compiler's version and its options.
 
-    It is part of the path of the cache, so that a change of any of them creates a new cache.
+    The hash is part of the path of the cache, so that a change of any of these creates a new cache.
     """
     texts = [(HERE / name).read_text() for name in ("simulator.h", "runtime.cpp")]
     parts = (*texts, _version(), mode(), *MODES[mode()], UNOPTIMIZED, *COMMON)
@@ -116,7 +116,7 @@ def _make(path: Path, *arguments: str) -> Path:
 
 @cache
 def runtime() -> Path:
-    """Return the shared object that runs kernels; it is compiled once."""
+    """Return the shared object that runs kernels. It is compiled only once."""
     sanitize = tuple(flag for flag in MODES[mode()] if "sanitize" not in flag)
     version = f"-DSIMULATOR_VERSION=simulator_version_{digest()}"
     flags = (*COMMON, *sanitize, "-O2", version, "-pthread")

@@ -38,8 +38,8 @@ INTEGERS = ["INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UIN
 FLOATS = ["FP32", "FP64"]
 COMPILED = ["BOOL", "INT8", "FP64", *(["INT64", "UINT16"] if is_full() or has_card() else [])]
 
-# Maps the name of a semiring to its dtypes, its weights and its start values. The weights are such
-# that going around a cycle again and again does not improve a value forever.
+# Maps the name of a semiring to its dtypes, its weights and its start values. With these weights,
+# following a cycle repeatedly does not improve a value forever.
 SETTLING: dict[str, tuple[list[str], Any, Any]] = {
     "lor_land": (["BOOL"], truth, truth),
     "land_lor": (["BOOL"], truth, truth),

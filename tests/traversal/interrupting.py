@@ -3,8 +3,8 @@
 The process sends the interrupt when the loop or the kernel begins. It then checks that the
 traversal stopped before its end: a loop has not reached all vertices, and a kernel reports the
 status STOPPED to the host. On a busy machine the interrupt may come too late, so the process makes
-up to five attempts; a traversal that ignores interrupts is stopped in none of them.
-benchmarks/interrupt.py measures how soon a traversal ends.
+up to five attempts. A traversal that ignores interrupts fails all five. benchmarks/interrupt.py
+measures how soon a traversal ends.
 """
 
 from __future__ import annotations

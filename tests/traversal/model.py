@@ -12,7 +12,7 @@ from semirings import dtypes
 
 
 class Model:
-    """The result of a closure that repeats x = x ⊕ xA.
+    """The result of a closure, which repeats x = x ⊕ xA.
 
     `values` is the last x. `rests` says whether x stopped changing. `lost` contains the vertices
     for which a term overflowed.

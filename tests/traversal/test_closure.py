@@ -45,7 +45,7 @@ def same(got, wanted) -> bool:
 
 
 @given(cases(), cutoffs, towards, st.data())
-def test_a_closure_equals_its_definition(case, cutoff, way, data):
+def test_a_closure_equals_the_result_of_its_definition(case, cutoff, way, data):
     allowed = data.draw(masks(case.graph.n))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
     with gl.direction(way):
@@ -99,7 +99,7 @@ def test_parents_lead_to_a_start_vertex_and_explain_each_value(case, data):
     ],
 )
 @given(data=st.data())
-def test_a_cycle_that_keeps_improving_is_rejected_and_one_of_its_vertices_is_named(
+def test_the_error_about_a_cycle_that_keeps_improving_names_a_vertex_of_the_cycle(
     name, dtype, data
 ):
     weights = st.integers(-2, 5) if name != "max_plus" else st.integers(-5, 2)
@@ -126,7 +126,7 @@ def test_a_cycle_that_keeps_improving_is_rejected_and_one_of_its_vertices_is_nam
 
 
 @pytest.mark.parametrize("cutoff", [0, 1, 7])
-def test_with_a_cutoff_a_cycle_that_keeps_improving_has_a_closure(cutoff):
+def test_a_closure_with_a_cutoff_accepts_a_cycle_that_keeps_improving(cutoff):
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [-1, -1, -1])
     x = gl.Vector.from_coo([0], [0], size=3)
     found = gl.closure(x, A, "min_plus", cutoff=cutoff).values.to_dict()
@@ -150,14 +150,14 @@ def test_a_cycle_with_a_product_above_one_is_rejected(product):
 
 
 @pytest.mark.parametrize("weight", [-1e307, -1.0, -1e-3])
-def test_a_cycle_that_decreases_to_minus_infinity_is_rejected_even_if_it_decreases_slowly(weight):
+def test_a_cycle_that_decreases_to_minus_infinity_is_rejected_even_if_the_decrease_is_slow(weight):
     A = gl.Matrix.from_coo([0, 1, 2, 2], [1, 2, 0, 3], [weight, 0.0, 0.0, 1.0], nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0.0], size=4)
     with pytest.raises(gl.exceptions.InvalidValue, match=r"a cycle through vertex [012] that"):
         gl.closure(x, A, "min_plus")
 
 
-def test_a_sum_may_be_infinite_if_there_is_no_cycle():
+def test_path_lengths_may_be_infinite_if_there_is_no_cycle():
     A = gl.Matrix.from_coo([0, 1], [1, 2], [-1.5e308, -1.5e308], nrows=3, ncols=3)
     x = gl.Vector.from_coo([0], [0.0], size=3)
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0.0, 1: -1.5e308, 2: -np.inf}
@@ -175,7 +175,7 @@ def test_negative_weights_are_allowed_without_negative_cycles():
     assert gl.closure(x, A, "min_plus").values.to_dict() == {0: 0, 1: 4, 2: -1, 3: 1}
 
 
-def test_an_overflow_is_rejected_unless_a_better_path_fits():
+def test_an_overflow_is_rejected_unless_a_better_path_does_not_overflow():
     edges = ([0, 1, 0, 3], [1, 2, 3, 2], [100, 100, 60, 60])
     A = gl.Matrix.from_coo(*edges, "INT8", nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [0], "INT8", size=5)
@@ -187,7 +187,7 @@ def test_an_overflow_is_rejected_unless_a_better_path_fits():
 
 
 @pytest.mark.parametrize(("weight", "last"), [(1, 127), (2, 63)])
-def test_values_that_do_not_fit_the_dtype_are_rejected(weight, last):
+def test_values_that_do_not_fit_in_the_dtype_are_rejected(weight, last):
     n = 200
     A = gl.Matrix.from_coo(np.arange(n - 1), np.arange(1, n), np.int8(weight), nrows=n, ncols=n)
     x = gl.Vector.from_coo([0], [0], "INT8", size=n)
@@ -219,7 +219,7 @@ def test_a_closure_recognizes_a_semiring_by_its_operators_and_not_by_its_name(gr
     assert agree(solved(case), expected(case))
 
 
-def test_a_cycle_whose_values_stop_improving_is_not_rejected_because_of_an_operators_name():
+def test_a_cycle_whose_values_stop_improving_is_not_rejected_because_of_the_name_of_an_operator():
     clamped = binary.register_anonymous(lambda x, y: where(x + y > 0, x + y, 0), "plus")
     op = semiring.register_anonymous(monoid.min, clamped)["INT64"]
     A = gl.Matrix.from_coo([0, 1, 2], [1, 2, 0], [-5, 1, 3], nrows=3, ncols=3)
@@ -271,7 +271,7 @@ def test_a_min_first_closure_labels_connected_components():
     assert labels.dtype == "INT64"
 
 
-def test_a_lor_land_closure_accepts_weights_of_any_dtype():
+def test_a_logical_closure_accepts_weights_of_any_dtype():
     A = gl.Matrix.from_coo([0, 1, 1], [1, 2, 3], [2, 3, 0], nrows=5, ncols=5)
     x = gl.Vector.from_coo([0], [True], size=5)
     found = gl.closure(x, A, "lor_land").values
@@ -294,7 +294,7 @@ def test_a_start_vertex_outside_the_mask_is_kept_and_expanded():
     assert gl.closure(x, A, "min_plus", mask=mask).values.to_dict() == {0: 3, 1: 3, 2: 8}
 
 
-def test_without_edges_or_start_vertices_nothing_is_reached():
+def test_a_closure_without_edges_or_start_vertices_reaches_nothing():
     x = gl.Vector.from_coo([1], [2], size=3)
     assert gl.closure(x, gl.Matrix(int, 3, 3), "min_plus").values.to_dict() == {1: 2}
     A = gl.Matrix.from_coo([0], [1], [1], nrows=3, ncols=3)
@@ -363,7 +363,7 @@ def test_a_closure_over_a_random_graph_equals_its_definition(name):
 
 
 @given(cases(["min_plus", "max_min", "min_first", "lor_land"]))
-def test_deterministic_runs_give_the_same_parents(case):
+def test_closures_in_deterministic_mode_have_the_same_parents_in_every_run(case):
     with gl.config.set(deterministic=True):
         try:
             first = gl.closure(case.x, case.graph.matrix(), case.op, parents=True)

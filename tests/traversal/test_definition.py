@@ -24,7 +24,7 @@ def run(case: Case, **options):
 
 
 @given(cases(), st.data())
-def test_the_definition_agrees_with_multiplying_all_edges_in_each_round(case, data):
+def test_the_definition_gives_the_same_result_as_multiplying_all_edges_in_each_round(case, data):
     allowed = data.draw(masks(case.graph.n))
     limit = data.draw(st.none() | st.integers(0, 4))
     mask = as_mask(allowed, case.graph.n, data.draw(ways))
@@ -69,7 +69,7 @@ def test_parents_lead_back_to_a_start_vertex_and_explain_each_value(case):
         assert case.op.monoid(term, case.op.return_type.np_type.type(values[v])) == values[v]
 
 
-def test_the_smallest_vertex_with_the_best_term_of_a_round_is_the_parent():
+def test_the_parent_is_the_smallest_vertex_with_the_best_term_of_a_round():
     A = gl.Matrix.from_coo([0, 0, 1, 2], [1, 2, 3, 3], 1, nrows=4, ncols=4)
     x = gl.Vector.from_coo([0], [0], size=4)
     _, parents, *_ = definition.closure(x, A, semiring.min_plus["INT64"], parents=True)
@@ -102,7 +102,7 @@ def test_closures_over_common_semirings_match_networkx(rooted):
 
 
 @given(with_source(graphs()), st.none() | st.integers(0, 4))
-def test_the_definition_of_bfs_gives_a_valid_search(rooted, limit):
+def test_the_definition_of_bfs_gives_valid_levels_and_parents(rooted, limit):
     graph, source = rooted
     start = gl.Vector.from_coo([source], [1], size=graph.n)
     levels, parents = (w.to_dict() for w in search_by_definition(graph.matrix(), start))

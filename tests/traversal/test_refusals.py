@@ -45,7 +45,7 @@ def test_an_operator_that_is_not_a_semiring_is_rejected():
     refused(InvalidValue, "nonsense", x, A, "nonsense")
 
 
-def test_semirings_over_any_are_rejected():
+def test_semirings_with_the_monoid_any_are_rejected():
     refused(InvalidValue, "the monoid any, under which a closure has no least", x, A, "any_plus")
 
 
@@ -73,7 +73,7 @@ def test_an_invalid_cutoff_is_rejected(cutoff, kind):
     refused(kind, "cutoff", x, A, "min_plus", cutoff=cutoff)
 
 
-def test_limit_is_accepted_as_the_former_name_of_cutoff():
+def test_the_argument_name_limit_is_accepted_as_the_former_name_of_cutoff():
     with pytest.warns(FutureWarning, match="limit is now called cutoff"):
         found = gl.closure(x, A, "min_plus", limit=1).values
     assert found.isequal(gl.closure(x, A, "min_plus", cutoff=1).values)

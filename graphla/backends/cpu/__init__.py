@@ -1,7 +1,8 @@
-"""The CPU backend: each operation in NumPy and, where they are faster, in compiled loops.
+"""The CPU backend: it computes each operation with NumPy or, where it is faster, with a compiled
+loop.
 
-A compiled loop returns the same result as NumPy, for any number of threads. For integers, booleans,
-min and max the results are identical. Floating-point sums differ by rounding, because a compiled
-loop adds the terms of a row one by one in column order, and NumPy adds them pairwise. `any` returns
-the first value in column order.
+For any number of threads, a compiled loop returns the same result as NumPy, except for the rounding
+of floating-point sums: a compiled loop adds the terms of a row one by one in column order, but
+NumPy adds them pairwise. For integers, booleans, min and max the results are identical. The monoid
+`any` returns the first value in column order.
 """

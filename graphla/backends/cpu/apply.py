@@ -13,7 +13,7 @@ from semirings.operators import TypedBinaryOp, TypedIndexUnaryOp, TypedUnaryOp
 
 V = TypeVar("V", SparseVector, Csr)
 NO_PLACE = (np.int64(0), np.int64(0))
-"""The row and column that are passed to operators which read neither."""
+"""The row and column that are passed to an operator that reads neither of them."""
 
 
 def cast(a: Any, dtype: Any) -> Any:
@@ -25,7 +25,7 @@ def cast(a: Any, dtype: Any) -> Any:
 def apply(a: Any, op: TypedUnaryOp) -> Any:
     """Return the vector or matrix whose values are op(x) for the values x of `a`.
 
-    If op is not positional, `a` may also be a dense vector.
+    `a` may also be a dense vector, unless op is positional.
     """
     x = cast_values(a.values, op.type.np_type)
     if op.is_positional:
@@ -36,10 +36,10 @@ def apply(a: Any, op: TypedUnaryOp) -> Any:
 
 
 def apply_bound(a: Any, op: TypedBinaryOp, value: Any, side: str) -> Any:
-    """Return the vector or matrix whose values are op(value, x) if `side` is "left", or op(x,
-    value) if it is "right", for the values x of `a`.
+    """For the values x of `a`, return the vector or matrix of the values op(value, x) if `side` is
+    "left", or op(x, value) if `side` is "right".
 
-    If op is positional, it gets the position of x as the position of both operands.
+    If op is positional, the position of x counts as the position of both operands.
     """
     x_type, y_type = op.type.np_type, op.type2.np_type
     if op.is_positional:
@@ -83,7 +83,7 @@ def places(a: Any, which: Array | None = None) -> tuple[Any, Any]:
 
 
 def of_size(values: Any, size: int) -> Array:
-    """Return `values` as an array of `size` elements. If it is a single value, repeat it."""
+    """Return `values` as an array of `size` elements. If `values` is a single value, repeat it."""
     if getattr(values, "ndim", 0) == 1 and values.size == size:
         return values
     return repeat_value(np.asarray(values), size)

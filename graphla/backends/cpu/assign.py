@@ -60,8 +60,8 @@ def write_matrix(
 def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
     """Return the old entries of C that the write rule keeps.
 
-    `remains` says where old entries of C are kept: anywhere, nowhere, only where the mask allows
-    writing ("INSIDE"), or only where it does not ("OUTSIDE").
+    `remains` says where old entries of C are kept: everywhere ("ANYWHERE"), "NOWHERE", only where
+    the mask allows writing ("INSIDE"), or only where the mask does not ("OUTSIDE").
     """
     if remains == "ANYWHERE" or not c.nvals:
         return c
@@ -72,7 +72,8 @@ def _remove_lost(c: Any, mask: Any, remains: Remains) -> Any:
 
 
 def _unite(c: Any, t: Any, accum: TypedBinaryOp | None, dtype: np.dtype[Any]) -> Any:
-    """Return the sparse union of C and T under accum; without accum, T's entries win."""
+    """Return the sparse union of C and T under accum; without accum, an entry of T replaces the
+    entry of C at the same position."""
     if not c.nvals:
         return cast(t, dtype)
     if not t.nvals:
@@ -92,8 +93,8 @@ def write_vector(
 ) -> AnyVector:
     """w⟨mask, replace⟩ = accum(w, t); the result has the NumPy dtype `dtype`.
 
-    If `in_place`, the result is written into the arrays of w. If w is dense and t is sparse, the
-    cost depends only on the entries of t and on the indices that the mask lists.
+    If `in_place` is set, the result is written into the arrays of w. If w is then dense and t is
+    sparse, the cost depends only on the entries of t and on the indices that the mask lists.
     """
     remains = REMAINS[mask is not None, accum is not None, replace]
     if mask is not None and not replace and is_structure_of(mask, t):
@@ -119,7 +120,7 @@ def one_entry(size: int, i: int, value: Any) -> SparseVector:
 
 
 def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
-    """v(i) = value, written into the arrays of v; None deletes the entry."""
+    """v(i) = value, written into the arrays of v. If value is None, delete the entry at i."""
     there = value is not None
     if there:
         v.values[i] = value
@@ -133,7 +134,7 @@ def set_element(v: DenseVector, i: int, value: Any) -> DenseVector:
 
 
 def _restrict(t: Any, mask: VectorMask | None) -> Any:
-    """Return the entries of t that the mask allows; a sparse t stays sparse."""
+    """Return the entries of t that the mask allows. If t is sparse, so is the result."""
     if mask is None or not t.nvals or is_structure_of(mask, t):
         return t
     if isinstance(t, SparseVector):
@@ -183,8 +184,8 @@ def _scatter_and_delete(
 ) -> DenseVector:
     """Write the values `new` at the positions `places` of w, and delete other entries of w.
 
-    Old entries of w are kept only where the mask allows writing (if `remains` is "INSIDE"), or only
-    where it does not (if `remains` is "OUTSIDE").
+    Other entries of w are kept only where the mask allows writing (if `remains` is "INSIDE"), or
+    only where the mask does not allow it (if `remains` is "OUTSIDE").
     """
     listed, values = mask.indices, _own_array(c.values, in_place)
     if remains == "OUTSIDE" and listed is not None and not mask.complement:
@@ -192,7 +193,7 @@ def _scatter_and_delete(
             present, gone = _own_array(c.present, in_place), int(c.present[listed].sum())
         elif listed.size > places.size:
             present, gone = np.ones(c.size, bool), listed.size
-        else:  # t has an entry at every index that the mask allows
+        else:  # t then has an entry at every index that the mask allows
             values[places] = new
             return FullVector(c.size, values)
         values[places] = new
@@ -248,9 +249,9 @@ def _accumulate(
     """Return the new values of the entries of t that are written.
 
     If w has an entry at the same index, the new value is accum(old value, value of t). Otherwise it
-    is the value in `new`, which is the value of t cast to the dtype of w. `both` selects the
-    entries of t at whose index w has an entry (by flags, positions or a slice), and `places` holds
-    these indices.
+    is the value in `new`, which is the value of t cast to the dtype of w. `both` (flags, positions
+    or a slice) selects the entries of t at whose index w also has an entry, and `places` holds the
+    indices of these entries.
     """
     x = cast_values(old[places], accum.type.np_type)
     y = cast_values(t_values[both], accum.type2.np_type)
@@ -271,7 +272,7 @@ def _apply_at(op: TypedBinaryOp, x: Array, y: Array, places: Array) -> Array:
 
 
 def _and(a: Array | None, b: Array | None) -> Array | None:
-    """Return a & b, where None stands for an array in which all elements are true."""
+    """Return a & b, where None stands for an array whose elements are all true."""
     if a is None or b is None:
         return b if a is None else a
     return a & b
@@ -291,10 +292,10 @@ def _write_numba(
     in_place: bool,
     threads: int,
 ) -> BitmapVector | None:
-    """Write t into w with a compiled loop; return None if there is no loop for the case.
+    """Write t into w with a compiled loop; return None if no loop handles the case.
 
-    There is no loop for a full t if w is sparse. For a sparse t there is a loop only if w is not
-    sparse, if the write removes no entries of w, and if the mask is not a list of indices.
+    If t is full, w must not be sparse. If t is sparse, there is a loop only if w is not sparse, the
+    write removes no entries of w, and the mask is not a list of indices.
     """
     if isinstance(t, SparseVector):
         if remains != "ANYWHERE" or isinstance(c, SparseVector):
@@ -317,7 +318,7 @@ def _write_numba(
 def _fill(
     c: BitmapVector, t: BitmapVector, dtype: Any, in_place: bool, threads: int
 ) -> BitmapVector:
-    """Write all entries of t into w. Entries of w at other indices are not changed."""
+    """Write all entries of t into w. Do not change the entries of w at other indices."""
     present, values = _own(c, dtype, in_place)
     t_values, step = values_of(t.values, wanted=lookup_dtype(dtype))
     whole = t.size // 8
@@ -379,7 +380,7 @@ def _scatter(
 def _dtype_of_reads(accum: TypedBinaryOp | None, dtype: Any) -> DataType | None:
     """Return the dtype to which all values of t are cast.
 
-    Return None if the cast depends on whether w has an entry at the same index.
+    Return None if the dtype depends on whether w has an entry at the same index.
     """
     wanted = lookup_dtype(dtype)
     return wanted if accum is None or accum.type2 is wanted else None

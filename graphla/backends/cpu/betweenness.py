@@ -2,8 +2,8 @@
 
 The algorithm is due to U. Brandes (2001). For each source, the loop adds up the dependencies of
 vertices and edges along the shortest paths from this source. If there are at least as many sources
-as threads, the sources are divided among the threads. Otherwise all threads process one source
-after another together, unless the levels of the first source are small.
+as threads, the threads divide the sources among themselves. Otherwise all threads work together on
+one source after another, unless the levels of the search from the first source are small.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.betweenness import LEVELS, STATE_SIZE, Graph, Paths, Sums
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import between, even_parts, threads_worth
 from graphla.backends.requests import Dependencies, DependenciesResult
 from graphla.backends.tuning import current
@@ -27,16 +28,16 @@ from graphla.settings import config
 
 @dataclass(frozen=True, slots=True)
 class BetweennessTuning:
-    """Parameters of betweenness."""
+    """Parameters of betweenness centrality."""
 
-    parts: int = 8  # parts per thread into which the list of sources is divided
-    # Threads share a source only if the sources' searches read more vertices and entries than this.
-    # At this size, a second thread saves a few milliseconds, and the loop for several threads takes
-    # about 2 s to compile.
+    parts: int = 8  # the list of sources is divided into this number of parts per thread
+    # Several threads share a source only if the searches from all sources read more vertices and
+    # entries than this. At this size, a second thread saves a few milliseconds, and the loop for
+    # several threads takes about 2 s to compile.
     alone: int = 1 << 20
-    shared: int = 1 << 12  # a level with more edges than this uses all threads
-    # If the levels of the first source have fewer vertices than this on average, each of the other
-    # sources is processed by one thread.
+    shared: int = 1 << 12  # all threads share a level with more edges and vertices than this
+    # If the levels of the search from the first source have fewer vertices than this on average,
+    # each of the other sources is processed by a single thread.
     level: int = 1 << 12
 
 
@@ -47,7 +48,7 @@ TUNING = BetweennessTuning()
 def dependencies(request: Dependencies) -> DependenciesResult | None:
     """Return the dependencies of vertices and edges, summed over all sources.
 
-    The result is None if the loop should not be compiled.
+    Return None if no compiled loop is used.
     """
     if not compiles(request.sources.size * request.out.nvals, size=request.out.nrows):
         return None
@@ -63,7 +64,7 @@ def dependencies(request: Dependencies) -> DependenciesResult | None:
 
 
 class _Job:
-    """The arguments of the loops, and the sums that they have computed."""
+    """The arguments of the loops, and the sums that the loops have computed."""
 
     def __init__(self, request: Dependencies) -> None:
         out, count = request.out, request.sources.size
@@ -92,13 +93,13 @@ class _Job:
             self.separate = self.load_separate()
 
     def load_separate(self) -> Loop:
-        """Return the loop that runs in one thread."""
+        """Return the loop that processes each source in one thread."""
         sample = self.graph, self.sources, *self.arrays(sample=True)
         return load("betweenness.dependencies", (numba_ops.nothing,), sample)
 
     def load_shared(self) -> Loop:
-        """Return the loop that several threads run together."""
-        sample = self.graph, self.sources, *self.arrays(sample=True), self.counts
+        """Return the loop in which several threads process one source together."""
+        sample = self.graph, self.sources, *self.arrays(sample=True), self.counts, self.counts
         return load("betweenness.share_sources", (numba_ops.nothing,), sample)
 
     def arrays(self, *, sample: bool = False, starts: int = 1) -> tuple[Sums, Paths]:
@@ -126,7 +127,8 @@ class _Job:
             self.run_separately(done)
 
     def run_together(self) -> int:
-        """Process one source after another by all threads together, at least the first one.
+        """Process at least the first source, and usually all sources one after another, with all
+        threads together.
 
         Return the number of sources that have been processed.
         """
@@ -134,8 +136,8 @@ class _Job:
         sums, paths = self.arrays(starts=self.sizes[0] + 2)
         self.sums.append(sums[:3])
         for first, last in between([0, 1, count]):
-            state = np.zeros(STATE_SIZE, np.int64)
-            arguments = *self.graph, self.sources, *sums, *paths, state, *self.wanted, large
+            state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
+            arguments = *self.graph, self.sources, *sums, *paths, state, team, *self.wanted, large
             parts = [(first, last, thread) for thread in range(self.threads)]
             run(lambda *part: self.loop(*arguments, *part), parts, self.threads, self.stop)  # noqa: B023
             if self.counts[0] < current(TUNING).level * state[LEVELS]:
@@ -143,10 +145,10 @@ class _Job:
         return count
 
     def run_separately(self, first: int) -> None:
-        """Process the sources from `first` on, each by one thread.
+        """Process the sources from `first` on, each one in a single thread.
 
-        If `config.deterministic` is set, the numbers of sources and threads decide which sources
-        each sum includes.
+        If `config.deterministic` is set, only the numbers of sources and threads decide which
+        sources each partial sum includes.
         """
         count = self.sources.size
         threads = max(1, min(self.threads, count - first))

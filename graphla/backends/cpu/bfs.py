@@ -1,12 +1,12 @@
 """Breadth-first search, by a compiled loop or by matrix products in NumPy.
 
-The compiled loop (`loops/bfs`) runs all levels. It returns to this module before each level that is
-a pull, so that several threads can run the pull together. While a recorder is active, it also
-returns after each level.
+The compiled loop (`loops/bfs`) runs all levels. It returns to this module before a pull, and before
+a large push, so that several threads can run that level together. While a recorder is active, it
+also returns after each level.
 
 The search of a large matrix runs in a second thread, so that the main thread can react to Ctrl-C.
-On Ctrl-C, the main thread sets a flag, which the loops read at each level and every few thousand
-edges.
+On Ctrl-C, the main thread sets a flag, which the loops read at the start of each level and every
+few thousand edges.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ BYTE_LEVELS = 255
 EDGES = 3 * int(loops.ROOM)
 """Length of a thread's part of the array that lists edges.
 
-A part has room for ROOM targets, ROOM sources, and the numbers of ROOM chosen edges.
+A part has room for ROOM targets, ROOM sources, and the indices of ROOM chosen edges.
 """
 FEW = 64
-"""Maximum number of vertices whose bits are set one by one in a bit map.
+"""Maximum number of vertices whose bits in a bit map are set one by one.
 
 For more vertices, an array of flags is packed into bits.
 """
@@ -56,13 +56,15 @@ class BfsTuning:
 
     # If a matrix has at least this many vertices plus entries, the search runs in a second thread.
     apart: int = 1 << 20
-    wide: int = 1 << 17  # if more vertices than this are unreached, a pull uses several threads
+    wide: int = 1 << 17  # a pull uses several threads if more vertices than this are unreached
     shared: int = 1 << 17  # a push with at least this many edges uses several threads
-    # `wide` and `shared` for the later levels of a search whose threads are already running.
+    # The values of `wide` and `shared` for later levels of a search, when its threads are already
+    # running.
     wide_together: int = 1 << 13
     shared_together: int = 1 << 13
-    # Costs in NumPy; the unit is the cost of one entry that a pull reads. The estimated number of
-    # these entries is multiplied by `stopping`, because a pull often stops reading a row early.
+    # Costs of the search in NumPy, in units of the cost of one entry that a pull reads. The
+    # estimated number of entries that a pull reads is multiplied by `stopping`, because a pull
+    # often stops reading a row early.
     stopping: float = 0.6
     pushed: float = 2.0  # cost of one entry that a push reads
 
@@ -72,7 +74,8 @@ TUNING = BfsTuning()
 
 @try_loops
 def bfs(request: Search) -> BfsResult:
-    """Return the level of each vertex, and its parent on a path from the nearest start."""
+    """Return the level of each vertex, and its parent on a shortest path from the nearest start
+    vertex."""
     out = request.out
     if not compiles(out.nvals, size=out.nrows):
         return bfs_numpy(request)
@@ -83,7 +86,7 @@ def bfs(request: Search) -> BfsResult:
 
 
 def bfs_numpy(request: Search) -> BfsResult:
-    """f⟨¬p, replace⟩ = f any.secondi A, once per level, until f is empty.
+    """f⟨¬p, replace⟩ = f any.secondi A, for one level after another, until f is empty.
 
     Here f is the frontier, and p is the set of the vertices that are reached or that the mask
     forbids. The values of f are the parents of its vertices.
@@ -136,9 +139,10 @@ def choose_direction(
 ) -> Towards:
     """Return the direction of the next level: "push" or "pull".
 
-    If the matrix is not available in CSC (`into` is None), the result is "push". Otherwise it is
-    `wanted`, or the cheaper direction if `wanted` is "auto". A push reads `edges` edges. A pull
-    looks for a neighbor in the frontier for each of the `left` vertices that are not reached yet.
+    If the matrix is not available in CSC (`into` is None), the direction is "push". Otherwise the
+    direction is `wanted` or, if `wanted` is "auto", the cheaper one. A push reads `edges` edges. A
+    pull looks for a neighbor in the frontier for each of the `left` vertices that are not reached
+    yet.
     """
     if into is None or wanted == "push":
         return "push"
@@ -160,7 +164,7 @@ def check_level(level: int, dtype: np.dtype[Any]) -> None:
 
 
 def _sorted_entries(v: SparseVector | BitmapVector) -> tuple[Array, Array]:
-    """Return the indices in order, and their values."""
+    """Return the indices of the entries in ascending order, and their values."""
     if isinstance(v, BitmapVector):
         indices = v.present.nonzero()[0].astype(np.int32)
         return indices, v.values[indices]
@@ -176,7 +180,7 @@ def _sorted_entries(v: SparseVector | BitmapVector) -> tuple[Array, Array]:
 def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsResult:
     """Return the result of the compiled loop.
 
-    The caller may pass its own flag as `stop`; then this function runs in the current thread.
+    If the caller passes its own flag as `stop`, the loop runs in the current thread.
     """
     out, n = request.out, request.out.nrows
     search = _Search(request, threads, np.zeros(1, np.int64) if stop is None else stop)
@@ -190,8 +194,8 @@ def bfs_numba(request: Search, threads: int, stop: Array | None = None) -> BfsRe
 class _Search:
     """The arguments and the state of a search by the compiled loop.
 
-    One call of the loop runs all levels. If the request is traced, each call runs one level, so
-    that the levels can be timed.
+    One call of the loop runs as many levels as possible. If the request is traced, each call runs
+    one level, so that this class can time each level.
     """
 
     def __init__(self, request: Search, threads: int, stop: Array) -> None:
@@ -206,7 +210,7 @@ class _Search:
         self.barred = barred_words(n, request.plan, mask) & ~marked
         done = self.barred | marked
         seen = done if mask is None else marked
-        queue = scratch.take("queue", n + 2, _int32)  # the loop may write two elements past the end
+        queue = scratch.take("queue", n + 2, _int32)  # the loop may write two elements more than n
         queue[: starts.size] = starts
         if has_levels:
             levels[starts] = 0
@@ -233,7 +237,7 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        # Only these dtypes differ between searches. All other arrays always have the same dtypes.
+        # Only the dtypes of these arrays differ between searches.
         self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype
         operands = (self.graph, self.work, self.rule)
         self.loop = load("bfs.search", self.spec, operands, self.types)
@@ -271,7 +275,7 @@ class _Search:
         return loop(*self.graph, *self.work, *self.rule, depth, 0, words)
 
     def search_together(self) -> int:
-        """Run levels on all threads, until one of them is small. Return why the loop ended."""
+        """Run levels on all threads, until the next level is small. Return why the loop ended."""
         work, threads, tuning = self.work, self.threads, current(TUNING)
         team = np.zeros(TEAM_WORDS, np.int64)
         operands = self.graph, work, self.rule, team
@@ -283,7 +287,7 @@ class _Search:
         return run(call, [(thread,) for thread in range(threads)], threads, work.stop)[0]
 
     def record(self, before: Array, after: Array, seconds: float) -> None:
-        """Append one level to the trace, unless no level has run."""
+        """Append the level that has just run to the trace. Do nothing if no level has run."""
         if not before[loops.FRONTIER] or not before[loops.LEFT]:
             return
         pulled = bool(after[loops.PULLED])
@@ -321,8 +325,8 @@ def mark(n: int, vertices: Array) -> Array:
 def barred_words(n: int, plan: Plan | None, mask: VectorMask | None) -> Array:
     """Return a bit map of the vertices that a search cannot reach.
 
-    Its bits are set for the vertices without edges, which are known if there is a plan, and for the
-    vertices that the mask forbids. The unused bits at the end of the last word are set as well.
+    The bit of a vertex is set if the mask forbids the vertex, or if a plan is given and says that
+    the vertex has no edges. The unused bits at the end of the last word are set as well.
     """
     words = np.zeros((n + 63) >> 6, _word)
     if plan is not None:

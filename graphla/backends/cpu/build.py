@@ -1,5 +1,5 @@
-"""Build a vector or a matrix from entries in any order. Entries with the same position are combined
-by an operator. If no operator is given, such entries are an error."""
+"""Build a vector or a matrix from entries in any order. An operator combines entries with the same
+position. If no operator is given, such entries are an error."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ from graphla.formats import Array, Csr, SparseVector, is_iso
 from semirings.operators import TypedBinaryOp
 
 SORT_PARTS = 32
-"""Rows are sorted in at most this number of parts. More parts take less scratch memory."""
+"""Rows are sorted in at most this number of parts. The more parts, the less scratch memory is
+needed."""
 PARTS = 16
-"""Duplicates are combined in this number of parts. More parts take less scratch memory."""
+"""Duplicates are combined in this number of parts. The more parts, the less scratch memory is
+needed."""
 
 
 def build_vector(
@@ -115,8 +117,8 @@ def _build_numba(
 ) -> Csr:
     """Build a matrix with compiled loops.
 
-    The loops need little memory in addition to the result. Both sorts are stable, so entries with
-    the same position keep the order in which they were given.
+    The loops need little memory in addition to the result. The distribution to rows and the sort of
+    each row are stable, so entries with the same position keep the order in which they were given.
     """
     iso, word = is_iso(values), WORDS[values.itemsize]
     given = np.empty(0, np.uint8) if iso else np.ascontiguousarray(values).view(word)
@@ -147,7 +149,8 @@ def _distribute(
     run(lambda *part: loop(*given, nrows, *part), parts, threads)
     indptr = offsets(following.sum(0))
     before = indptr[:-1].copy()
-    # Replace the number of entries that a part has in a row by the position of the first of them.
+    # Replace the number of entries that a part has in a row with the position of the first one of
+    # these entries.
     for each in following:
         each[:], before = before, before + each
     indices, moved = np.empty(size, np.int32), np.empty(values.size, values.dtype)
@@ -185,7 +188,7 @@ def _build_scipy(
     values: Array,
     dup_op: TypedBinaryOp | None,
 ) -> Csr:
-    """Build a matrix with SciPy's counting sorts, by column and then by row.
+    """Build a matrix with two of SciPy's counting sorts: by column, and then by row.
 
     Both sorts are stable. So the rows of the result are sorted, and entries with the same position
     keep the order in which they were given.
@@ -268,6 +271,7 @@ def fold_equal(
 
 
 def first_of_equal(keys: Array) -> Array | None:
-    """Return, for each key, whether it begins a run of equal keys; None if no two are equal."""
+    """Return, for each key, whether it begins a run of equal keys; return None if no two keys are
+    equal."""
     first = flag_run_starts(keys)
     return None if bool(first.all()) else first

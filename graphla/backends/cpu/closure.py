@@ -37,19 +37,19 @@ from semirings.structures import TypedSemiring
 class ClosureTuning:
     """Parameters of closures, measured on two cores."""
 
-    # Below this number of entries plus vertices, the closure runs in the calling thread.
+    # If a matrix has fewer entries plus vertices than this, the closure runs in the calling thread.
     small: int = 1 << 14
     # Values within delta of the best pending value are multiplied before all others. Delta is
     # initially the mean weight times max(edges_ahead / mean degree, least_ahead).
     edges_ahead: float = 8.0
     least_ahead: float = 0.25
-    # Initial delta if ⊗ multiplies floats, as a fraction of the best pending value.
+    # The initial delta as a fraction of the best pending value, if ⊗ multiplies floats.
     relative: float = 0.5
     # Each time the loop has multiplied this many entries, it reads the stop flag and may change
     # delta.
     check: int = 1024
-    # In NumPy, delta is this multiple of the mean weight. Each round takes at least 100
-    # microseconds, so delta is large to keep the number of rounds small.
+    # In NumPy, delta is the mean weight times this factor. Each round takes at least 100
+    # microseconds, so a large delta keeps the number of rounds small.
     numpy_ahead: float = 16.0
     # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
     numpy_cycle_check: int = 4
@@ -61,9 +61,9 @@ TUNING = ClosureTuning()
 
 @try_loops
 def closure(request: Closure) -> ClosureResult:
-    """x = x ⊕ xA, repeated until x no longer changes.
+    """Return the result of x = x ⊕ xA, repeated until x no longer changes.
 
-    At most `request.limit` products are computed. The loop also ends when the values that
+    At most `request.limit` products are computed. The computation also ends once the values that
     `request.enough` describes are final.
     """
     if compiles(request.out.nvals, request.semiring, size=request.out.nrows):
@@ -97,7 +97,7 @@ class _Numba:
         self.pile = np.empty(2 * self.n, np.int32)
         self.codes = np.zeros(self.n, np.uint8)
         self.steps = 1 if request.traced else FOREVER
-        self.most = 0  # number of products after which the host looks for a cycle
+        self.most = 0  # number of products after which the host looks for a cycle in the parents
         work = self._near_far(starts, weights) if is_near_far else self._rounds(starts)
         name, spec = (
             ("closure.near_far", numba_ops.near_far)
@@ -159,8 +159,8 @@ class _Numba:
                 state[loops.MADE] = 0
                 self.most *= 2
             elif status == loops.PAUSED and self._is_enough():
-                # All values that the caller needs are final. An overflow of any other value does
-                # not matter.
+                # All values that the caller needs are final, so an overflow elsewhere does not
+                # matter.
                 state[loops.OVERFLOWED] = 0
                 return True
             elif status != loops.PAUSED:
@@ -202,10 +202,10 @@ def _is_final(
 def _first_delta(a: Csr, values: Array, semiring: TypedSemiring) -> float:
     """Return the initial delta: a small multiple of the mean weight.
 
-    Values within delta of the best pending value are multiplied before all others. The multiple is
-    smaller if the rows are longer. On road networks 4 to 8 mean weights are best. If ⊗ multiplies
-    floats, delta is not such a multiple, but a fixed fraction of the best pending value. The loop
-    adapts delta to the graph later.
+    Values within delta of the best pending value are multiplied before all others. The longer the
+    rows, the smaller the multiple. On road networks, 4 to 8 mean weights are best. If ⊗ multiplies
+    floats, delta is instead a fixed fraction of the best pending value. Later the loop adapts delta
+    to the graph.
     """
     tuning = current(TUNING)
     if numba_ops.is_relative(semiring):
@@ -232,11 +232,11 @@ def _as_finite(delta: float, semiring: TypedSemiring) -> Any:
 def _closure_numpy(request: Closure) -> ClosureResult:
     """Compute a closure in rounds, each of which multiplies only entries of x that have changed.
 
-    An entry that has not changed yields only terms that x already contains, and ⊕ is idempotent. So
-    a round returns the same result as a product with all entries of x, for any ⊗. If the method is
+    The terms of an entry that has not changed have already been added to x, and ⊕ is idempotent. So
+    a round has the same result as a product with all entries of x, for any ⊗. If the method is
     "near_far", a round multiplies only the changed entries whose values are within delta of the
-    best one. The result is the same, because the method is used only if the order of the products
-    does not matter.
+    best one. The result of the closure is the same, because this method is chosen only if the order
+    of the products does not matter.
     """
     out, semiring, tuning = request.out, request.semiring, current(TUNING)
     n, monoid = out.nrows, semiring.monoid
@@ -285,11 +285,11 @@ def _product(
 ) -> tuple[int, Array, Array, Array, bool]:
     """Multiply the entries of x at the vertices in `frontier` by A.
 
-    Return the number of edges that were read, the vertices that the edges reach, the new value and
-    the parent of each of these vertices, and whether a term overflowed. Terms that overflow are
-    omitted. The terms of a vertex are combined in the order of their sources. The parent of a
-    vertex is the first source whose term equals the combined value, or any source if no term equals
-    it.
+    Return the number of edges that were read, the vertices that these edges reach, the combined
+    value and the parent of each of these vertices, and whether a term overflowed. Terms that
+    overflow are omitted. The terms of a vertex are combined in the order of their sources. The
+    parent of a vertex is the first source whose term equals the combined value, or any source if no
+    term equals it.
     """
     starts = out.indptr[frontier]
     counts = out.indptr[frontier + 1] - starts
@@ -326,9 +326,9 @@ def _product(
     runs = first.nonzero()[0]
     found = keys[runs].astype(np.int32)
     folded = fold_runs(terms, runs, semiring.monoid)
-    # Several sources of a vertex may have a term that equals its value. If NumPy assigns to an
-    # element several times, the last assignment counts. So assign in reverse order, to keep the
-    # first source.
+    # Several sources of a vertex may have a term that equals the vertex's value. If NumPy assigns
+    # to an element several times, the last assignment counts. So assign the sources in reverse
+    # order, to keep the first one.
     by = k[runs]
     run = np.cumsum(first) - 1
     fits = _same(terms, folded[run]).nonzero()[0][::-1]
@@ -364,8 +364,9 @@ def _near(values: Array, monoid: Any, delta: float) -> Array:
 def has_cycle(parent: Array) -> bool:
     """Return whether the parents contain a cycle of at least two vertices.
 
-    The function uses pointer jumping: after log2(n) rounds each vertex knows an ancestor at least n
-    steps above it. That ancestor is a root (its own parent) or is on a cycle.
+    The function uses pointer jumping: after log2(n) rounds it knows for each vertex an ancestor
+    that is at least n steps above the vertex. This ancestor is a root (its own parent) or is on a
+    cycle.
     """
     up = parent
     for _ in range(int(parent.size).bit_length()):

@@ -1,7 +1,7 @@
 """Closures under min.plus by delta-stepping, with the compiled loops of `loops/closure_buckets`.
 
-Integers are computed in 32 bits first. If a value that must be multiplied is so large that a sum
-might not fit, the closure is computed again in 64 bits.
+Integer closures are first computed in 32 bits. If a value is so large that its sum with a weight
+might not fit in 32 bits, the closure is computed again in 64 bits.
 """
 
 from __future__ import annotations
@@ -41,24 +41,25 @@ TUNING = BucketTuning()
 SAMPLE = 4096  # number of weights that are sampled to estimate their median
 SPARE = 2  # the blocks have room for SPARE * n vertices
 DTYPES = {"INT64": (np.dtype(np.int32), np.dtype(np.int64)), "FP64": (np.dtype(np.float64),)}
-"""For each dtype of a closure, the dtypes in which it is computed, in the order of attempts."""
+"""For each dtype of a closure, the dtypes in which it is computed: the first one, and then the ones
+to use if a sum might not fit."""
 
 
 class _Weights(NamedTuple):
     """The values of a matrix as arguments of a loop, and statistics of the matrix."""
 
     values: Array
-    step: int  # stride between weights: 0 if all weights are equal and stored once, otherwise 1
+    step: int  # stride between weights: 0 if all are equal and stored once, otherwise 1
     typical: float  # the median of a sample of the weights, or their mean if the median is 0
     most: Any  # the largest weight
     longest: int  # number of entries of the longest row
 
 
 def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
-    """Return the closure, or None if it must be computed in another way.
+    """Return the closure, or None if delta-stepping cannot compute it.
 
-    Delta-stepping does not compute closures under other semirings than min.plus, closures with a
-    value that is negative or not finite, or closures in which a sum might not fit in the dtype.
+    Delta-stepping requires the semiring min.plus, values that are finite and not negative, and a
+    dtype that holds all sums.
     """
     semiring, dtypes = request.semiring, DTYPES.get(request.semiring.return_type.name)
     is_min_plus = semiring.monoid.monoid is monoid.min and semiring.binaryop.op is binary.plus
@@ -70,8 +71,9 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
         return None
     values = given.values[starts]
     low, high = values.min().item(), values.max().item()
-    # A forbidden vertex must keep its initial value. If all initial values are equal, no sum is
-    # smaller, so the loop keeps them. With a mask and different values, return None.
+    # A vertex that the mask forbids must keep its initial value. If all initial values are equal,
+    # no sum is smaller than them, so the loop never changes them. So return None for a mask and
+    # different initial values.
     if not 0 <= low <= high < np.inf or (request.mask is not None and low < high):
         return None
     weights = remember(request.out, ("weights", semiring.type2), lambda: _weights(request))
@@ -107,7 +109,8 @@ class _Buckets:
         dtype: np.dtype[Any],
         threads: int,
     ) -> None:
-        threads = 1 if request.parents else threads  # parents would need a lock
+        # Several threads could write a value together with its parent only under a lock.
+        threads = 1 if request.parents else threads
         self.request, self.threads, self.weights = request, threads, weights
         out, n = request.out, request.out.nrows
         largest = _largest(dtype)
@@ -115,7 +118,8 @@ class _Buckets:
         x = np.full(n, self.infinite, dtype)
         self.forbidden, done = None, np.zeros(n, np.uint8)
         if request.mask is not None:
-            # The value of a forbidden vertex is -1. No sum is less, so the loop does not change it.
+            # The value of a forbidden vertex is -1 during the loop. No sum is less than -1, so the
+            # loop does not change it.
             self.forbidden = ~flag_allowed(request.mask)
             x[self.forbidden] = -1
             self.forbidden[starts] = False
@@ -128,7 +132,8 @@ class _Buckets:
         links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
         pool = np.empty(links.size * loops.BLOCK, np.int32)
         heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
-        # At first all starts are in the last bucket. The smallest start value becomes the base.
+        # At first all start vertices are in the last bucket. Then the loop makes the smallest start
+        # value the base.
         blocks = -(-starts.size // loops.BLOCK)
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)
@@ -169,7 +174,7 @@ class _Buckets:
         return ClosureResult(found, parents, int(work.state[loops.DEPTH]), trace)
 
     def _settle(self, trace: list[Level]) -> int:
-        """Call the loops until the closure ends, and return why it ended.
+        """Call the loops until the closure ends, and return why the closure ended.
 
         If the request is traced, the loop returns before each bucket.
         """

@@ -23,7 +23,7 @@ PARTS = 8
 
 @try_loops
 def distances(a: Csr, x: Csr) -> Csr | None:
-    """Return X min (X min.+ A) min (X min.+ A²) min ..., or None if no compiled loop runs.
+    """Return X min (X min.+ A) min (X min.+ A²) min ..., or None if no compiled loop is used.
 
     The values of both matrices have the same dtype, and none is negative or NaN. No sum of the
     weights on a path without cycles overflows.

@@ -1,4 +1,4 @@
-"""Greedy coloring of vertices in a given order, by `loops/coloring`."""
+"""Greedy coloring of vertices in a given order, with `loops/coloring`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from graphla.formats import Array, Csr
 def color(a: Csr, numbers: Array) -> Array | None:
     """Return the colors as int32[n], or None if no compiled loop is used.
 
-    Each vertex gets the smallest color that no neighbor with a larger number has.
+    The color of a vertex is the smallest one that differs from the colors of all neighbors with a
+    larger number.
     """
     n, threads = a.nrows, compiles(a.nvals, size=a.nrows)
     if not threads:

@@ -1,4 +1,4 @@
-"""Label propagation and the moves of Louvain's method: compiled loops, or plain Python."""
+"""Label propagation and the moves of Louvain's method, in compiled loops or in plain Python."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def _propagate_at_once(links: Csr, labels: Array, rounds: int, threads: int) -> 
     is_large = threads_worth(links.nvals + n, threads) > 1
     parts = cut(np.diff(links.indptr) + 1, threads) if is_large else [(0, n)]
     scratch = _scratch(links, sums, len(parts), np.asarray)
-    # The active vertices of this round and of the next. All are active in the first two rounds,
-    # because the labels before the first round were not computed from other labels.
+    # Flags of the active vertices of this round and of the next. All vertices are active in the
+    # first two rounds, because the initial labels were not computed from other labels.
     active = np.ones((2, n), np.uint8)
     arrays = (rows, labels, labels, *active, *scratch[0], stop)
     loop = load("communities.popular", (numba_ops.nothing,), arrays)
@@ -115,9 +115,10 @@ def _propagate_in_blocks(
 ) -> Array:
     """In each round, change the labels in about half of the blocks, then in the other blocks.
 
-    Threads process the blocks of a half at the same time. A block does not read the new labels of
-    other blocks of its half. So the result depends neither on the number of threads nor on their
-    speed. If no compiled loop is used (`threads` is 0), the loops run as plain Python, on lists.
+    Threads process the blocks of one half of a round at the same time. A block does not read the
+    new labels of other blocks in its half. So the result does not depend on the number of threads
+    or on their timing. If no compiled loop is used (`threads` is 0), the loops run as plain Python,
+    on lists.
     """
     n = links.nrows
     bits = ((n - 1) // current(LABELS).blocks).bit_length()
@@ -129,9 +130,9 @@ def _propagate_in_blocks(
     rows = rows._replace(
         indptr=kind(rows.indptr), indices=kind(rows.indices), values=kind(rows.values)
     )
-    # `now` holds the labels before the current half of a round. `new` also holds the labels that
-    # change in this half. `active` marks the vertices that may change, and `awake` marks the blocks
-    # that contain such vertices.
+    # `now` holds the labels before the current half of a round, and `new` the labels with the
+    # changes in this half. `active` marks the vertices that may change, and `awake` marks the
+    # blocks that contain such vertices.
     now, new, active = kind(labels.copy()), kind(labels.copy()), kind(np.ones(n, np.uint8))
     awake, scratch = kind(np.ones(count, np.uint8)), _scratch(links, sums, crew, kind)
     arguments = rows, now, new, active, awake, *scratch[0], stop
@@ -199,9 +200,9 @@ def settle_labels(
 
 
 def _weights(links: Csr) -> tuple[Links, type]:
-    """Return the arguments for a loop, and the dtype of sums of weights.
+    """Return the weights as arguments for a loop, and the dtype of sums of weights.
 
-    If all weights are equal, but not 0, the loops count edges.
+    If all weights are equal and not 0, the loops count edges instead.
     """
     if is_iso(links.values) and links.values[0]:
         return Links(links.indptr, links.indices, np.ones(1, np.int64), 0), np.int64
@@ -214,8 +215,8 @@ def move_communities(request: CommunityMoves) -> Array:
     """Return communities for which no move of a single vertex increases the modularity.
 
     The vertices of a large graph first move in batches. The vertices of a batch choose their
-    communities at the same time, so threads can share this work. When few vertices wait for a
-    visit, they move one after another. The number of threads does not change the result.
+    communities at the same time, so threads can share this work. Once only few vertices wait for a
+    visit, the vertices move one after another. The number of threads does not change the result.
     """
     links, n = request.links, request.links.nrows
     threads = compiles(links.nvals, size=n)
@@ -234,7 +235,7 @@ def move_communities(request: CommunityMoves) -> Array:
     choose: Any = choose_moves
     apply: Any = apply_moves
     wake: Any = wake_neighbors
-    if is_large:  # otherwise these loops do not run, and need not be compiled
+    if is_large:  # the loops for batches run only on large graphs, so compile them only then
         choose = _loop(choose, (rows, community, chosen, moves, *scratch[0]), threads)
         apply = _loop(apply, (chosen, community, moves), threads)
         wake = _loop(wake, (rows, community, chosen, moves), threads)
@@ -270,7 +271,8 @@ def move_communities(request: CommunityMoves) -> Array:
 
 @try_loops
 def refine_communities(request: CommunityMoves) -> Array:
-    """Divide the communities into parts: single vertices join parts one after another."""
+    """Divide the communities into parts: one after another, vertices that are alone in a part join
+    other parts."""
     links, n, within = request.links, request.links.nrows, request.start
     assert within is not None
     threads = compiles(links.nvals, size=n)
@@ -328,7 +330,7 @@ def contract(links: Csr, labels: Array, count: int) -> Csr:
     arrays = (places, counts, indices, sums, ends, *found, starts)
     sort = _loop(sort_symmetric, arrays, threads)
     if not all(run(lambda first, last: sort(*arrays, first, last), cut(counts, crew), crew)):
-        return _contract_numpy(links, labels, count)  # the user said wrongly that it is symmetric
+        return _contract_numpy(links, labels, count)  # the matrix is not symmetric after all
     return Csr(count, count, indptr, *found)
 
 
@@ -346,7 +348,7 @@ def _rows_as(links: Csr, kind: Callable[[Array], Any]) -> Links:
 def _state(
     request: CommunityMoves, start: Array, order: Array, kind: Callable[[Array], Any]
 ) -> Moves:
-    """Return the state before any vertex moves from its community in `start`."""
+    """Return the state in which each vertex is in its community in `start`."""
     weights = _sides(request)
     degrees = np.stack(weights, axis=1).ravel()
     rates = np.array([request.factor, request.margin])
@@ -355,7 +357,8 @@ def _state(
 
 
 def _totals(request: CommunityMoves, labels: Array) -> Array:
-    """Return the sums of `out`, and of `into` if it differs, over the vertices of each label."""
+    """Return, for each label, the sums over its vertices of `out` and, if `into` differs from
+    `out`, of `into`."""
     sums = [np.bincount(labels, weights, labels.size) for weights in _sides(request)]
     return np.stack(sums, axis=1).ravel()
 
@@ -367,8 +370,9 @@ def _sides(request: CommunityMoves) -> list[Array]:
 def _order(words: Array, batches: int) -> Array:
     """Return the vertices in ascending order of their random words.
 
-    If `batches` is not 0, each vertex gets a random batch instead. Return the vertices batch by
-    batch, in ascending order in each batch, so that the matrix is read in ascending order.
+    If `batches` is not 0, put each vertex into a random batch instead. Then return the vertices
+    batch by batch, in ascending order within a batch, so that the matrix is read in ascending
+    order.
     """
     if not batches:
         return abandonable(words.argsort, words.size).astype(np.int32)

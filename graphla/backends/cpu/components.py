@@ -1,4 +1,5 @@
-"""Weak components, by `loops/components` or SciPy. A component's label is its smallest vertex."""
+"""Weak components, with `loops/components` or SciPy. The label of a component is its smallest
+vertex."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ def _components_numba(out: Csr, into: Csr | None, threads: int) -> Array:
 
 
 def label_by_search(a: Csr, connection: str) -> Array:
-    """Return the smallest vertex of each vertex's "weak" or "strong" component, by SciPy."""
+    """Return the smallest vertex of each vertex's "weak" or "strong" component, computed by
+    SciPy."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

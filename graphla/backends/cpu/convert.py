@@ -31,12 +31,12 @@ def to_host(array: Array) -> np.ndarray:
 def full(size: int, value: Any, dtype: Any) -> Array:
     """Return a new array that repeats one value `size` times."""
     array = np.empty(size, dtype)
-    array.fill(value)  # np.full takes 1 us longer
+    array.fill(value)  # np.full would take 1 us longer
     return array
 
 
 def repeat(value: Any, size: int) -> Array:
-    """Return an array in which a NumPy scalar appears `size` times, but is stored only once.
+    """Return an array of `size` elements that all equal a NumPy scalar, which is stored only once.
 
     The array must not be modified, because all its elements share the same memory.
     """
@@ -79,7 +79,7 @@ def _to_sparse_numpy(v: AnyVector) -> SparseVector:
 
 
 def _to_sparse_numba(v: BitmapVector) -> SparseVector:
-    """Return the entries of a bitmap in order of index, by a compiled loop."""
+    """Return the entries of a bitmap in order of index, with a compiled loop."""
     indices, values = np.empty(v.nvals, np.int32), np.empty(v.nvals, v.values.dtype)
     taken, step = values_of(v.values)
     arrays = (v.present, taken, indices, values)

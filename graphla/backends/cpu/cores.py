@@ -1,4 +1,4 @@
-"""Core numbers, by `loops/cores`."""
+"""Core numbers, with `loops/cores`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from graphla.backends.cpu.dispatch import compiles, try_loops
 from graphla.backends.cpu.loops.cores import STATE_SIZE, Rows, Work
+from graphla.backends.cpu.loops.team import TEAM_WORDS
 from graphla.backends.cpu.operands import threads_worth
 from graphla.backends.tuning import current
 from graphla.compilers import numba_ops
@@ -18,12 +19,13 @@ from graphla.formats import Array, Csr
 
 @dataclass(frozen=True, slots=True)
 class CoresTuning:
-    """Parameters of core numbers."""
+    """Parameters of the loop for core numbers."""
 
-    # Maximum number of vertices and entries for one thread. At this size, a second thread saves a
-    # few milliseconds, and the loop for several threads takes about 1 s more to compile.
+    # Up to this number of vertices plus entries, one thread runs the loop. At this size, a second
+    # thread saves a few milliseconds, and the loop for several threads takes about 1 s more to
+    # compile.
     alone: int = 1 << 20
-    shared: int = 1 << 12  # a step with at least this many vertices or edges uses all threads
+    shared: int = 1 << 12  # all threads share a step with at least this many vertices or edges
 
 
 TUNING = CoresTuning()
@@ -31,7 +33,7 @@ TUNING = CoresTuning()
 
 @try_loops
 def cores(out: Csr, into: Csr | None) -> Array | None:
-    """Return the core number of each vertex as int64[n], or None if no compiled loop runs."""
+    """Return the core number of each vertex as int64[n], or None if no compiled loop is used."""
     n = out.nrows
     threads = compiles(out.nvals, size=n)
     if not threads:
@@ -43,11 +45,12 @@ def cores(out: Csr, into: Csr | None) -> Array | None:
         degrees += np.diff(into.indptr).astype(np.int32, copy=False)
     left = np.empty(2 * n if threads > 1 else n, np.int32)
     left[:n] = np.arange(n, dtype=np.int32)
-    state, stop = np.zeros(STATE_SIZE, np.int64), np.zeros(1, np.int64)
+    state, team = np.zeros(STATE_SIZE, np.int64), np.zeros(TEAM_WORDS, np.int64)
+    stop = np.zeros(1, np.int64)
     other = out if into is None else into
     pair = out.indptr, out.indices, other.indptr, other.indices
     rows = Rows(*pair, int(into is not None))
-    work = Work(degrees, left, np.empty(n + 1, np.int32), state, stop)
+    work = Work(degrees, left, np.empty(n + 1, np.int32), state, team, stop)
     loop = load("cores.peel", (numba_ops.sharing, threads > 1), (rows, work))
     call = lambda thread: loop(*rows, *work, tuning.shared, thread)  # noqa: E731
     parts = [(thread,) for thread in range(threads)]

@@ -16,8 +16,8 @@ TypedOp: TypeAlias = TypedBinaryOp | TypedSelectOp | TypedMonoid | TypedSemiring
 WIDE = 1 << 24
 """If vectors are longer than this, a compiled loop is used only if it processes enough entries.
 
-There must be at least one entry for every 16 elements of a vector, because the scratch memory of a
-loop grows with the length of the vectors.
+It must process at least one entry for every 16 elements of a vector, because the scratch memory of
+a loop grows with the length of the vectors.
 """
 
 SIMPLE = 8
@@ -36,7 +36,7 @@ _trial = _Trial()
 
 
 def try_loops(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function use compiled loops for small operands, if it need not wait for a compilation.
+    """Let a function use compiled loops for small operands, if the loops are already compiled.
 
     For operands below `config.compile_threshold`, `compiles` first returns a number of threads. If
     the function then loads a loop that is neither in memory nor in the cache on disk, the function

@@ -28,18 +28,20 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SHORT = 1 << 15
-"""Maximum total number of entries of two vectors for which their union is not counted first.
+"""Maximum total number of entries of two vectors up to which the loop does not count the entries of
+their union first.
 
 Instead, the arrays for the result have space for all entries of both vectors. Counting would take
-longer than the loop itself.
+longer than computing the union itself.
 """
 FROM_ZERO = np.zeros(1, np.int32)
-"""The array of row starts for a vector, which is treated as a single row that starts at 0."""
+"""The array of row starts for a vector, which counts as a single row that starts at 0."""
 V = TypeVar("V", SparseVector, Csr)
 
 
 def union(a: Any, b: Any, op: TypedBinaryOp, left: Any = None, right: Any = None) -> Any:
-    """Return op(x, y) where both have an entry, and the single entry where only one has.
+    """Return op(x, y) where both operands have an entry, and the existing entry where only one
+    operand has one.
 
     If `left` and `right` are given, they replace missing entries: an entry that only a has becomes
     op(x, right), and an entry that only b has becomes op(left, y).
@@ -80,8 +82,8 @@ def merge(
 ) -> Any:
     """Return the union of a and b, with values of the dtype `dtype`.
 
-    Where both have an entry, the result is op(x, y), or the entry of b if op is None. The fill
-    values `left` and `right` are used as in `union`.
+    Where both operands have an entry, the result is op(x, y), or the entry of b if op is None. The
+    fill values `left` and `right` are used as in `union`.
     """
     if _share_places(a, b):
         return with_values(a, _both(a, b, None, None, op, dtype))
@@ -143,7 +145,7 @@ def _share_places(a: Any, b: Any) -> bool:
 
 
 def _keys_of(a: Any) -> Array:
-    """Return an integer key for each entry. Keys increase with the position of the entry."""
+    """Return an integer key for each entry, which increases with the position of the entry."""
     return a.indices if isinstance(a, SparseVector) else keys_of(a)
 
 
@@ -156,8 +158,8 @@ def _from_keys(like: Any, keys: Array, values: Array) -> Any:
 def _found(large: Array, small: Array, spots: Array) -> Array:
     """Return, for each key of `small`, whether `large` contains it.
 
-    `spots` holds the position of each key in `large`. If `large` lacks the key, the position is the
-    one at which the key would be inserted.
+    `spots` holds the position of each key in `large`. If `large` does not contain the key, this is
+    the position at which the key would be inserted.
     """
     if not large.size:
         return spots < 0
@@ -174,8 +176,9 @@ def _both(
 ) -> Array:
     """Return op(x, y) for each pair of entries of a and b at the same position.
 
-    The array `in_a` holds the indices of these entries in a, and `in_b` those in b; None stands for
-    all entries. If op is None, return the values of b.
+    The array `in_a` holds the positions of these entries in the arrays of a, and `in_b` their
+    positions in the arrays of b; None stands for all entries. If op is None, return the values of
+    b.
     """
     y = b.values if in_b is None else gather(b.values, in_b)
     if op is None:
@@ -191,7 +194,7 @@ def _both(
 def combine_values(x: Array, y: Array, op: TypedBinaryOp) -> Array:
     """Return op(x, y) for each pair of values, where op must not be positional.
 
-    If both x and y store a single value for all elements, so does the result.
+    If x and y each store a single value for all elements, so does the result.
     """
     x, y = cast_values(x, op.type.np_type), cast_values(y, op.type2.np_type)
     if x.size > 1 and is_iso(x) and is_iso(y):
@@ -207,7 +210,7 @@ def _alone(
     fill: Any,
     is_right: bool,
 ) -> Array:
-    """Return the values of entries that only one operand has.
+    """Return the result values of entries that only one operand has.
 
     If op and a fill value are given, op combines each value with the fill value. Otherwise the
     values are only cast to `dtype`.
@@ -226,10 +229,10 @@ def _alone(
 
 
 def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
-    """Return op(x, y) wherever a has an entry x and b has an entry y, by a compiled loop.
+    """Return op(x, y) wherever a has an entry x and b has an entry y, with a compiled loop.
 
-    Each part of the loop writes to its own range of the arrays. The range has room for the largest
-    possible intersection. At the end, `join_parts` closes the gaps between the ranges.
+    Each part of the loop writes to its own range of the result arrays, which has room for the
+    largest possible intersection. At the end, `join_parts` closes the gaps between the ranges.
     """
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     rooms = [
@@ -256,7 +259,7 @@ def _intersection_numba(a: Any, b: Any, op: TypedBinaryOp, threads: int) -> Any:
 
 
 def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threads: int) -> Any:
-    """Return the union as `union` does, by compiled loops."""
+    """Return the union as `union` does, with compiled loops."""
     a_indptr, b_indptr, parts = _rows(a, b, threads)
     indptr, room = FROM_ZERO, a.nvals + b.nvals
     if not _is_short(a, b, parts):
@@ -265,7 +268,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
         indptr = offsets(sizes - counts)
         room = int(indptr[-1])
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
-    # If only one operand has an entry at a position, the loop casts that entry to this dtype.
+    # The loop casts to this dtype each entry at whose position the other operand has no entry.
     lone = op.return_type
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
@@ -276,7 +279,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
     spec = (numba_ops.entry_by_entry, op, is_vector, left is not None, right is not None)
     loop = load("ewise.unite", spec, arrays)
     ends = spread(loop, arrays, (a_step, b_step), parts, threads)
-    if is_vector:  # its last element is the number of entries
+    if is_vector:  # the last element of the row pointers is the number of entries
         return SparseVector(a.size, indices[: ends[-1]], values[: ends[-1]])
     return Csr(a.nrows, a.ncols, indptr, indices, values)
 
@@ -284,7 +287,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
     """Return the row pointers of a and of b, and the range of rows that each thread processes.
 
-    Vectors are first cut into as many rows as there are ranges, at the same indices in a and b.
+    Vectors are first cut into one row per range, at the same indices in a and b.
     """
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)
@@ -301,7 +304,7 @@ def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
 
 
 def _is_short(a: Any, b: Any, parts: Parts) -> bool:
-    """Return whether to allocate space for all entries of a and b.
+    """Return whether to allocate space for all entries of a and b without counting.
 
     If not, the entries of the result are counted first.
     """

@@ -47,9 +47,9 @@ def extract_vector(v: AnyVector, indices: Array | None) -> SparseVector:
 
 
 def find(a: SparseVector | Csr, i: int, j: int = 0) -> tuple[int, bool]:
-    """Return the position of the entry at i (or (i, j)), and whether it exists.
+    """Return the position of the entry at i (or at (i, j)), and whether the entry exists.
 
-    If it does not exist, the position is where it would be inserted.
+    If the entry does not exist, the position is the one at which it would be inserted.
     """
     begin, end, key = 0, a.nvals, i
     if isinstance(a, Csr):
@@ -73,7 +73,7 @@ def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
     lengths = np.diff(a.indptr) if rows is None else a.indptr[rows + 1] - a.indptr[rows]
     entries = int(lengths.sum(dtype=np.int64))
     threads = compiles(entries // SIMPLE) if a.values.itemsize in WORDS else 0
-    # The loop needs an array with an element per column.
+    # The loop needs an array with one element per column of A, so it must extract enough entries.
     is_fast = columns is None or (entries >= a.ncols // 8 and is_increasing(columns))
     if threads and is_fast:
         return _extract_numba(a, rows, columns, lengths, threads)
@@ -85,9 +85,9 @@ def extract_matrix(a: Csr, rows: Array | None, columns: Array | None) -> Csr:
 def _extract_numba(
     a: Csr, rows: Array | None, columns: Array | None, lengths: Array, threads: int
 ) -> Csr:
-    """Extract rows, and columns in increasing order, by compiled loops.
+    """Extract rows, and columns in increasing order, with compiled loops.
 
-    `lengths` has the number of entries of each row to extract.
+    `lengths` holds the number of entries of each row to extract.
     """
     nrows, ncols = lengths.size, a.ncols if columns is None else columns.size
     iso, word = is_iso(a.values), WORDS[a.values.itemsize]

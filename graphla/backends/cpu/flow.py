@@ -1,4 +1,4 @@
-"""Push flow through a network, by `loops/flow`."""
+"""Push flow through a network, with `loops/flow`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from graphla.formats import Array, Csr
 
 @try_loops
 def augment(residuals: Csr, source: int, target: int) -> Array | None:
-    """Return the residuals of a maximum flow, or None if no compiled loop runs."""
+    """Return the residual capacities after a maximum flow, or None if no compiled loop is used."""
     n, count = residuals.nrows, residuals.nvals
     if not compiles(count, size=n):
         return None
     indptr, indices = residuals.indptr, residuals.indices
-    # If the values of a matrix are the positions of its entries, its transpose lists the position
-    # of the opposite entry of each entry.
+    # If the value of each entry is its own position, then the transpose of the matrix holds, for
+    # each entry, the position of the opposite entry.
     numbered = Csr(n, n, indptr, indices, np.arange(count))
     reverse = transpose(numbered).values
     left = np.array(residuals.values)

@@ -1,4 +1,4 @@
-"""Fold values with a monoid: either runs of adjacent values, or values with equal output indices.
+"""Fold values with a monoid: either runs of adjacent values, or values with the same output index.
 
 To fold values is to combine them into one value by the monoid's operator.
 """
@@ -19,13 +19,13 @@ from semirings.operators import TypedBinaryOp
 from semirings.structures import TypedMonoid
 
 SCATTER = 16
-"""Decides how terms are folded into a result with `size` possible indices.
+"""Limit for choosing how to fold terms into a result with `size` possible indices.
 
 If there are at least size / SCATTER terms, each is folded into its element of an array of length
 `size`. If there are fewer, they are sorted by index instead.
 """
 MANY = 4
-"""Replaces SCATTER if no values need to be combined, because sorting is then cheaper.
+"""Limit that replaces SCATTER if no values need to be combined, because sorting is then cheaper.
 
 No values need to be combined if the monoid is `any`, or if all terms are equal and the monoid is
 idempotent.
@@ -97,7 +97,7 @@ def fold_parts(
 
 
 def scatter(folded: Array, outputs: Array, values: Array, monoid: TypedMonoid) -> None:
-    """Fold each value into its output, in place. For `any`, the last value is stored."""
+    """Fold each value into its output, in place. For the monoid `any`, store the last value."""
     if monoid.is_any:
         folded[outputs] = values
     elif _is_flag(monoid):
@@ -117,8 +117,8 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
     """Return op(op(x0, x1), x2)... of each run of values; runs begin at `starts`.
 
     Each round folds one more value of each run that has values left. The number of rounds is the
-    length of the longest run, and the total work is linear in the input. If all values are equal to
-    op of two of them, and stored once, the result is stored once too.
+    length of the longest run, and the total work is linear in the input. If the values are one
+    stored element x with op(x, x) = x, the result is stored as one element too.
     """
     ends = np.empty_like(starts)
     ends[:-1] = starts[1:]
@@ -147,7 +147,7 @@ def fold_from_left(values: Array, starts: Array, op: TypedBinaryOp) -> Array:
 
 
 def flag_run_starts(keys: Array) -> Array:
-    """Return, for each key, whether a run of equal keys begins there."""
+    """Return, for each key, whether a run of equal keys begins with it."""
     first = np.ones(keys.size, bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return first
@@ -160,13 +160,13 @@ def _needs_presence_alone(monoid: TypedMonoid, values: Array) -> bool:
 def _is_flag(monoid: TypedMonoid) -> bool:
     """Return whether the monoid is lor or land: the Boolean monoids with a terminal value.
 
-    A single terminal value among the operands determines the result of a fold.
+    A single terminal value among the values determines the result of a fold.
     """
     return monoid.type.np_type.kind == "b" and monoid.terminal is not None
 
 
 def halve(values: Array, starts: Array, monoid: TypedMonoid) -> Array:
-    """Fold pairs of adjacent values until each run is one value.
+    """Fold pairs of adjacent values, until one value of each run is left.
 
     The operator must be associative, but need not be commutative.
     """

@@ -1,4 +1,4 @@
-"""Forces between vertices, by `loops/forces` or with NumPy."""
+"""Forces between vertices, with `loops/forces` or with NumPy."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PAIRS = 1 << 20
 """Number of pairs of vertices that NumPy processes at once."""
 
 CHEAP = 64
-"""The least number of pairs for which a loop over pairs of vertices is compiled, divided by the
-least number of entries for which other loops are compiled."""
+"""A loop over pairs of vertices is compiled for at least CHEAP times as many pairs as the number of
+entries from which on other loops are compiled."""
 
 AXES = 3
 """The number of coordinates in the compiled loop; missing coordinates are 0."""

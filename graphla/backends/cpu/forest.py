@@ -1,4 +1,4 @@
-"""Spanning forests of minimum weight, by `loops/forest`."""
+"""Spanning forests of minimum weight, with `loops/forest`."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from semirings import monoid
 LIGHT_EDGES = 2
 """Number of light edges, as a multiple of the number of vertices.
 
-The forest of the light edges is computed first. It usually has a tree with most vertices, and most
-heavy edges join two vertices of this tree, so that they are read only once.
+The forest of the light edges is computed first. Usually one of its trees contains most vertices,
+and most heavy edges join two vertices of this tree, so these edges are read only once.
 """
 SAMPLE = 4096  # number of weights that are sampled to find the light ones
 
 
 @try_loops
 def forest(upper: Csr, is_maximum: bool) -> Array | None:
-    """Return which entries are edges of the forest (bool[nvals]); None without a compiled loop."""
+    """Return which entries are edges of the forest (bool[nvals]), or None if no compiled loop is
+    used."""
     n, m = upper.nrows, upper.nvals
     threads = compiles(m, size=n)
     if not threads:
@@ -62,7 +63,8 @@ class _Growth:
         parents, best = np.arange(n, dtype=np.int32), np.full(n, -1, np.int64)
         rows = Rows(upper.indptr, upper.indices, self.values, step)
         trees = Trees(parents, best, weights, np.array(bounds, self.values.dtype))
-        words = np.empty(m, np.int64)  # usually most of it is never touched and takes no memory
+        # Usually most of this array is never touched and takes no memory.
+        words = np.empty(m, np.int64)
         operands = rows, trees, words, self.flags, stop
         self.loop = load("forest.grow", (numba_ops.sharing, True), operands)
         self.arguments = (*rows, *trees, words, self.flags, stop, int(is_maximum))
@@ -87,9 +89,11 @@ class _Growth:
             self._join_trees(HEAVY)
 
     def _join_trees(self, which: int) -> None:
-        """Run rounds with all edges, or with the light or heavy ones, until no edge leaves a tree.
+        """Run rounds with all edges, or only with the light or the heavy edges, until none of them
+        leaves a tree.
 
-        The first round with all edges does not list them, because few are left for the second one.
+        The first round with all edges does not list the edges for the second round, because few of
+        them are left then.
         """
         counts = self._run(SCAN_ROWS, self.rows, which, int(which != ALL))
         if which == ALL and any(counts):

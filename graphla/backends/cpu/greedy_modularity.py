@@ -1,4 +1,4 @@
-"""Merge communities greedily, by `loops/greedy_modularity`."""
+"""Merge communities greedily, with `loops/greedy_modularity`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from graphla.formats import Array
 
 @try_loops
 def merge_greedily(request: GreedyMergers) -> Array | None:
-    """Return the mergers as pairs of communities, or None if no compiled loop runs."""
+    """Return the mergers as pairs of communities, or None if no compiled loop is used."""
     gains, n = request.gains, request.gains.nrows
     if not compiles(gains.nvals, size=n):
         return None
     starts = gains.indptr[:-1].astype(np.int64)
     counts = np.diff(gains.indptr).astype(np.int64)
-    # The arrays have space after the rows, to which rows that grow are moved. The spare arrays hold
-    # a new row and, while the rows are compacted, all rows.
+    # The arrays have free space after the rows, to which rows that outgrow their room are moved.
+    # The spare arrays hold a new row and, while the rows are compacted, all rows.
     size, leaves = 3 * gains.nvals + 1, 1 << max(n - 1, 1).bit_length()
     columns, values = np.empty(size, np.int64), np.empty(size)
     columns[: gains.nvals], values[: gains.nvals] = gains.indices, gains.values

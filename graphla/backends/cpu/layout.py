@@ -20,31 +20,31 @@ INT32_END = 1 << 31
 class SortTuning:
     """The limits that decide whether SciPy or NumPy sorts the entries of a matrix."""
 
-    scipy: int = 1 << 15  # with at least this many entries, calling SciPy pays off
-    # SciPy is imported, which takes 0.1 s, once NumPy has sorted `importing * scipy` entries.
+    scipy: int = 1 << 15  # with at least this many entries, calling SciPy is faster
+    # Once NumPy has sorted `importing * scipy` entries, SciPy is imported, which takes 0.1 s.
     importing: int = 32
 
 
 TUNING = SortTuning()
 
 _sorted = 0
-"""The number of entries that NumPy has sorted because SciPy was not imported."""
+"""The number of entries that NumPy has sorted so far because SciPy was not imported yet."""
 
 
 def compress(values: Array, flags: Array, count: int) -> Array:
     """Return the values whose flags are true.
 
-    `count` must be the number of true flags. If all values are stored as one element, so are the
-    returned values.
+    `count` must be the number of true flags. If one stored element represents all values, it also
+    represents the returned values.
     """
     return values[:count] if is_iso(values) else values.compress(flags)
 
 
 def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Return the values cast to a dtype. Iso values remain iso.
+    """Return the values cast to a dtype. Iso values (stored as one element) remain iso.
 
-    A float that becomes an integer is truncated and clipped to the range of the dtype; NaN becomes
-    0.
+    When floats are cast to an integer dtype, they are truncated and clipped to its range; NaN
+    becomes 0.
     """
     have = values.dtype
     if have == dtype:
@@ -60,7 +60,7 @@ def cast_values(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _is_inside(values: Array, dtype: np.dtype[Any]) -> bool:
-    """Return whether no float is NaN or outside the range of an integer dtype."""
+    """Return whether all floats are inside the range of an integer dtype. NaN is not."""
     if not values.size:
         return True
     info = np.iinfo(dtype)
@@ -68,7 +68,7 @@ def _is_inside(values: Array, dtype: np.dtype[Any]) -> bool:
 
 
 def index_dtype(most: int) -> Any:
-    """Return int32 if it holds all integers up to `most`, otherwise int64."""
+    """Return int32 if it can represent all integers up to `most`, otherwise int64."""
     return np.int32 if most < INT32_END else np.int64
 
 
@@ -79,7 +79,8 @@ def row_of_entry(a: Csr) -> Array:
 
 
 def offsets(counts: Array) -> Array:
-    """Return [0, counts[0], counts[0] + counts[1], ...]: the indptr of rows with these lengths.
+    """Return [0, counts[0], counts[0] + counts[1], ...]: the indptr of a matrix whose rows have
+    these lengths.
 
     The dtype is int32 if the sum of all counts fits, otherwise int64.
     """
@@ -115,7 +116,7 @@ def ranges(starts: Array, counts: Array, total: int) -> Array:
 
 
 def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
-    """Return the sorted keys, and for each of them its position in `keys`. The sort is stable.
+    """Return the sorted keys, and the position that each of them has in `keys`. The sort is stable.
 
     All keys must be in 0..end - 1. Sorting keys and positions that are packed into 64 bits is
     several times faster than an argsort.
@@ -137,8 +138,8 @@ def sort_order(keys: Array, end: int) -> tuple[Array, Array]:
 def scipy_sorts(nrows: int, ncols: int, nvals: int) -> bool:
     """Return whether to sort the entries of a matrix with SciPy.
 
-    SciPy sorts a matrix that has many entries but needs no 64-bit indices. If a matrix has few
-    entries, NumPy sorts them faster.
+    SciPy is used if the matrix has many entries but needs no 64-bit indices. NumPy sorts few
+    entries faster.
     """
     global _sorted
     tuning = current(TUNING)
@@ -177,7 +178,7 @@ def from_keys(nrows: int, ncols: int, keys: Array, values: Array) -> Csr:
 
 
 def keys_of(a: Csr) -> Array:
-    """Return row * ncols + column of each entry as int64; the keys increase."""
+    """Return the key row * ncols + column of each entry as int64, in ascending order."""
     keys = row_of_entry(a).astype(np.int64)
     keys *= a.ncols
     keys += a.indices

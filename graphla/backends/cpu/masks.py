@@ -9,8 +9,8 @@ import numpy as np
 from graphla.formats import Array, VectorMask
 
 LOOKUPS = 8
-"""If at least size / LOOKUPS indices are looked up in a list, the list is first expanded to an
-array with one flag per index."""
+"""If at least size / LOOKUPS indices are looked up in a mask that is a list, the list is first
+expanded to an array with one flag per index."""
 
 
 def presence(mask: VectorMask) -> Array:
@@ -23,7 +23,7 @@ def presence(mask: VectorMask) -> Array:
 
 
 def flag_allowed(mask: VectorMask) -> Array:
-    """Return one flag per index: whether the mask allows it, after applying any complement."""
+    """Return, for each index, whether the mask allows it, after applying any complement."""
     there = presence(mask)
     return ~there if mask.complement else there
 

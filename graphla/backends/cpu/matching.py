@@ -16,7 +16,8 @@ from semirings import monoid
 
 @try_loops
 def match(a: Csr, words: Array) -> Array | None:
-    """Return the mate of each vertex or -1, as int32[n]; None without a compiled loop."""
+    """Return the mate of each vertex, or -1 if it has none, as int32[n]. Return None if no compiled
+    loop is used."""
     n = a.nrows
     threads = compiles(a.nvals, size=n)
     if not threads:

@@ -1,7 +1,8 @@
-"""Breadth-first searches from many start vertices: up to 64 in one loop, or one by one in NumPy.
+"""Breadth-first searches from many start vertices: up to 64 of them in one loop, or one by one.
 
-Searches that run together read an edge only once if they reach it at the same level. In a deep
-graph this is rare. There each search runs alone, and the threads share the searches.
+Searches that run together read an edge only once if they reach it at the same level. In a graph
+with many levels this is rare, so each search then runs alone, and the threads divide the searches
+among themselves.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class MultiSearchTuning:
 
     together: int = 64  # maximum number of searches that share a word, with one bit each
     # Minimum number of searches that share a word. Two threads with 32 searches each take 75 % of
-    # the time of one thread with 64 searches, although they do 150 % of its work.
+    # the time of one thread with 64 searches, although together they do 150 % of the work.
     least: int = 16
     # If the first search has more levels than this, each search runs alone.
     deep: int = 64
@@ -73,7 +74,7 @@ def multi_source_bfs(request: MultiSearch) -> MultiSearchResult:
 
 
 def _multi_source_bfs_numpy(request: MultiSearch) -> MultiSearchResult:
-    """Run one search after another."""
+    """Run one search after another, in NumPy."""
     k, n = request.starts.size, request.out.nrows
     levels = _int32 if request.levels is None else request.levels
     table = None if request.levels is None else _fill_unreached(k, n, levels)
@@ -148,7 +149,8 @@ class _Searches:
         return table
 
     def reach(self) -> Reach:
-        """Return the number of reached vertices, and the sum and maximum of levels, per search."""
+        """Return, for each search, the number of reached vertices, and the sum and the maximum of
+        their levels."""
         found = np.zeros((3, self.request.starts.size), np.int64)
         if not self.is_deep:
             found[0] = 1
@@ -162,13 +164,15 @@ class _Searches:
         return Reach(*found)
 
     def _depth(self) -> int:
-        """Return the depth of the first search, or a number above `deep` if it is deeper."""
+        """Return the depth of the first search, or some number above `deep` if the depth exceeds
+        `deep`."""
         request, deep = self.request, current(TUNING).deep
         work = self.work // request.starts.size
         if work < LARGE:
             with suppress(NotReady), without_compiling():
                 return self._search(0, None).depth
-            # Do not compile the loops of a single search only to find the depth; use NumPy.
+            # Use NumPy if necessary: do not compile the loops of a single search only to find the
+            # depth.
             limit = min(request.limit, deep + 1)
             first = replace(_search(request, request.starts[:1], None), limit=limit)
             with config.set(compiled=False):

@@ -1,4 +1,4 @@
-"""Pass operands to a loop, and cut a loop into parts for threads."""
+"""Convert operands to the arguments of a loop, and cut a loop into parts for threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PartsTuning:
     """Parameters for cutting loops into parts."""
 
     parallel: int = 1 << 15  # maximum number of entries that a loop processes in one thread
-    parts: int = 8  # parts per thread, if the work of each part is unknown
+    parts: int = 8  # number of parts per thread, if the work of each part is unknown
     # Maximum number of entries in a part of a loop; a longer row is a part of its own. After
     # Ctrl-C, the part that is running is completed.
     grain: int = 1 << 22
@@ -33,7 +33,8 @@ TUNING = PartsTuning()
 Parts = list[tuple[int, int]]
 
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-"""The dtypes as which loops copy values that they do not compute with, by size in bytes."""
+"""The dtype with which a loop copies values that it does not compute with, by their size in
+bytes."""
 
 UNREAD = np.zeros(1, np.bool_)
 """The argument passed to a loop in place of an array that the loop does not read."""
@@ -43,13 +44,12 @@ UNREAD.flags.writeable = False
 def values_of(
     values: Array, is_read: bool = True, *, wanted: DataType | None = None
 ) -> tuple[Array, int]:
-    """Return the arguments (array, step) that describe values to a loop. Value k is array[k *
-    step].
+    """Return the arguments (array, step) that pass values to a loop. Value k is array[k * step].
 
     If all values are equal and stored once, the array has one element and the step is 0. If the
     loop does not read the values (`is_read` is False), the array is UNREAD. If `wanted` is an
-    integer dtype, floating-point values are cast to it here: if a value does not fit the integer
-    type, compiled code would convert it differently than NumPy.
+    integer dtype, this function casts floating-point values to it, because compiled code would
+    convert a value that does not fit differently than NumPy does.
     """
     if not is_read:
         return UNREAD, 0
@@ -106,13 +106,13 @@ def count_parts(work: int, threads: int) -> int:
 
 
 def parts_for_threads(work: int, threads: int) -> int:
-    """Return the number of parts that keep the threads busy: 1 if there is little work."""
+    """Return a number of parts that keeps all threads busy, or 1 if there is little work."""
     tuning = current(TUNING)
     return threads * tuning.parts if threads > 1 and work > tuning.parallel else 1
 
 
 def threads_worth(work: int, threads: int) -> int:
-    """Return the number of threads for `work` entries: all, or one if there is little work."""
+    """Return the number of threads for `work` entries: `threads`, or 1 if there is little work."""
     return threads if work > current(TUNING).parallel else 1
 
 
@@ -152,5 +152,5 @@ def cut(weights: Array, count: int) -> Parts:
 
 
 def between(cuts: list[int]) -> Parts:
-    """Return the ranges between successive numbers in `cuts`, leaving out empty ranges."""
+    """Return the ranges between successive numbers in `cuts`, without empty ranges."""
     return [(start, stop) for start, stop in pairwise(cuts) if start < stop]

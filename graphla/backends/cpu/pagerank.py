@@ -14,12 +14,14 @@ from graphla.compilers.threads import run
 from graphla.settings import config
 
 SHORT = 8
-"""If rows have fewer entries than this on average, `gather` processes three ranges at a time."""
+"""If rows have fewer entries than this on average, `gather` processes three ranges of vertices at a
+time."""
 ROUGH = 1e-5
-"""If the tolerance is at least this large, `carried` has 32 bits, so more of it fits in the caches.
+"""If the tolerance is at least this large, the array `carried` has the dtype float32, so that more
+of it fits in the caches.
 
-The rounding changes the ranks by less than 1e-6 in total. If
-rows are short, `carried` keeps its 64 bits, because the conversions would take longer.
+The rounding changes the ranks by less than 1e-6 in total. If rows are short, `carried` stays
+float64, because the conversions would cost more than they save.
 """
 
 
@@ -27,9 +29,9 @@ rows are short, `carried` keeps its 64 bits, because the conversions would take 
 def pagerank(request: PageRank) -> Ranks | None:
     """Return the ranks after the last round, or None if no compiled loop is used.
 
-    Unless `config.deterministic` is set, the rounds are in place: they read ranks that have already
-    been written in the same round, and fewer rounds are needed. Without random jumps (if alpha is
-    1), rounds in place may not converge.
+    Unless `config.deterministic` is set, the rounds are in place: a round also reads ranks that it
+    has already written, so fewer rounds are needed. Without random jumps (if alpha is 1), rounds in
+    place may not converge.
     """
     into, dtype = request.into, request.share.dtype
     if not compiles(into.nvals, size=into.nrows):

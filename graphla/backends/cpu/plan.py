@@ -1,4 +1,4 @@
-"""Make plans: which vertices have no edges, and which neighbor a pull reads first."""
+"""Build plans, which store the vertices without edges and the neighbor that a pull reads first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     A plan lists, for each vertex, the neighbor that a pull reads first. In a light plan, this is
     the first neighbor in the vertex's row. In a full plan, it is the neighbor that has the most
     edges: most searches reach it early, so a pull seldom reads another one. If the loops are not
-    compiled, only light plans are made.
+    compiled, this function builds only light plans.
     """
     if not compiles(out.nvals, size=out.nrows):
         return _plan_numpy(out, into) if before is None else before
@@ -44,9 +44,9 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
 
 
 def plan_cost(out: Csr, into: Csr) -> float:
-    """Return the estimated time of making a full plan, in seconds.
+    """Return the estimated time to build a full plan, in seconds.
 
-    It is infinite if the loop is not compiled, because then only light plans are made.
+    The time is infinite if the loop is not compiled, because then only light plans are built.
     """
     return current(TUNING).hub_price * out.nvals if compiles(out.nvals, size=out.nrows) else inf
 
@@ -83,7 +83,7 @@ def _plan_numba(out: Csr, into: Csr, full: bool) -> Plan:
 def _plan_of(out: Csr, into: Csr, first: np.ndarray, begin: float) -> Plan:
     """Return a plan in which first[v] is the neighbor of vertex v that a pull reads first.
 
-    `begin` is the time at which the caller began to make the plan.
+    `begin` is the time at which the caller began to build the plan.
     """
     idle = first < 0
     if into is not out:

@@ -1,8 +1,9 @@
-"""Run a program that `graphla.program.numba_text` has printed: memory, threads and faults.
+"""Run a program that `graphla.program.numba_text` has printed: provide memory and threads, and
+report faults.
 
-The function `run` of the program runs until it finishes, or until it needs something of this module
-(see `loops/program`). This module then provides it and calls `run` again, which goes on where it
-left off.
+The function `run` of the program runs until it finishes, or until it needs something from this
+module, such as memory (see `loops/program`). This module then provides what is needed, and calls
+`run` again, which continues where it stopped.
 """
 
 from __future__ import annotations
@@ -31,15 +32,13 @@ from semirings.dtypes import ALL, DataType
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A loop of a printed program. Threads that divide a phase join after it.
+    """A loop of a printed program. If several threads share a phase, they wait for each other at
+    its end.
 
-    Attributes:
-        block: the number of the block of the program.
-        kind: "push", "pull", "reduce" or another name.
-        lines: the numbers of the user's lines.
-        dim: the dimension of the indices.
-        covers: sets of slots. The loop may visit the entries of one of the sets only.
-        u: the slot of which a push visits the entries, or None.
+    Attributes: block: the number of the program's block that contains the loop. kind: "push",
+    "pull", "reduce" or another name. lines: the line numbers in the user's function. dim: the
+    number of the dimension that bounds the indices. covers: sets of slots. It is enough if the loop
+    visits the entries of one of these sets. u: the slot whose entries a push visits, or None.
     """
 
     block: int
@@ -52,19 +51,21 @@ class Phase:
 
 @dataclass(slots=True)
 class Layout:
-    """A printed program, and the places of its state in the arrays of integers and of floats."""
+    """A printed program, and the positions of its state in the array of integers and the array of
+    floats."""
 
     source: str = ""
     library: str = ""  # the module whose names the source needs
     initial: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    """The integers of a new state."""
-    floats: int = 0  # number of floats
+    """The array of integers at the start of a run."""
+    floats: int = 0  # length of the array of floats
     codes: list[tuple[int, int]] = field(default_factory=list)
-    """(place, number of the region) of each word that contains the address of a region."""
+    """The pair (place, number of the region) of each word that holds the address of a region."""
     dims: int = 0  # place of the first dimension
     slots: dict[int, int] = field(default_factory=dict)  # by the index of the slot
     temporaries: list[tuple[int, DataType, int]] = field(default_factory=list)
-    """(place, dtype, index of the dimension) of each slot that is not in the program."""
+    """The triple (place, dtype, index of the dimension) of each slot that only the printed text
+    uses."""
     scalars: dict[str, tuple[bool, int]] = field(default_factory=dict)
     """For each variable, whether it is a float, and its place."""
     matrices: list[int] = field(default_factory=list)
@@ -73,31 +74,36 @@ class Layout:
     phases: list[Phase] = field(default_factory=list)
     written: set[int] = field(default_factory=set)  # the indices of slots that the program changes
     firsts: set[tuple[int, int]] = field(default_factory=set)
-    """The matrices, and their forms (0: CSR, 1: CSC), of which the program reads FIRSTS."""
+    """The pairs (matrix, form) whose array FIRSTS the program reads. Form 0 is CSR, and form 1 is
+    CSC."""
     faults: list[tuple[str, str]] = field(default_factory=list)
-    """The kind and the text of each `ir.Fault`, in order of their numbers."""
+    """The kind and the text of each `ir.Fault`, in the order of their numbers."""
 
 
 Code = tuple[list[Loop], list[int]]
-"""The functions of the library and of a program, and their addresses. The last one is `run`."""
+"""The functions of the library and of a program, and their addresses. The last function is
+`run`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramTuning:
     """Limits that decide how the statements of a program run, measured on two cores."""
 
-    # A statement visits only the listed entries if their number times `sparse` is at most n.
+    # A statement visits only the listed entries if their number times `sparse` is at most n, or if
+    # their number is at most `near` and the lists exist.
     sparse: int = 8
-    near: int = 1 << 18  # or if there are lists of at most this many entries
-    wide: int = 1 << 17  # a statement that visits more indices is divided among threads
-    wide_list: int = 1 << 17  # the same for a statement that visits a list of entries
-    wide_product: int = 1 << 19  # the same for the entries of the matrix that a product reads
-    grain: int = 1 << 22  # without threads, work is divided above this, so that Ctrl-C can stop it
-    listed: int = 8  # a result with at most n / listed entries in a list becomes a sparse vector
-    room: int = 1 << 12  # entries of a new stack
-    items: int = 64  # vectors of a new stack
-    pool: int = 1 << 26  # bytes of arrays that are kept for the next program
-    apart: int = 1 << 18  # from this many entries on, the program runs in another thread
+    near: int = 1 << 18  # see `sparse`
+    wide: int = 1 << 17  # threads share a statement that visits more indices than this
+    wide_list: int = 1 << 17  # the same limit for a statement that visits a list of entries
+    wide_product: int = 1 << 19  # the same limit for the matrix entries that a product reads
+    # More work than this is divided even in one thread, so that Ctrl-C can stop it.
+    grain: int = 1 << 22
+    listed: int = 8  # a listed result with at most n / listed entries becomes a sparse vector
+    room: int = 1 << 12  # initial capacity of a stack, in entries
+    items: int = 64  # initial capacity of a stack, in vectors
+    pool: int = 1 << 26  # maximum size of the arrays that are kept for the next program, in bytes
+    # The program runs in another thread if it has at least this many entries and indices.
+    apart: int = 1 << 18
 
 
 TUNING = ProgramTuning()
@@ -105,18 +111,19 @@ TUNING = ProgramTuning()
 
 @dataclass(slots=True)
 class Matrix:
-    """A matrix that a program reads. Form 0 is the CSR, form 1 the CSC."""
+    """A matrix that a program reads. Form 0 is CSR, and form 1 is CSC."""
 
     nvals: int
     is_iso: bool  # whether the program was printed for a matrix whose entries are all equal
     held: tuple[Csr | None, Csr | None]  # the forms that exist
-    make: Callable[[int], Csr]  # return a form, which is made if necessary
-    firsts: Callable[[int, Csr], Array]  # return a column of each row, or -1 for an empty row
+    make: Callable[[int], Csr]  # returns a form, which is built if necessary
+    # For a form, returns a column of each row, or -1 if the row is empty.
+    firsts: Callable[[int, Csr], Array]
 
 
 @dataclass(slots=True)
 class Input:
-    """What a program is called with."""
+    """The arguments of a call of a program."""
 
     dims: tuple[int, ...]
     matrices: list[Matrix]
@@ -133,9 +140,9 @@ class Input:
 
 
 class _Pool(local):
-    """Arrays for the slots of the next programs of this thread, by size and dtype.
+    """Arrays that the next programs of this thread may use for their slots, by size and dtype.
 
-    The flags in them are all False; other arrays have any values.
+    The elements of Boolean arrays are all False; other arrays contain arbitrary values.
     """
 
     def __init__(self) -> None:
@@ -148,7 +155,7 @@ class _Pool(local):
         return np.zeros(size, dtype) if dtype == _flag else np.empty(size, dtype)
 
     def give(self, arrays: list[Array]) -> None:
-        """Keep these arrays, and forget those of other sizes."""
+        """Keep these arrays for the next program, and drop the kept arrays of other sizes."""
         kept: dict[tuple[int, Any], list[Array]] = {}
         sizes = {array.size for array in arrays}
         total, most = 0, current(TUNING).pool
@@ -163,12 +170,13 @@ class _Pool(local):
 
 
 _AFTER_HEAD = object.__basicsize__
-"""Offset in bytes of the data pointer in NumPy's array structure, whose layout is a part of NumPy's
-ABI. The pointer follows the header that all Python objects have."""
+"""Offset in bytes of the data pointer in NumPy's array object, whose layout is part of NumPy's ABI.
+The pointer follows the header that all Python objects have."""
 
 
 def address_of(array: Array) -> int:
-    """Return the address of the first element. `__array_interface__` takes five times as long."""
+    """Return the address of the first element. Reading `__array_interface__` takes five times as
+    long."""
     return _read_address(id(array) + _AFTER_HEAD).value
 
 
@@ -186,12 +194,13 @@ class Machine:
         own = len(words.ENTRIES)
         self.regions, self.loop = functions[own:-1], functions[-1]
         self.w, self.r = layout.initial.copy(), np.zeros(layout.floats)
-        self.alive: dict[int, Array] = {}  # all arrays, by address
+        self.alive: dict[int, Array] = {}  # all arrays in use, by address
         self.addresses = self.keep(self.w), self.keep(self.r)
-        self.own: set[int] = set()  # the addresses of arrays that the next program may use
-        self.forms: dict[int, Csr] = {}  # the forms of matrices that the program has, by place
+        self.own: set[int] = set()  # the addresses of the arrays that the next program may use
+        self.forms: dict[int, Csr] = {}  # the forms that have been passed to the program, by place
         self.trace: list[Level] = []
-        self.enlarged: list[int] = []  # the place of a stack for each time that it was enlarged
+        # One element per enlargement of a stack: the place of the stack.
+        self.enlarged: list[int] = []
         w, tuning = self.w, current(TUNING)
         w[words.SPARSE] = tuning.sparse
         w[words.WIDE], w[words.WIDE_LIST] = tuning.wide, tuning.wide_list
@@ -231,7 +240,7 @@ class Machine:
             (self.r if is_float else w)[place] = value
 
     def keep(self, array: Array) -> int:
-        """Keep an array while the machine exists. Return its address."""
+        """Keep an array alive as long as this object exists. Return its address."""
         address = address_of(array)
         self.alive[address] = array
         return address
@@ -241,7 +250,8 @@ class Machine:
     def make_slot(
         self, place: int, dtype: DataType, n: int, vector: AnyVector | None, is_shared: bool
     ) -> None:
-        """Allocate a slot, and store a vector in it. If `is_shared`, nothing will change it."""
+        """Allocate a slot, and store a vector in it. If `is_shared`, the program does not change
+        the slot, so it may use the arrays of the vector itself."""
         w, count, is_listed = self.w, 0, True
         values, present = None, None
         listed, w[place + words.LIST] = self.take(n + 1, _int32)
@@ -273,7 +283,7 @@ class Machine:
     def take(self, size: int, dtype: Any) -> tuple[Array, int]:
         """Return an array for a slot, and its address.
 
-        Flags are all False; other elements may have any value.
+        The elements of a Boolean array are all False; those of other arrays are arbitrary.
         """
         array = _pool.take(size, dtype)
         address = self.keep(array)
@@ -281,7 +291,7 @@ class Machine:
         return array, address
 
     def release(self) -> None:
-        """Let the next program use the arrays that no result refers to."""
+        """Keep the arrays that no result refers to for the next program."""
         w, layout = self.w, self.layout
         places = [*layout.slots.values()]
         empty = {int(w[place + words.PRESENT]) for place in places if not w[place + words.NVALS]}
@@ -294,7 +304,7 @@ class Machine:
         _pool.give(arrays)
 
     def add_form(self, number: int, which: int, form: Csr) -> None:
-        """Give the program a form of a matrix."""
+        """Pass a form of a matrix to the program."""
         place = self.layout.matrices[number] + which * words.FORM_FIELDS
         self.forms[place] = form
         if (number, which) in self.layout.firsts:
@@ -334,7 +344,7 @@ class Machine:
         return indices, values, starts
 
     def enlarge_stack(self) -> None:
-        """Enlarge the arrays of the stack that has too little room for another vector."""
+        """Enlarge the arrays of the stack that has no room for another vector."""
         place, needed = int(self.w[words.STATEMENT]), int(self.w[words.NEEDED])
         old = self.stack_arrays(place)
         count = int(self.w[place + words.STACK_COUNT])
@@ -378,7 +388,7 @@ class Machine:
                 return
 
     def run_region(self) -> None:
-        """Run the region of a statement in parts, by several threads if there are any."""
+        """Run the region of a statement in parts, in several threads if `threads` exceeds 1."""
         w, threads, statement = self.w, self.given.threads, int(self.w[words.STATEMENT])
         division, size = w[statement + words.DIVISION], int(w[words.SIZE])
         is_listed = w[words.DOMAIN] == words.IN_LISTS
@@ -407,11 +417,11 @@ class Machine:
         run(call, [(k, *part) for k, part in enumerate(parts)], threads, w)
 
     def listed(self, place: int) -> Array:
-        """Return the list of a slot."""
+        """Return the list of indices of a slot."""
         return self.alive[int(self.w[place + words.LIST])][: int(self.w[place + words.LENGTH])]
 
     def make_room(self, parts: int) -> None:
-        """Make room for the counts and the lists of the parts of a region."""
+        """Allocate memory for the counts and the lists of the parts of a region."""
         w = self.w
         counts = self.alive.get(int(w[words.COUNTS]))
         if counts is None or counts.size < words.WIDTH * parts:
@@ -419,7 +429,7 @@ class Machine:
             w[words.REST] = self.keep(np.empty(parts * int(words.ROW), np.int32))
 
     def make_form(self) -> None:
-        """Make the form of a matrix that a product needs."""
+        """Build the form of a matrix that a product needs."""
         needed = int(self.w[words.NEEDED])
         for number, place in enumerate(self.layout.matrices):
             which = (needed - place) // words.FORM_FIELDS
@@ -427,7 +437,7 @@ class Machine:
                 self.add_form(number, which, self.given.matrices[number].make(which))
 
     def record(self, began: float) -> float:
-        """Append a record of the product that has just ended. Return the time."""
+        """Append a record of the product that has just ended. Return the current time."""
         now, w = perf_counter(), self.w
         direction = "push" if w[words.PUSHES] == words.PUSH else "pull"
         frontier, edges = int(w[words.FRONTIER]), int(w[words.EDGES])
@@ -442,7 +452,7 @@ class Machine:
         return bool(value) if dtype.kind == "b" else value
 
     def vector(self, place: int, n: int) -> AnyVector:
-        """Return the vector in a slot. The arrays are not copied."""
+        """Return the vector in a slot. The result may share arrays with the slot."""
         w = self.w
         count = int(w[place + words.NVALS])
         values = self.alive[int(w[place + words.VALUES])]
@@ -458,7 +468,8 @@ class Machine:
         return BitmapVector(n, self.alive[int(w[place + words.PRESENT])], values, count)
 
     def items(self, place: int, n: int) -> list[AnyVector | None]:
-        """Return the vectors of a stack; None stands for an item that it had from the start."""
+        """Return the vectors of a stack; None stands for an item that the stack has contained since
+        the start of the run."""
         indices, values, starts = self.stack_arrays(place)
         count, lowest = int(self.w[place + words.STACK_COUNT]), int(self.w[place + words.LOWEST])
         found: list[AnyVector | None] = [None] * lowest
@@ -470,7 +481,7 @@ class Machine:
         return found
 
     def fault(self) -> tuple[str, str, int] | None:
-        """Return the kind, the message and the line of the fault, or None if there is none."""
+        """Return the kind, the message and the line of the fault, or None if no fault occurred."""
         w, r = self.w, self.r
         code, line = int(w[words.FAULT]), int(w[words.LINE])
         if code == 0:
@@ -501,7 +512,7 @@ def _entries(vector: AnyVector) -> tuple[Array, Array]:
 
 
 def load(layout: Layout, name: str) -> Code:
-    """Compile a program, or take it from the cache."""
+    """Compile a program, or load it from the cache."""
     return load_program(name, layout.source, layout.library)
 
 
@@ -531,11 +542,11 @@ _STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
         f"index {index} is out of range: the size is {size}",
     ),
 }
-"""The kind and the message of each fault of a statement."""
+"""For each fault of a statement, a function that returns its kind and its message."""
 
 
 def _refuse(value: float, number: float) -> None:
-    """Raise the error of a scalar that does not fit the dtype with this number."""
+    """Raise the error for a scalar that does not fit the dtype with this number."""
     dtype = next(each for each in ALL if each.number == int(number))
     range_ = ""
     if dtype.is_integer:
@@ -580,7 +591,8 @@ _OF_FLOATS: dict[Any, Callable[[Any, Any], Any]] = {
     words.FIT_FLOAT: _refuse,
     words.FIT_FP32: _refuse,
 }
-"""The function of Python that fails, by its number in `loops/program`."""
+"""The Python function that raises the exception, by the number of the function in
+`loops/program`."""
 
 
 def _unary(function: Callable[[float], float]) -> Callable[[float, float], float]:

@@ -17,21 +17,22 @@ from graphla.settings import config
 from semirings.structures import TypedMonoid
 
 FAST = 64
-"""Factor by which `config.compile_threshold` is multiplied if NumPy has a ufunc for the monoid.
+"""Factor by which `config.compile_threshold` is multiplied if the monoid's operator is a NumPy
+ufunc.
 
-If rows are short, NumPy then takes up to twice as long as a compiled loop in one thread.
+If rows are short, the ufunc takes up to twice as long as a compiled loop in one thread.
 """
 SHORT = 32
-"""Maximum average length of rows for which a compiled loop is faster than such a ufunc."""
+"""Maximum average length of rows for which a compiled loop is faster than a ufunc."""
 STRETCH = 1 << 14
 """Number of consecutive values that `_reduce_numba` combines first.
 
-It is constant, so that the result does not depend on the number of threads.
+This number is constant, so that the result does not depend on the number of threads.
 """
 
 
 def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | FullVector:
-    """w(i) = ⊕ over j of A(i, j); rows without entries have no result."""
+    """w(i) = ⊕ over j of A(i, j). If row i has no entries, w has no entry at i."""
     if monoid.ufunc is None:
         threads = compiles(a.nvals, monoid)
     elif a.nvals > SHORT * a.nrows or (monoid.is_idempotent and is_iso(a.values)):
@@ -44,9 +45,9 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | FullVector:
 
 
 def reduce(values: Array, monoid: TypedMonoid, present: Array | None = None) -> Any:
-    """Return ⊕ over all values (or over those that `present` flags) as a scalar.
+    """Return ⊕ over all values, or over the values that `present` flags, as a scalar.
 
-    Without values the result is the identity.
+    If there are no values, return the identity.
     """
     values = values if present is None else values[present]
     if monoid.ufunc is None and compiles(values.size, monoid):

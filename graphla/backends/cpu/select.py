@@ -46,7 +46,7 @@ def select(a: V, op: TypedSelectOp, thunk: Any) -> V:
 
 
 def _flag_numba(a: Csr, op: TypedSelectOp, thunk: Any, threads: int) -> Array:
-    """Return op(x, i, j, thunk) for each entry, by a compiled loop."""
+    """Return op(x, i, j, thunk) for each entry, with a compiled loop."""
     values, step = values_of(a.values, op.reads_x, wanted=op.type)
     flags = np.empty(a.nvals, np.bool_)
     arrays = (a.indptr, a.indices, values, np.array([thunk], op.thunk_type.np_type), flags)
@@ -56,7 +56,7 @@ def _flag_numba(a: Csr, op: TypedSelectOp, thunk: Any, threads: int) -> Array:
 
 
 def keep(a: V, flags: Array) -> V:
-    """Return those entries of the storage `a` whose flags are true."""
+    """Return the entries of `a` whose flag is true."""
     threads = compiles(flags.size // SIMPLE) if isinstance(a, Csr) else 0
     if isinstance(a, Csr) and threads and a.values.itemsize in WORDS:
         return _keep_numba(a, flags, threads)
@@ -72,7 +72,7 @@ def keep(a: V, flags: Array) -> V:
 
 
 def _keep_numba(a: Csr, flags: Array, threads: int) -> Csr:
-    """Return those entries of a matrix whose flags are true, by a compiled loop."""
+    """Return the entries of a matrix whose flag is true, with a compiled loop."""
     flags, parts = np.ascontiguousarray(flags), row_parts(a.indptr, threads)
     counts = [np.count_nonzero(flags[a.indptr[i] : a.indptr[j]]) for i, j in parts]
     ends = np.array([0, *np.cumsum(counts)], np.int64)

@@ -1,8 +1,8 @@
 """Run a loop that handles one vertex after another, compiled or as plain Python.
 
 The loops are in the files `loops/serial_*`. Their text uses only the arithmetic that Python and
-Numba share. So the same text runs on arrays if it is compiled, and otherwise on lists, from which
-Python reads elements several times as fast as from arrays.
+Numba share. So the same text runs compiled on arrays, or as plain Python on lists, because Python
+reads elements of lists several times as fast as elements of arrays.
 """
 
 from __future__ import annotations
@@ -31,10 +31,11 @@ def run_serial(
 ) -> int:
     """Run the loop `name` ("file.function"), and return the integer that it returns.
 
-    `arrays` are the first arguments of the loop. The loop writes to those whose parameters are
+    `arrays` are the first arguments of the loop. The loop writes to the arrays whose parameters are
     named `out_*` or `kept_*`. After the arrays, the loop takes a flag `kept_stop`, and then the
-    integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a faster
-    Python function with the same result; it takes lists instead of the arrays.
+    integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a Python
+    function with the same result, which is faster than the loop in plain Python; it takes lists
+    instead of the arrays.
     """
     stop = np.zeros(1, np.int64)
     if compiles(entries):

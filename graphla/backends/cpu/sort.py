@@ -1,7 +1,7 @@
 """Sort all values of an array, or the values of each segment separately.
 
 All sorts are stable and put NaN last. For the comparisons `<` and `>` they use NumPy's sort. For
-any other comparison they use the merge sort of this project.
+any other comparison they use a merge sort in this package.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def sort_by(values: Array, indptr: Array | None, op: TypedBinaryOp) -> tuple[Arr
 
 @lru_cache(maxsize=4096)
 def _plain_order(op: TypedBinaryOp) -> int:
-    """Return 1 if op is equivalent to `x < y`, -1 if it is equivalent to `x > y`, otherwise 0."""
+    """Return 1 if op is equivalent to `x < y`, -1 if op is equivalent to `x > y`, otherwise 0."""
     for sign, plain in ((1, binary.lt), (-1, binary.gt)):
         if op.expression == plain[op.type].expression:
             return sign
@@ -48,7 +48,7 @@ def _plain_order(op: TypedBinaryOp) -> int:
 
 
 def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array, Array]:
-    """Return the values sorted, and the previous position of each.
+    """Return the sorted values, and the previous position of each value.
 
     Sign 1 means increasing order, and sign -1 decreasing order.
     """
@@ -60,7 +60,7 @@ def _sort_plainly(values: Array, indptr: Array | None, sign: int) -> tuple[Array
 
 
 def _keys(values: Array, sign: int) -> Array:
-    """Return integers in the order of the values (sign 1) or the reverse order (-1).
+    """Return integers whose order is that of the values (sign 1) or the reverse order (sign -1).
 
     NaN becomes the largest integer, and both zeros become the same integer.
     """
@@ -80,10 +80,10 @@ def _keys(values: Array, sign: int) -> Array:
 def _stable_order(keys: Array) -> Array:
     """Return the permutation that sorts integers; equal keys keep their order.
 
-    Sorting 64-bit words is fastest. If a key and its position fit in one word together, sorting
-    such words once is enough. Otherwise the keys are first sorted without regard to the order of
-    equal keys, and each key is replaced by its rank. A second sort, of words with a rank and a
-    position, then restores the order of equal keys.
+    Sorting 64-bit words is fastest. If a key and its position fit in one word together, the
+    function sorts such words once. Otherwise it first sorts the keys without regard to the order of
+    equal keys, and replaces each key with its rank. A second sort, of words that contain a rank and
+    a position, then restores the order of equal keys.
     """
     least, most = int(keys.min()), int(keys.max())
     if (most - least).bit_length() + keys.size.bit_length() < 64:
@@ -106,12 +106,13 @@ def _stable_order(keys: Array) -> Array:
 def _merge_sort_numpy(
     values: Array, indptr: Array | None, op: TypedBinaryOp
 ) -> tuple[Array, Array]:
-    """Return the values in the order of op, and the position that each of them had before.
+    """Return the values in the order of op, and the previous position of each value.
 
     This is a merge sort: it merges pairs of runs of 1, 2, 4, ... elements. For each element of the
-    left run, a binary search finds how many elements of the right run come before it, which
-    determines its position. The elements of the right run fill the remaining positions in order. So
-    no two elements get the same position, even if op is not an order.
+    left run, a binary search finds how many elements of the right run come before it. This number
+    determines the element's position in the merged run. The elements of the right run fill the
+    remaining positions in order. So no two elements get the same position, even if op is not an
+    order relation.
     """
     size = values.size
     places = np.arange(size)
@@ -128,8 +129,9 @@ def _merge_sort_numpy(
         right = right[lefts]
         limit = np.minimum(right + width, end[lefts])
         before = _count_before(values, values[lefts], right, limit, width, op)
-        # The targets of a run must be in ascending order. If op is an order, they are, because the
-        # counts never decrease along a run. For any other op, the running maximum ensures it.
+        # The targets of a run must be in ascending order. If op is an order relation, they are,
+        # because the counts never decrease along a run. For any other op, the running maximum makes
+        # them ascending.
         targets = lefts + np.maximum.accumulate(right + before) - right
         is_left = np.zeros(size, bool)
         is_left[lefts] = True
@@ -175,7 +177,7 @@ def _segment_of_each(indptr: Array) -> Array:
 def _merge_sort_numba(
     values: Array, indptr: Array | None, op: TypedBinaryOp, threads: int
 ) -> tuple[Array, Array]:
-    """Sort with Numba."""
+    """Sort with compiled loops."""
     size = values.size
     bounds = _stretches(size, threads) if indptr is None else indptr
     dtype = index_dtype(size)

@@ -1,8 +1,8 @@
 """Matrix times matrix: C⟨M⟩ = A ⊕.⊗ B.
 
 With NumPy, a product expands all terms, sorts them, and adds them, one chunk of rows at a time. If
-the mask allows few positions, it computes a dot product of a row of A and a column of B for each of
-them.
+the mask allows few positions, the product instead computes a dot product of a row of A and a column
+of B for each of these positions.
 
 With Numba, a product under a mask is computed at the positions that the mask lists. Without a mask,
 or under a complemented mask, a first pass finds the pattern of the result, and a second pass
@@ -50,15 +50,16 @@ _index = np.dtype(np.int32)
 class SpgemmTuning:
     """Limits for choosing dot products under a mask, and for cutting rows into chunks and parts."""
 
-    # Number of expanded terms that cost as much as one term of a dot product.
+    # The cost of one term of a dot product, in units of the cost of one expanded term.
     dot: int = 4
     board: int = 1 << 22  # a mask is expanded to flags if a chunk has at most this many positions
-    few: int = 1 << 18  # number of terms up to which sorting takes negligible time
-    # To find the pattern of a product, its rows are divided into parts with about this many terms
-    # A(i, k) B(k, j), or fewer. One thread computes a product with fewer terms in one pass.
+    few: int = 1 << 18  # up to this number of terms, sorting takes negligible time
+    # To find the pattern of a product, its rows are divided into parts with at most about this many
+    # terms A(i, k) B(k, j). A product with fewer terms in total is computed in one pass by one
+    # thread.
     room: int = 1 << 20
-    # A product that has at most this many terms, by an upper bound, is computed in one pass without
-    # counting its terms.
+    # If an upper bound on the number of terms is at most this, the product is computed in one pass
+    # without counting its terms.
     few_terms: int = 1 << 12
 
 
@@ -68,9 +69,9 @@ TUNING = SpgemmTuning()
 def mxm(
     a: Csr, b: Csr | None, semiring: TypedSemiring, mask: MatrixMask | None, bt: Csr | None
 ) -> Csr | None:
-    """C⟨mask⟩ = A ⊕.⊗ B, where `b` is B in CSR form and `bt` its transpose.
+    """C⟨mask⟩ = A ⊕.⊗ B, where `b` is B in CSR form and `bt` is the transpose of B in CSR form.
 
-    Return None if `b` is None, because the product cannot use `bt` alone.
+    Return None if `b` is None, because this backend does not compute a product from `bt` alone.
     """
     if b is None:
         return None
@@ -145,8 +146,8 @@ def _rows_times(
     def along(array: Array) -> Array:
         """Return an array with one element per term.
 
-        The given array has one element per entry of A. Each term uses one entry of A, and gets the
-        element of that entry.
+        The argument has one element per entry of A. Each term uses one entry of A; the result
+        contains, for the term, the element that belongs to this entry.
         """
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
@@ -204,8 +205,8 @@ def _terms_of_entries(a: Csr, b: Csr, mask: MatrixMask | None) -> Array:
 def _rows_within(nrows: int, ncols: int, terms: Array) -> int:
     """Return the number of rows that are processed at a time.
 
-    Usually a chunk of rows has at most `board` positions. It has more if its rows have few terms:
-    otherwise a wide matrix would be cut into chunks of very few rows.
+    Usually a chunk of rows has at most `board` positions. A chunk whose rows have few terms may
+    have more positions, because otherwise a wide matrix would be cut into chunks of very few rows.
     """
     tuning, total = current(TUNING), int(terms.sum())
     return max(1, tuning.board // max(ncols, 1), nrows * tuning.few // max(total, 1))
@@ -263,7 +264,7 @@ def _fold_dots(
     """Combine the terms of each entry of the pattern by ⊕, and store the results in `values`.
 
     owner[t] is the entry of the pattern to which term t belongs. The terms of one entry are
-    consecutive. The flags `present` are set at the entries that have terms.
+    consecutive. Set the flag in `present` of each entry that has terms.
     """
     if not owner.size:
         return
@@ -314,7 +315,7 @@ class _Terms(NamedTuple):
     total: int
 
     def without(self, rows: Array) -> _Terms:
-        """Return the numbers without the terms of the rows whose flags are true."""
+        """Return the numbers of terms without the rows whose flag is true."""
         self.in_row[rows] = 0
         return _Terms(self.in_row, int(self.in_row.sum()))
 
@@ -325,7 +326,7 @@ class _Terms(NamedTuple):
 
 
 def _multiply(a: Csr, b: Csr, semiring: TypedSemiring, most: int) -> Csr:
-    """C = A ⊕.⊗ B, computed in one pass by one thread. The product has at most `most` terms."""
+    """Compute C = A ⊕.⊗ B in one pass and one thread. The product has at most `most` terms."""
     op, room = semiring.binaryop, min(most, a.nrows * b.ncols)
     a_values, a_step = values_of(a.values, op.reads_x, wanted=op.type)
     b_values, b_step = values_of(b.values, op.reads_y, wanted=op.type2)
@@ -354,7 +355,8 @@ def _count_terms(a: Csr, b_indptr: Array, threads: int) -> _Terms:
 
 
 def _find_pattern(a: Csr, b: Csr, excluded: Csr | None, terms: _Terms, threads: int) -> Csr:
-    """Return the pattern of A times B without the excluded positions; it has no values."""
+    """Return the pattern of A times B without the excluded positions, as a matrix without
+    values."""
     size = b.ncols
     words = (size + 63) >> 6
     counts = np.empty(a.nrows, np.int64)
@@ -457,7 +459,8 @@ def _compress(
     """Return the entries of a pattern for which `compute` finds a value."""
     threads = terms.worth(threads)
     parts = [(0, pattern.nrows)]
-    # One thread, too, computes a long product in parts, because Ctrl-C stops it only between them.
+    # A long product is computed in parts even in one thread, because Ctrl-C stops it only between
+    # parts.
     count = count_parts(terms.total + pattern.nvals, threads)
     if count > 1:
         parts = cut(terms.in_row + np.diff(pattern.indptr), count)

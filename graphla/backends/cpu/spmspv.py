@@ -1,4 +1,4 @@
-"""Matrix times sparse vector, by push: w(o) = ⊕ₖ A(o, k) ⊗ u(k), scattered along columns."""
+"""Matrix times sparse vector, as a push along columns: w(o) = ⊕ₖ A(o, k) ⊗ u(k)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _flag = np.dtype(np.bool_)
 class SpmspvTuning:
     """Limits that decide how a push is computed, and in which form it returns its result."""
 
-    lookups: int = 16  # with at least size / lookups terms, a mask is expanded to flags
+    lookups: int = 16  # if there are at least size / lookups terms, a mask is expanded to flags
     # A compiled push returns a bitmap if it reads more than `size / sparse` edges.
     sparse: float = 4
-    parallel: int = 1 << 17  # with at least this many edges a push is split among threads
+    parallel: int = 1 << 17  # a push with at least this many edges is divided among threads
     small: int = 1 << 11  # maximum number of outputs for `_push_small`
 
 
@@ -86,7 +86,7 @@ def _scatter_terms(
     starts: Array,
     counts: Array,
 ) -> tuple[Array, Array]:
-    """Return two arrays: the output and the term of each edge from some entries of u.
+    """Return two arrays: the output and the term of each edge out of some entries of u.
 
     `part` selects the entries of u. The arrays `starts` and `counts` hold the position of the first
     edge of each entry and its number of edges. Edges to outputs that the mask forbids are left out.
@@ -126,7 +126,7 @@ def _push_numba(
     mask: VectorMask | None,
     threads: int,
 ) -> SparseVector | BitmapVector:
-    """Push with Numba, in time proportional to the edges of u."""
+    """Push with compiled loops, in time proportional to the number of edges of u."""
     if may_be_constant(semiring):
         value = only_value(columns, u, semiring, side)
         if value is not None:
@@ -227,7 +227,8 @@ def _push_under_list(
 
 
 def output_parts(columns: Csr, indices: Array, threads: int) -> Parts:
-    """Cut the outputs into ranges that each receive about the same number of edges from `indices`.
+    """Cut the outputs into ranges, each of which receives about the same number of edges from
+    `indices`.
 
     The cuts are estimated from a sample of the edges. They are multiples of 4096, so that no two
     ranges share a word of a two-level bit map.

@@ -1,4 +1,4 @@
-"""Matrix times dense vector, by pull: w(o) = ⊕ₖ A(o, k) ⊗ u(k), gathered along rows."""
+"""Matrix times dense vector, as a pull along rows: w(o) = ⊕ₖ A(o, k) ⊗ u(k)."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from graphla.backends import Side
 
 PRESENCE = any_pair["BOOL"]
-"""The semiring for products whose values are all known to be equal, so that only the pattern of the
-result is computed."""
+"""The semiring for products whose result values are known to be all equal, so that only the pattern
+of the result has to be computed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class SpmvTuning:
     The pull works in rounds. Each round reads some entries of every row that has no term yet.
     """
 
-    few: int = 256  # if fewer rows than this remain, one round reads all of their entries
-    # If at least `few` rows remain, a round reads this many times as many entries of each row as
-    # the previous round.
+    few: int = 256  # if fewer rows than this remain, one round reads all entries of these rows
+    # If at least `few` rows remain, a round reads `wider` times as many entries of each row as the
+    # previous round.
     wider: int = 4
 
 
@@ -109,7 +109,8 @@ def _pull_numpy(
 def _dense_if_many(
     size: int, indices: Array, values: Array, is_sorted: bool
 ) -> SparseVector | BitmapVector:
-    """Return a vector with the given entries: a bitmap if there are many, else a sparse vector."""
+    """Return a vector with the given entries: a bitmap if there are many entries, otherwise a
+    sparse vector."""
     v = SparseVector(size, indices, values, is_sorted)
     return to_bitmap(v) if indices.size * MANY >= size > current(TUNING).few else v
 
@@ -153,7 +154,7 @@ def _gather_all(
     """Return the outputs that have a term, and for each output the sum of all terms of its row."""
     total = int(counts.sum())
     run_starts = counts.cumsum() - counts
-    if total == rows.nvals:  # all rows are read as a whole, so the entries are already in order
+    if total == rows.nvals:  # all entries of the matrix are read, so they are already in order
         places, k = None, rows.indices
     else:
         places = ranges(starts, counts, total)
@@ -182,8 +183,8 @@ def _gather_first(
 ) -> tuple[Array, Array]:
     """Return one term for each row that has a term.
 
-    Each round reads more neighbors per row than the previous one. Early rounds read few, because in
-    a breadth-first search most vertices find a parent among their first few neighbors.
+    Each round reads more entries per row than the previous round. Early rounds read few entries,
+    because in a breadth-first search most vertices find a parent among their first few neighbors.
     """
     found, places, width = [], [], 1
     tuning, chunk = current(TUNING), chunk_size()
@@ -206,9 +207,9 @@ def _first_hits(
 ) -> tuple[Array, Array]:
     """Find, in each row, the first entry whose column is the index of an entry of u.
 
-    Only `width` entries of a row are searched. They begin at the position given by `starts`. The
-    first result lists the positions of the entries that were found. The second result has one flag
-    for each row: whether an entry was found.
+    Only `width` entries of each row are searched, from the position in `starts` on. The first
+    result lists the positions of the entries found. The second result has one flag per row, which
+    is true if an entry was found.
     """
     if isinstance(u, FullVector):
         return starts, np.ones(starts.size, bool)
@@ -227,8 +228,8 @@ def _first_hits(
 def _settles(semiring: TypedSemiring, a: Csr, u: DenseVector, side: str) -> bool:
     """Return whether the first term of an output determines its value.
 
-    This is so if all terms are equal to the terminal value of the monoid, because adding further
-    terms does not change this value.
+    It does if all terms are equal to the terminal value of the monoid, because further terms do not
+    change this value.
     """
     terminal = semiring.monoid.terminal
     if terminal is None:
@@ -250,7 +251,7 @@ def _terms(
     """Return the product of each chosen entry of the matrix with the value of u at its column.
 
     `places` contains the positions of the entries in the matrix `rows`, or is None for all entries.
-    `k` contains their columns. The function `outputs` returns their rows.
+    `k` contains the columns of these entries. The function `outputs` returns their rows.
     """
     a_values = rows.values
     a = (a_values, (lambda: a_values) if places is None else (lambda: a_values[places]))
@@ -298,7 +299,7 @@ def _pull_numba(
 
 
 def first_of_rows(rows: Csr, threads: int) -> Array:
-    """Return the column of each row's first entry, or -1."""
+    """Return, for each row, the column of its first entry, or -1 if the row is empty."""
 
     def find() -> Array:
         firsts = np.empty(rows.nrows, np.int32)
@@ -311,9 +312,9 @@ def first_of_rows(rows: Csr, threads: int) -> Array:
 
 
 def only_value(a: Csr, u: AnyVector, semiring: TypedSemiring, side: Side) -> Array | None:
-    """Return the value of every term and of every sum of terms, if they are all equal.
+    """Return the common value of all terms and of all sums of terms.
 
-    If they may differ, return None.
+    If these values may differ, return None.
     """
     if not may_be_constant(semiring):
         return None

@@ -1,4 +1,4 @@
-"""Strong components, by `loops/strong_components` or SciPy."""
+"""Strong components, with `loops/strong_components` or SciPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare a matrix with its transpose, by a compiled loop (`loops/symmetry`) or NumPy."""
+"""Compare a matrix with its transpose, with a compiled loop (`loops/symmetry`) or NumPy."""
 
 from __future__ import annotations
 

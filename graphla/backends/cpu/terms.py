@@ -1,5 +1,5 @@
-"""Compute the terms mult(A(i, k), B(k, j)) of a product. Operands that `mult` ignores are not
-read."""
+"""Compute the terms mult(A(i, k), B(k, j)) of a product. If `mult` ignores an operand, its values
+are not read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _whole = [slice(None)]
 
 @dataclass(frozen=True, slots=True)
 class TermsTuning:
-    """How the terms of a product are divided into steps."""
+    """A parameter for dividing the terms of a product into steps."""
 
     # Approximate number of terms per step. The temporary arrays of a step then take 8 MB, which fit
     # in a cache.
@@ -46,10 +46,10 @@ def multiply(
     """Return an array of `size` terms mult(x, y), in the dtype of the monoid.
 
     If all terms must be equal, the array stores their value only once. The argument `x` is a pair:
-    the values of the first operand, and a function that returns the operand's value in each term.
-    `y` is such a pair for the second operand. The functions `i`, `k` and `j` return the row, the
-    inner index and the column of each term. A function is called only if the operator reads its
-    result.
+    the values of the first operand, and a function that returns the value of the operand in each
+    term. `y` is the corresponding pair for the second operand. The functions `i`, `k` and `j`
+    return the row, the inner index and the column of each term. A function is called only if the
+    operator reads its result.
     """
     op = semiring.binaryop
     dtype = semiring.monoid.type.np_type
@@ -95,7 +95,8 @@ def combine(
 
 
 def constant_term(semiring: TypedSemiring, x: Array, y: Array) -> Any:
-    """Return the value that all terms share, as the monoid's type; None if they may differ."""
+    """Return the common value of all terms, in the dtype of the monoid, or None if the terms may
+    differ."""
     op = semiring.binaryop
     if op.is_positional:
         return None
@@ -194,7 +195,7 @@ def concatenate(arrays: list[Array], dtype: Any) -> Array:
 def concatenate_values(parts: list[Array], size: int) -> Array:
     """Concatenate arrays of terms of the same product; together they have `size` terms.
 
-    If each array stores only one value for all of its terms, the result does, too: these values are
+    If each array stores a single value for all of its terms, so does the result: these values are
     equal, because they belong to the same product.
     """
     filled = [part for part in parts if part.size] or parts[:1]

@@ -1,4 +1,4 @@
-"""Transpose a matrix by listing its entries in column order.
+"""Transpose a matrix by sorting its entries by column.
 
 For matrices with at least `SortTuning.scipy` entries (layout.py), SciPy's counting sort does this
 in linear time and without temporary arrays.

@@ -1,4 +1,4 @@
-"""The number of triangles of a symmetric matrix, by `loops/triangles`."""
+"""The number of triangles of a symmetric matrix, computed with `loops/triangles`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from graphla.formats import Array, Csr
 SPARSE = 8
 """Maximum average number of entries per row for which the loop merges the rows of the matrix.
 
-Then nothing is prepared. The other condition is that no row has more than SHORT entries.
+This loop needs no preparation. It also requires that no row has more than SHORT entries.
 """
 SHORT = 32
 """Maximum number of entries of the longest row for which the loop merges the rows of the matrix."""
 LONG = 64
-"""If the degree of a vertex is larger, some columns of its row of L are stored as a bitmap."""
+"""If the degree of a vertex exceeds this, some columns of its row of L are stored as a bitmap."""
 
 
 @try_loops
 def count_triangles(a: Csr) -> int | None:
-    """Return the number of triangles of a symmetric matrix, or None if no compiled loop runs.
+    """Return the number of triangles of a symmetric matrix, or None if no compiled loop is used.
 
     Entries on the diagonal are ignored.
     """
@@ -69,10 +69,11 @@ def _count(a: Csr, threads: int, stop: Array) -> int:
 def count_in_short_rows(
     a: Csr, support: Array | None, parts: Parts, threads: int, stop: Array
 ) -> list[int]:
-    """Return the number of triangles of each part of the rows, or UNFIT if one of its rows is long.
+    """Return, for each part of the rows, the number of its triangles, or UNFIT if the part has a
+    long row.
 
-    If `support` is given, also count the triangles of each edge there, at its entry below the
-    diagonal; the parts must then not run at the same time.
+    If `support` is given, also store the number of triangles of each edge in it, at the edge's
+    entry below the diagonal. The parts must then not run at the same time.
     """
     counts = np.empty(1, np.int32) if support is None else support
     given = a.indptr, a.indices, counts, stop

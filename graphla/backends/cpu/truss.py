@@ -1,4 +1,4 @@
-"""Truss numbers, by `loops/truss`."""
+"""Truss numbers, with `loops/truss`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ INT32_END = 1 << 31
 
 @try_loops
 def trusses(a: Csr, k: int | None) -> Array | None:
-    """Return the truss number of the edge of each entry as int32, or None if no loop is compiled.
+    """Return the truss number of the edge of each entry as int32, or None if no compiled loop is
+    used.
 
-    If `k` is not None, the result is at least k for the edges of the k-truss, and less for others.
+    If `k` is not None, the result only needs to be at least k for the edges of the k-truss, and
+    less than k for others.
     """
     if not compiles(a.nvals, size=a.nrows) or a.nvals >= INT32_END:
         return None
@@ -35,7 +37,8 @@ def trusses(a: Csr, k: int | None) -> Array | None:
 def _find_trusses(a: Csr, k: int | None, stop: Array) -> Array:
     """Compute the result of `trusses`.
 
-    If only the k-truss is wanted and rows are short, first remove the edges in too few triangles.
+    If only the k-truss is requested and rows are short, first remove the edges that are in too few
+    triangles.
     """
     if k is None or k < 3 or a.nvals > SPARSE * a.nrows:
         return _decompose(a, k, stop)

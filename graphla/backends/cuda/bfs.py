@@ -112,12 +112,12 @@ def bfs(request: Search) -> BfsResult:
             request.meanwhile(shown, tree, present)
 
     try:
-        told = _run(request, query, outputs, traces, meanwhile)
+        answer = _run(request, query, outputs, traces, meanwhile)
     except persistent.Refused:
         _refusing.add(xp.cuda.runtime.getDevice())
-        told = _run(request, query, outputs, traces, meanwhile)
+        answer = _run(request, query, outputs, traces, meanwhile)
     del keeps
-    status, depth, reached, recorded = told
+    status, depth, reached, recorded = answer
     if status == TOO_DEEP:
         raise OverflowError(f"a vertex is more than 254 edges away, which {dtype} cannot hold")
     trace = [] if records is None else _trace(records, recorded)
@@ -188,7 +188,7 @@ def _run(
         by_columns=by_columns,
     )
     memory, state = search.state()
-    told = persistent.run(
+    results = persistent.run(
         search.kernel,
         search.blocks,
         search.threads,
@@ -201,7 +201,7 @@ def _run(
         as_struct=True,
     )
     del memory
-    return told
+    return results
 
 
 @dataclass(frozen=True, slots=True)

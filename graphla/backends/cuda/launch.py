@@ -328,7 +328,7 @@ class PendingCount:
             (late if words[k] == UNCOUNTED else free).append(word)
 
 
-class Room:
+class OutputBuffer:
     """Memory for the indices and the values of up to `most` entries, in one allocation.
 
     Call the object to create the arrays once the number of entries is known.

@@ -6,43 +6,44 @@
 //   carried(v) = share(v)·r'(v)
 //
 // jump(v) is the probability that a random jump ends at v, and fall(v) the probability that the
-// walk continues at v after a dangling vertex (a vertex without out-edges). `fallen` is alpha times
-// the sum of the ranks of all dangling vertices before the round. share(v) is alpha divided by the
-// total weight of the out-edges of v, or 0 if v is dangling.
+// walk continues at v after it has reached a dangling vertex (a vertex without out-edges). `fallen`
+// is alpha times the sum of the ranks of all dangling vertices before the round. share(v) is alpha
+// divided by the total weight of the out-edges of v, or 0 if v is dangling.
 //
-// Each thread computes every k-th vertex, where k is the number of threads. Sums are added in a
-// fixed order, so a round returns bitwise equal ranks in every run.
+// Each thread processes every k-th vertex, where k is the number of threads in the grid. Sums are
+// added in a fixed order, so the ranks are bitwise equal in every run.
 #include "collectives.cuh"
 
 namespace graphla {
 
-/// What a launch computes. IN_ROUND: the new ranks, the array `carried` and the sums. AT_START:
-/// `carried` and the sums for the initial ranks, and no new ranks.
+/// What a launch computes. IN_ROUND: the new ranks, and then the array `carried` and the sums for
+/// the new ranks. AT_START: only `carried` and the sums, for the initial ranks.
 enum Turn { AT_START = 0, IN_ROUND = 1 };
 
-/// The parameters of the random walk. jump_step is 0 if all values of the array `jump` are equal,
-/// otherwise 1. fall_step is the same for the array `fall`.
+/// The parameters of the random walk. `jump_step` is the stride of the array `jump`: 0 if all of
+/// its values are equal, otherwise 1. `fall_step` is the stride of the array `fall`.
 template <class T> struct Walk {
   i64 n;
-  i64 rows;        // vertices with numbers of at least `rows` have no in-edges
-  const T *share;  // alpha divided by the total weight of the out-edges
-  const T *jump;   // the distribution of the targets of random jumps
+  i64 rows;        // vertices with the numbers `rows` and higher have no in-edges
+  const T *share;  // per vertex: alpha divided by the total weight of its out-edges
+  const T *jump;   // per vertex: the probability that a random jump ends there
   i64 jump_step;
-  const T *fall;  // the distribution of the next vertices after a dangling vertex
+  const T *fall;  // per vertex: the probability that a walk goes there from a dangling vertex
   i64 fall_step;
   double alpha;
   T *rank, *carried;
 };
 
-/// The sums of one block: the change of ranks, and the ranks of dangling vertices.
+/// The sums that one block computes over its vertices: the total change of the ranks, and the total
+/// rank of the dangling vertices.
 struct Sums {
   double change, dangling;
 };
 
 /// Computes the ranks of one round or, if TURN is AT_START, prepares the first round. Vertex v
 /// receives the rank arrived[v] through its in-edges if present[v] is true, otherwise 0. The array
-/// `sums_before` contains the `Sums` of each block of the previous launch, which had `blocks`
-/// blocks. The array `sums` is set to the `Sums` of each block of this launch.
+/// `sums_before` contains one `Sums` per block of the previous launch, which had `blocks` blocks.
+/// Each block of this launch stores its own `Sums` in the array `sums`.
 template <class Op, class T, int TURN>
 __global__ void __launch_bounds__(PageRankTuning::block)
     settle_ranks(Walk<T> walk, const bool *__restrict__ present, const T *__restrict__ arrived,

@@ -1,6 +1,6 @@
-"""PageRank: each round runs a pull and one more kernel.
+"""PageRank: each round runs a pull (spmv.cu) and then one kernel of pagerank.cu.
 
-Kernels: spmv.cu, pagerank.cu. The host waits once per round, for the change of the ranks.
+The host waits once per round, for the total change of the ranks.
 """
 
 from __future__ import annotations
@@ -26,15 +26,16 @@ WALK, TURNS = Struct("pagerank.cu", "Walk"), enumeration("pagerank.cu", "Turn")
 
 @dataclass(frozen=True, slots=True)
 class PageRankTuning:
-    """The launch shape, and a limit for keeping frequently read values in shared memory."""
+    """The shape of launches, and a limit for copying frequently read values to shared memory."""
 
     block: int = 256  # number of threads per block
-    most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds their sums
+    most_blocks: int = 1024  # maximum number of blocks in a launch; the host adds up their sums
     cached: int = 32 << 20
-    """Up to this many bytes of values, the values of hubs are not kept in shared memory.
+    """If the values of all vertices take at most this many bytes, the values of hubs are not copied
+    to shared memory.
 
-    This applies if the hubs (the vertices with the most edges) come first in the numbering. Then
-    the L2 cache is fast enough, and a copy in shared memory saves no time.
+    This limit is used only if the hubs (the vertices with the most edges) come first in the
+    numbering. The L2 cache is then fast enough, and a copy in shared memory saves no time.
     """
 
 
@@ -84,11 +85,12 @@ def pagerank(request: PageRank) -> Ranks:
 
 
 def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -> tuple[int, float]:
-    """Run the rounds. Return their number and the total change of the ranks in the last round."""
+    """Run the rounds. Return the number of rounds and the total change of the ranks in the last
+    round."""
     n, kept = request.share.size, request.share.dtype
     blocks = max(1, min(-(-n // tuning.block), tuning.most_blocks))
-    # Two sums per block: sums[0] is for even rounds and sums[1] for odd rounds, so that a round
-    # reads the sums of the previous one.
+    # Each block stores two sums: in sums[0] in even rounds, and in sums[1] in odd rounds. So a
+    # round can read the sums of the previous round.
     sums = xp.empty((2, blocks, 2), np.float64)
     start, settle = (
         load("pagerank.cu", "settle_ranks", NOTHING, kept, turn, constants=tuning) for turn in TURNS
@@ -105,9 +107,9 @@ def _settle(walk: Any, request: PageRank, gather: Any, tuning: PageRankTuning) -
 
 
 def _active_rows(relabeled: Relabeled) -> Csr:
-    """Return the first rows of the relabeled matrix: those of the vertices that have edges.
+    """Return the rows of the relabeled matrix that belong to vertices with edges. They come first.
 
-    The same object is returned on every call, because `pull` caches facts about this object.
+    Every call returns the same object, because `pull` caches statistics of its rows on the object.
     """
     a, active = relabeled.into, relabeled.active
 
@@ -125,7 +127,7 @@ def _values_and_step(values: Array, old: Array | None) -> tuple[Array, int]:
     """Return an array of values and the stride with which a kernel reads it.
 
     If all values are equal, the stride is 0, so that the kernel reads a single element. Otherwise
-    it is 1.
+    the stride is 1.
     """
     if is_iso(values):
         return values, 0

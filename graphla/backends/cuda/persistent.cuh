@@ -1,11 +1,12 @@
 // Persistent kernels: one launch runs a whole traversal. Its blocks wait for each other at
-// barriers, the host can stop the kernel, and the kernel reports to the host when it ends.
+// barriers. The host can stop the kernel, and the kernel reports to the host when it ends.
 //
-// The launch is cooperative: every block of the grid is resident, so a block may wait for all
-// others. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
+// The launch is cooperative: every block of the grid is resident, so a block may wait for all other
+// blocks. The first parameter of each persistent kernel is a `Launch`. When a block ends, it calls
 // `is_last_block`, and the last block calls `tell_host`.
 //
-// Invariant: all blocks execute the same barriers, and leave at the same one.
+// Invariant: all blocks go through the same barriers, and all of them leave the kernel at the same
+// barrier.
 #ifndef GRAPHLA_PERSISTENT
 #define GRAPHLA_PERSISTENT
 #include "cluster.cuh"
@@ -15,17 +16,17 @@ namespace graphla {
 
 /// The state of a launch that the host passes to the kernel.
 struct Launch {
-  // In device memory: control[0] counts the tickets of `Grid`. The other words are zero at first,
-  // and each kernel uses them for its own purposes.
+  // In device memory: control[0] counts the tickets of `Grid`. The other words are zero when the
+  // launch starts, and each kernel uses them for its own purposes.
   u64 *control;
-  u64 *host;     // words in host memory that the GPU reads and writes (see `Host`)
-  i64 patience;  // clock ticks between two reads of the host's stop word
+  u64 *host;     // words in host memory through which host and GPU communicate (see `Host`)
+  i64 patience;  // clock ticks between two reads of the word HOST_STOP
   u32 tickets;   // value of the ticket counter control[0] when the launch starts
   u32 number;    // number of the launch, stored in each word that the kernel reports to the host
 };
 
 /// The indices of the words of `Launch::host`. The host writes the word HOST_STOP, and the GPU
-/// writes all others.
+/// writes all other words.
 enum Host { HOST_STOP = 0, HOST_STATUS = 1, HOST_RESULTS = 2, HOST_WORDS = 16 };
 
 /// Number of words of `Launch::control`.
@@ -47,9 +48,9 @@ DEVICE u64 nanoseconds() {
 }
 
 #ifdef GRAPHLA_SIMULATOR
-/// Loads *at with acquire semantics: the thread then sees everything that other blocks stored
-/// before they wrote the loaded value with `add_released`. The load also invalidates stale lines of
-/// this block's cache.
+/// Loads *at with acquire semantics: after the load, the thread sees everything that other blocks
+/// stored before they wrote the loaded value with `add_released`. The load also invalidates stale
+/// lines in the L1 cache of this multiprocessor.
 DEVICE u64 load_acquired(const u64 *at) {
   const u64 value = load_relaxed(at);
   __threadfence();
@@ -73,17 +74,17 @@ DEVICE u64 load_acquired(const u64 *at) {
 #endif
 
 #ifndef GRAPHLA_ONE_CLUSTER
-/// A barrier for all blocks, which also lets them vote to leave.
+/// A barrier for all blocks, at which the blocks also vote on whether to leave the kernel.
 ///
 /// At each barrier a block takes a ticket, and waits until all blocks have taken one. The upper
-/// half of one word counts tickets, and may wrap around. The lower half counts votes: in one field
-/// at barriers with even numbers, in another at barriers with odd numbers. So a block that is late
-/// can still read the votes of its own barrier: other blocks can be ahead by at most one barrier,
-/// whose votes are in the other field.
+/// half of the 64-bit word `*word` counts tickets, and may wrap around. The lower half has two
+/// 16-bit fields that count the votes to leave: barriers with even numbers use one field, and
+/// barriers with odd numbers use the other field. So a late block can still read the votes of its
+/// own barrier: other blocks are ahead by at most one barrier, whose votes are in the other field.
 struct Grid {
   u64 *word;
-  // The value of the ticket counter once all blocks have arrived at the last barrier that this
-  // block has entered; before the first barrier, its value at the launch.
+  // The value that the ticket counter reaches when all blocks have arrived at the latest barrier
+  // that this block has entered. Before the first barrier: its value at the start of the launch.
   u32 due;
   u32 turn;
 
@@ -91,8 +92,8 @@ struct Grid {
   DEVICE explicit Grid(const Launch &launch) : word(launch.control), due(launch.tickets), turn(0) {}
   DEVICE Grid(const Launch &launch, u32 *) : Grid(launch) {}
 
-  /// Stores the value of the ticket counter at the launch. All threads must call this before the
-  /// first barrier.
+  /// Sets `due` to the value of the ticket counter at the start of the launch. All threads must
+  /// call this before the first barrier.
   DEVICE void begin(u32 tickets) { due = tickets; }
 
   /// Waits for all threads of all blocks. Returns whether any of them votes to leave.
@@ -102,7 +103,7 @@ struct Grid {
   }
 
   /// Enters a barrier without waiting for the other blocks: makes the stores of this block visible
-  /// to them, and casts its vote to leave. `wait` must follow.
+  /// to the other blocks, and counts this block's vote. `wait` must follow.
   DEVICE void arrive(bool leaves = false) {
     leaves = __syncthreads_or(leaves);
     due += gridDim.x;
@@ -116,7 +117,8 @@ struct Grid {
     if (threadIdx.x == 0) {
       u64 seen = load_acquired(word);
       for (int polls = 0; i32(u32(seen >> 32) - due) < 0; ++polls) {
-        // After a long wait, another block is probably working alone, and will take a while.
+        // If the wait is long, another block is probably working alone and needs more time, so poll
+        // less often.
         __nanosleep(polls < EAGER ? 0 : 500);
         seen = load_acquired(word);
       }
@@ -126,7 +128,7 @@ struct Grid {
     return __syncthreads_or(leaves);
   }
 
-  /// Records that a copy of this struct has gone through a barrier.
+  /// Updates this struct after a copy of it has gone through a barrier.
   DEVICE void follow() {
     due += gridDim.x;
     ++turn;
@@ -139,16 +141,16 @@ struct Grid {
 /// Like the struct above, for a grid that is one cluster of GRAPHLA_ONE_CLUSTER blocks. Its barrier
 /// takes about a third of the time.
 ///
-/// A block votes by setting a word in the shared memory of each block. Barriers use two words
-/// alternately, so a block that is late still finds the votes of its own barrier.
+/// A block votes to leave by setting a word in the shared memory of every block. Barriers use two
+/// words alternately, so a late block can still read the votes of its own barrier.
 struct Grid {
   static constexpr int SIZE = GRAPHLA_ONE_CLUSTER;
   u64 *word;
-  u32 due;  // the value of the ticket counter, which only `is_last_block` increments
+  u32 due;  // the value of the ticket counter before `is_last_block` increments it
   u32 turn;
   u32 *votes;
 
-  /// `memory` are two words of dynamic shared memory. All threads must call this.
+  /// `memory` points to two words of dynamic shared memory. All threads must call this.
   DEVICE Grid(const Launch &launch, u32 *memory)
       : word(launch.control), due(launch.tickets), turn(0), votes(memory) {
     if (threadIdx.x < 2) store_relaxed(&votes[threadIdx.x], 0u);
@@ -165,13 +167,13 @@ struct Grid {
     return load_relaxed(&votes[turn++ & 1]) != 0;
   }
 
-  /// Records that a copy of this struct has gone through a barrier.
+  /// Updates this struct after a copy of it has gone through a barrier.
   DEVICE void follow() { ++turn; }
 };
 #endif
 
-/// Reads the word in host memory by which the host asks the kernel to stop, at most once per
-/// `patience` clock ticks. Only one thread uses this struct.
+/// Reads the word in host memory through which the host asks the kernel to stop. Reads it at most
+/// once per `patience` clock ticks. Only one thread may use this struct.
 struct StopFlag {
   const u64 *host;
   i64 patience, due;
@@ -180,7 +182,7 @@ struct StopFlag {
       : host(words), patience(ticks), due(clock64() + ticks) {}
   DEVICE explicit StopFlag(const Launch &launch) : StopFlag(launch.host, launch.patience) {}
 
-  /// Returns whether the host has asked the kernel to stop. If less than `patience` clock ticks
+  /// Returns whether the host has asked the kernel to stop. If fewer than `patience` clock ticks
   /// have passed since the last read of the stop word, returns false without reading it. After a
   /// call has returned true, all later calls return true.
   DEVICE bool is_up() {
@@ -198,7 +200,7 @@ struct Records {
   u64 *at;
   i64 room;
 
-  /// Adds a record when level `level` begins. One thread calls this.
+  /// Adds a record of level `level`, which begins now. Only one thread calls this.
   DEVICE void add(i64 level, u64 direction, u64 frontier, u64 edges) const {
     add(level, direction, frontier, edges, nanoseconds());
   }
@@ -213,9 +215,9 @@ struct Records {
   }
 };
 
-/// Returns whether this block is the last one to call this function. The last block sees everything
-/// that the other blocks stored before their calls. Every thread of every block must call this
-/// once, after the last barrier.
+/// Returns whether this block is the last block to call this function. The last block sees
+/// everything that the other blocks stored before their calls. Every thread of every block must
+/// call this once, after the last barrier.
 DEVICE bool is_last_block(const Grid &grid) {
   __syncthreads();
   bool is_last = false;
@@ -228,9 +230,9 @@ DEVICE bool is_last_block(const Grid &grid) {
   return __syncthreads_or(is_last);
 }
 
-/// Writes `value` to word k of the report that the host reads. One thread calls this. The words may
-/// arrive in any order: each of them contains the number of the launch, so the host can wait until
-/// all words of this launch have arrived.
+/// Writes `value` to word k of the report that the host reads. Only one thread calls this. The
+/// words may arrive in any order. Each word also contains the number of the launch, so the host can
+/// wait until all words of this launch have arrived.
 DEVICE void tell_host(u64 *host, u32 launch, int k, u32 value) {
   store_relaxed(&host[k], (u64(launch) << 32) | value);
 }

@@ -2,8 +2,8 @@
 
 Kernels: those that include persistent.cuh. All blocks of such a launch must be resident on the GPU
 at the same time, so the grid has as many blocks as the GPU can hold. When the kernel ends, it
-writes to words of host memory. The host waits for the traversal by polling these words. So it can
-handle an interrupt at once, by asking the kernel to stop.
+writes its status and results to words of host memory. The host waits for the traversal by polling
+these words. So the host can react to Ctrl-C at once, by asking the kernel to stop.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ LAUNCH = Struct("persistent.cuh", "Launch")
 NOT_READY = 600  # the value of cudaErrorNotReady
 
 CONTROL = enumeration("persistent.cuh", "ControlShape").CONTROL_WORDS
-"""Number of control words of a launch, in device memory. They are zero when the launch starts. The
-first word is the ticket counter: at barriers it counts the blocks that have arrived. The kernel may
-use the other words for any purpose."""
+"""Number of control words of a launch, in device memory. The first word is the ticket counter,
+which counts the blocks that have arrived at barriers. The other words are zero when the launch
+starts, and the kernel may use them for any purpose."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class PersistentTuning:
     """How the host waits for launches, and the maximum size of a grid."""
 
     tickets: int = 0  # initial value of the ticket counter, which wraps around at 2^32
-    # number of clock ticks (about a third of a millisecond) between two reads of the host's word
+    # clock ticks between two reads of the stop word by the kernel (about a third of a millisecond)
     patience: int = 1 << 19
     most_blocks: int = 1 << 16  # maximum number of blocks in a grid, even if the GPU can hold more
-    launches: int = 128  # number of launches whose counters are zeroed together
+    launches: int = 128  # number of launches whose control words are allocated and zeroed together
     spin: float = 300e-6  # seconds for which the host polls without a pause
-    nap: float = 20e-6  # seconds between two polls after `spin` seconds
+    nap: float = 20e-6  # seconds between two polls after the first `spin` seconds
     check: float = 1e-3  # seconds between two checks for an error of the GPU
 
 
@@ -55,7 +55,7 @@ TUNING = PersistentTuning()
 
 
 class _Words:
-    """Words of host memory. The kernel launches of one stream write their results there, one launch
+    """Words of host memory to which all launches on one stream write their results, one launch
     after another."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Words:
         self.launches = count(1)
 
     def control(self, tuning: PersistentTuning) -> int:
-        """Return the device address of the control words for one launch. They are all 0, except
+        """Return the device address of new control words for one launch. All of them are 0, except
         that the ticket counter starts at the tuning parameter `tickets`."""
         if not self.left:
             self.left = tuning.launches
@@ -93,14 +93,14 @@ _kept = _Kept()
 
 
 class Refused(Exception):
-    """Raised if the GPU cannot run the kernel's blocks in a cluster of this size."""
+    """Raised if the GPU cannot run the kernel's blocks in clusters of the requested size."""
 
 
 def grid(kernel: Kernel, block: int, shared: int = 0, each: int = 32, cluster: int = 1) -> int:
     """Return the number of blocks that can be resident on the GPU at the same time.
 
-    At most `each` blocks per multiprocessor are counted. If the blocks form clusters, fewer may
-    fit; `run` finds out how many.
+    At most `each` blocks per multiprocessor are counted. If the blocks form clusters, fewer blocks
+    may fit; `run` then finds the number by trial launches.
     """
     fit = kernel.resident(block, shared) if card().is_cooperative else 0
     if not fit:
@@ -130,11 +130,11 @@ def run(
     If `as_struct` is true, the first parameter of the kernel is a `Launch`. Otherwise the first
     five parameters are the fields of `Launch`.
 
-    `blocks` must be at most `grid(...)`, unless the blocks do not wait for one another or form a
-    single cluster (then set `cooperative` to False). An interrupt stops the kernel and is raised
-    again. With several clusters, the launch has as many blocks as the GPU accepts. `Refused` is
-    raised if the GPU accepts no cluster of this size. `meanwhile` is called between the launch and
-    the wait.
+    `blocks` must be at most `grid(...)`, except if the blocks do not wait for one another or if
+    they form a single cluster; set `cooperative` to False in these two cases. An interrupt (Ctrl-C)
+    stops the kernel and is then raised again. With several clusters, the launch has as many blocks
+    as the GPU accepts. `Refused` is raised if the GPU accepts no cluster of this size. `meanwhile`
+    is called between the launch and the wait.
     """
     stream = xp.cuda.get_current_stream()
     place = (xp.cuda.runtime.getDevice(), stream.ptr)
@@ -162,7 +162,7 @@ def run(
     try:
         if cluster == 1:
             kernel(blocks, block, *head, *args, shared=shared, cooperative=cooperative)
-        elif not cooperative:  # all blocks form one cluster, so they run at the same time
+        elif not cooperative:  # if all blocks form one cluster, they run at the same time
             try:
                 kernel(blocks, block, *head, *args, shared=shared)
             except xp.cuda.driver.CUDADriverError as error:
@@ -174,23 +174,24 @@ def run(
         _wait(view, told, launch, stream)
     except BaseException:
         view[STOP] = 1
-        stream.synchronize()  # raises an error if the GPU has failed
+        stream.synchronize()  # this raises an error if the GPU has failed
         raise
     return [view[k] & 0xFFFFFFFF for k in told]
 
 
 _taken: dict[tuple[Kernel, int], int] = {}
-"""The number of blocks that the GPU accepted in an earlier launch that used clusters. The key is
-the kernel and the number of bytes of shared memory."""
+"""For each pair of a kernel and a number of bytes of shared memory: the number of blocks that the
+GPU accepted in an earlier launch with clusters."""
 
 
 def _launch_clusters(
     kernel: Kernel, blocks: int, cluster: int, block: int, *args: Any, shared: int
 ) -> None:
-    """Launch as many blocks in clusters as the GPU accepts.
+    """Launch the kernel with as many blocks as the GPU accepts, in clusters.
 
     The GPU can hold fewer blocks at a time if they form clusters. CuPy has no function that returns
-    their number. A launch with too many blocks fails, so we try smaller grids until one succeeds.
+    this smaller number. A launch with too many blocks fails, so we try smaller grids until one
+    succeeds.
     """
     taken = _taken.get((kernel, shared))
     for fewer in range(taken or blocks, 0, -cluster):
@@ -210,8 +211,8 @@ def _launch_clusters(
 def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
     """Wait until the launch has written all its results to host memory.
 
-    The high half of each word then contains the number of the launch. `told` are the indices of
-    these words in `view`.
+    A result has been written when the high half of its word contains the number of the launch.
+    `told` contains the indices of these words in `view`.
     """
     begin = time.perf_counter()
     asked, tuning = begin, current(TUNING)
@@ -226,8 +227,9 @@ def _wait(view: memoryview, told: range, launch: int, stream: Any) -> None:
 
 
 def _check(stream: Any, view: memoryview, told: range, launch: int) -> None:
-    """Raise the GPU's error, or an error if the launch has ended without a report."""
+    """If the launch has ended, raise the GPU's error, if any, or an error if the results are
+    incomplete."""
     if xp.cuda.runtime.streamQuery(stream.ptr) != NOT_READY:
-        stream.synchronize()  # raises the GPU's error
+        stream.synchronize()  # this raises the GPU's error
         if any(view[k] >> 32 != launch for k in told):
             raise RuntimeError("a traversal ended and told nothing")

@@ -1,18 +1,20 @@
-// Plans: data that traversals read in addition to a square matrix. A light plan has the set of
-// vertices without edges (idle vertices) and a good first neighbor for each vertex. A full plan
-// also has the pattern in a new numbering, in which the vertices with the highest degrees come
-// first.
+// Computes plans: data about a square matrix that speed up traversals. A light plan contains the
+// set of idle vertices (vertices without edges) and, for each vertex, a neighbor with a high degree
+// that a traversal tests first. A full plan also contains the pattern in a new numbering, in which
+// the vertices with the highest degrees come first.
 //
 // The class of a vertex is 32 minus the bit length of its degree. There are 32 classes; vertices
 // without edges have NO_CLASS. Vertices are ordered by class, and within a class by the user's
-// number. A row is ascending in the user's numbering. So a stable partition of the row by class is
-// ascending in the new numbering, and no sort is needed. To partition a row, a warp first counts
-// the entries of each class: lane c keeps the count of class c, and later the position of its next
-// entry. Five ballots, one per bit of a class, determine which lanes have an entry of each class.
+// number. The entries of a row ascend in the user's numbering. After a stable partition of the row
+// by class they ascend in the new numbering, so no sort is needed. To partition a row, a warp first
+// counts the entries of each class: lane c holds the count of class c, and later the position at
+// which the next entry of class c is written. Five ballots, one per bit of a class, determine which
+// lanes have an entry of each class.
 //
-// To count vertices, a warp takes CHUNK of them at a time. To partition rows, a warp takes whole
-// rows, the longest first. A row with a very high degree (see PlanTuning) is processed by a whole
-// block, of which each warp takes a part. No two threads write the same element.
+// When the vertices of each class are counted, a warp processes CHUNK vertices at a time. When rows
+// are partitioned, a warp processes one row at a time, the longest rows first. A very long row (see
+// PlanTuning) is processed by a whole block, and each of its warps processes a part. No two threads
+// write the same element.
 #include "choose.cuh"
 
 namespace graphla {
@@ -24,16 +26,16 @@ constexpr u32 NO_CLASS = 32;
 /// Returns the class of a degree. The degree must be below 2^32; degree 0 has class 32.
 DEVICE u32 class_of(i64 degree) { return u32(__clz(int(u32(degree)))); }
 
-/// Returns the degree of v: the number of entries in row v of `out`. If `into` is not null, the
-/// number of entries in row v of `into` is added.
+/// Returns the degree of v: the number of entries in row v of `out` plus, if `into` is not null,
+/// the number of entries in row v of `into`.
 template <class Offset>
 DEVICE i64 degree_of(const Offset *__restrict__ out, const Offset *__restrict__ into, i64 v) {
   const i64 degree = i64(out[v + 1]) - i64(out[v]);
   return into == nullptr ? degree : degree + i64(into[v + 1]) - i64(into[v]);
 }
 
-/// Computes which lanes have an entry of each class. A lane without an entry passes NO_CLASS. Every
-/// lane of the warp must call this.
+/// Given the class of one entry per lane, computes for each class which lanes hold an entry of this
+/// class. A lane without an entry passes NO_CLASS. Every lane of the warp must call this.
 struct Classes {
   u32 bits[CLASS_BITS], none;
   DEVICE explicit Classes(u32 mine) {
@@ -41,7 +43,7 @@ struct Classes {
     for (int b = 0; b < CLASS_BITS; b++) bits[b] = __ballot_sync(ALL_LANES, mine >> b & 1);
     none = __ballot_sync(ALL_LANES, mine == NO_CLASS);
   }
-  /// Returns a mask of the lanes that hold class c.
+  /// Returns a bit mask of the lanes whose entry has class c.
   DEVICE u32 lanes_of(u32 c) const {
     u32 lanes = ~none;
 #pragma unroll
@@ -52,8 +54,8 @@ struct Classes {
 
 DEVICE u32 lanes_before() { return (1u << lane()) - 1; }
 
-/// Computes the class of each vertex from its row of `out` and, if it is not null, its row of
-/// `into`. Sets bit v%32 of idle[v/32] if v has no entry in either, or is past the last vertex.
+/// Computes the class of each vertex from its degree (see `degree_of`). Sets bit v % 32 of idle[v /
+/// 32] if vertex v has no edge, or if v >= n.
 template <class Op, class Offset>
 __global__ void class_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
                                i64 n, u8 *classes, u32 *idle) {
@@ -99,9 +101,9 @@ __global__ void pick_neighbors(const Offset *__restrict__ indptr, const i32 *__r
   }
 }
 
-/// Computes the class of each vertex from its degree (see `degree_of`). Sets
-/// counts[class * chunks + chunk] to the number of vertices of each class in each chunk of
-/// vertices. NO_CLASS is counted too.
+/// Computes the class of each vertex from its degree (see `degree_of`). Sets counts[class * chunks
+/// + chunk] to the number of vertices of each class in each chunk of vertices. The vertices of
+/// NO_CLASS are counted as well.
 template <class Op, class Offset>
 __global__ void count_classes(const Offset *__restrict__ out, const Offset *__restrict__ into,
                               i64 n, i64 chunks, u8 *classes, i64 *counts) {
@@ -124,9 +126,9 @@ __global__ void count_classes(const Offset *__restrict__ out, const Offset *__re
   }
 }
 
-/// Computes the new number of each vertex (`renamed`), the old number for each new number (`old`),
-/// and the lengths of the rows in the new order. Element 0 of the lengths is 0, and element 1 + r
-/// is the length of row r in the new order. `ends` holds the running sums of the counts that
+/// Computes the new number of each vertex (`renamed`), the inverse permutation (`old`), and the
+/// lengths of the rows in the new order. Element 0 of the lengths is 0, and element 1 + r is the
+/// length of row r in the new order. `ends` holds the running sums of the counts that
 /// `count_classes` computed.
 template <class Op, class Offset>
 __global__ void number_vertices(const Offset *__restrict__ out, const Offset *__restrict__ into,
@@ -180,9 +182,9 @@ DEVICE i64 count_entries(const i32 *__restrict__ indices, const u8 *__restrict__
   return count;
 }
 
-/// Writes the new numbers of the entries begin..end-1 to `placed`, grouped by the class of the
-/// entry. In lane c, `place` is the position in `placed` where the entries of class c begin. The
-/// whole warp must call this.
+/// Writes the new numbers of the entries begin..end-1 to `placed`, grouped by class. In lane c,
+/// `place` is the position in `placed` at which the entries of class c begin. The whole warp must
+/// call this.
 DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict__ classes,
                           const i32 *__restrict__ renamed, i64 begin, i64 end, i64 place,
                           i32 *placed) {
@@ -206,8 +208,8 @@ DEVICE void place_entries(const i32 *__restrict__ indices, const u8 *__restrict_
   }
 }
 
-/// Writes the short rows of the renumbered matrix, which are rows `first` to `last` - 1. One warp
-/// writes each row.
+/// Writes the short rows of the renumbered matrix: the rows `first` to `last` - 1. One warp writes
+/// each row.
 template <class Op, class Offset>
 __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__restrict__ indices,
                              const u8 *__restrict__ classes, const i32 *__restrict__ renamed,
@@ -223,8 +225,8 @@ __global__ void relabel_rows(const Offset *__restrict__ indptr, const i32 *__res
   }
 }
 
-/// Writes the long rows of the renumbered matrix, which are rows 0 to `last` - 1. One block writes
-/// each row, and each warp of the block takes a part of it.
+/// Writes the long rows of the renumbered matrix: the rows 0 to `last` - 1. One block writes each
+/// row, and each warp of the block processes a part of the row.
 template <class Op, class Offset>
 __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
                                   const i32 *__restrict__ indices, const u8 *__restrict__ classes,
@@ -238,7 +240,7 @@ __global__ void relabel_long_rows(const Offset *__restrict__ indptr,
     const i64 part = (length + blockDim.x - 1) / blockDim.x * WARP;
     const i64 from = begin + least(warp * part, length),
               to = begin + least((warp + 1) * part, length);
-    __syncthreads();  // all threads have read counts
+    __syncthreads();  // wait until all threads have read `counts`
     counts[warp * CLASSES + lane()] = count_entries(indices, classes, from, to);
     __syncthreads();
     i64 before = 0, all = 0;

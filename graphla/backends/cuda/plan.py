@@ -1,10 +1,10 @@
 """Plans: data about a matrix's pattern that speed up traversals. Kernels: plan.cu.
 
-A full plan takes about 16 bytes per vertex and 4 bytes per entry, for CSR and again for CSC. While
-it is built, it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
+A full plan takes about 16 bytes per vertex and 4 bytes per entry for CSR, and as much again for
+CSC. Building it temporarily takes another 1.3 bytes per vertex. Nothing is sorted.
 
-For any plan, the host waits once until the plan is complete. For a full plan, it also waits for the
-ends of the degree classes.
+The host waits once until a plan is complete. For a full plan, it also waits for the position at
+which each degree class ends.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class PlanTuning:
     start: float = 1.8e-4  # fixed cost of a full plan, in seconds
     per_vertex: float = 6.5e-10  # cost of a full plan per vertex, in seconds
     per_entry: float = 1e-11  # cost of a full plan per entry, in seconds
-    most: float = 1.5  # maximum ratio of a full plan's size to that of the matrix without values
-    long: int = 12  # a row is long if its vertex has a degree of at least 2 to this power
-    wide_block: int = 1024  # number of threads in a block, which processes one long row at a time
+    most: float = 1.5  # maximum size of a full plan, relative to the matrix without values
+    long: int = 12  # a row is long if its vertex has a degree of at least 2 ** long
+    wide_block: int = 1024  # threads per block of the kernel that processes one long row per block
 
 
 TUNING = PlanTuning()
@@ -57,7 +57,7 @@ def plan(out: Csr, into: Csr, full: bool, before: Plan | None) -> Plan:
     try:
         return _relabel_vertices(light, out, into)
     except MemoryError as error:
-        clear_frames(error.__traceback__)  # the frames refer to device memory, which is freed now
+        clear_frames(error.__traceback__)  # free the device memory that the frames keep alive
         return light
 
 
@@ -80,9 +80,11 @@ def plan_cost(out: Csr, into: Csr) -> float:
 
 
 def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the plan of the transpose of a matrix whose CSR is `out` and whose CSC is `into`.
+    """Return the plan of the transpose of a matrix. `out` and `into` are the CSR and the CSC of the
+    matrix, and `plan` is its plan.
 
-    The result reuses all arrays of `plan` except `first`, which has an in-neighbor of each vertex.
+    The result reuses all arrays of `plan` except `first`, which contains an in-neighbor of each
+    vertex.
     """
     if out is into:
         return plan
@@ -99,7 +101,7 @@ def transpose_plan(plan: Plan, out: Csr, into: Csr) -> Plan:
 def _first(into: Csr, rows: int, classes: Any) -> Array:
     """Return an in-neighbor of each of the first `rows` vertices, or -1 if there is none.
 
-    The in-neighbor has a high degree; if `classes` is NULL, it is the first in-neighbor.
+    An in-neighbor with a high degree is chosen or, if `classes` is NULL, the first in-neighbor.
     """
     first = xp.empty(rows, np.int32)
     if rows:
@@ -109,15 +111,18 @@ def _first(into: Csr, rows: int, classes: Any) -> Array:
 
 
 def good_neighbors(rows: Csr, columns: Csr) -> Array:
-    """Return the column of an entry in each row of a matrix, or -1 if the row is empty.
+    """Return, for each row of a matrix, the column of one of its entries, or -1 if the row is
+    empty.
 
-    It is a column with many entries. `rows` and `columns` are the CSR and the CSC of the matrix.
+    A column with many entries is preferred. `rows` and `columns` are the CSR and the CSC of the
+    matrix.
     """
     return _first(rows, rows.nrows, _classes(columns, columns)[0])
 
 
 def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
-    """Return the degree class of each vertex, and the bit map of idle vertices."""
+    """Return the degree class of each vertex, and a bitmap of the idle vertices (those without
+    edges)."""
     n = out.nrows
     classes, idle = xp.empty(n, np.uint8), xp.empty(-(-n // WARP), np.uint32)
     if n:
@@ -130,7 +135,7 @@ def _classes(out: Csr, into: Csr) -> tuple[Array, Array]:
 def _look_at(out: Csr, into: Csr) -> Plan:
     """Return the light plan: the set of idle vertices, and one in-neighbor of each vertex.
 
-    It is computed in two passes over the vertices.
+    The plan is computed in two passes over the vertices.
     """
     for name in ("class_vertices", "pick_neighbors"):
         load(
@@ -143,7 +148,8 @@ def _look_at(out: Csr, into: Csr) -> Plan:
 
 
 def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
-    """Return the full plan: number the vertices by degree class, and renumber all entries.
+    """Return the full plan: number the vertices by degree class, and renumber the pattern
+    accordingly.
 
     The vertices with the highest degrees get the smallest numbers.
     """
@@ -184,7 +190,7 @@ def _relabel_vertices(light: Plan, out: Csr, into: Csr) -> Plan:
 def _rename_form(
     kernels: dict[str, Any], a: Csr, names: tuple[Array, ...], sizes: Array, ends: tuple[int, ...]
 ) -> Csr:
-    """Return the pattern `a` in the new numbering of the vertices, with sorted rows.
+    """Return the pattern of `a` in the new numbering of the vertices, with sorted rows.
 
     The array `sizes` holds 0 and then the lengths of the rows in the new numbering. This function
     replaces the lengths with their running sums, so that `sizes` becomes the indptr of the result.

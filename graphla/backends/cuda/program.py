@@ -1,11 +1,11 @@
-"""Run the kernel of a compiled loop by one cooperative launch. Kernels: printed by
-program/cuda_text.py.
+"""Run the kernel of a compiled loop in one cooperative launch. program/cuda_text.py prints the
+kernels.
 
-The host waits for the end of the loop, by polling (see `persistent`). If the memory of a stack is
-full, the kernel leaves with its state; the host then enlarges the memory, and launches the kernel
-again, which goes on where it left.
+The host waits for the end of the loop by polling (see `persistent`). If the memory of a stack is
+full, the kernel stores its state and ends. The host then enlarges the memory and launches the
+kernel again, which resumes where it stopped.
 
-The kernel and the host exchange the state of the program by words of 8 bytes in host memory.
+The kernel and the host exchange the state of the program as 8-byte words in host memory.
 """
 
 from __future__ import annotations
@@ -51,49 +51,53 @@ from graphla.formats import (
 
 @dataclass(frozen=True, slots=True)
 class ProgramTuning:
-    """Sizes that compiled loops use."""
+    """Sizes and limits for compiled loops."""
 
-    # Threads per block, a power of two; one block runs on each multiprocessor. A thread has 128
-    # registers. With 64, a sweep stores what it loads in local memory, and so it waits for one load
-    # at a time.
+    # Threads per block, a power of two; one block runs on each multiprocessor. With this size a
+    # thread has 128 registers. With 64 registers, a sweep spills loaded values to local memory, so
+    # its loads no longer overlap.
     block: int = 512
-    # If all matrices have at most this many rows and columns, and this many entries, the grid is
-    # one cluster of `cluster` blocks, because the barrier of a cluster is fast.
+    # If all matrices have at most `cluster_rows` rows and columns and at most `cluster_entries`
+    # entries, the grid is one cluster of `cluster` blocks, because the barrier of a cluster is
+    # faster.
     cluster_rows: int = 1 << 13
     cluster_entries: int = 1 << 17
     cluster: int = 16
-    stack_entries: int = 2  # entries that a stack can hold at first, as a multiple of its dimension
-    stack_items: int = 1 << 16  # vectors that a stack can hold at first
+    stack_entries: int = 2  # initial capacity of a stack, in entries per unit of its dimension
+    stack_items: int = 1 << 16  # initial capacity of a stack, in vectors
     records: int = 1 << 16  # maximum number of products that a trace records
-    # Until a kernel is compiled, a loop runs with parts of it, if the driver can link them.
-    # Products are parts. Sweeps are also parts if there are at least this many.
+    # Until the whole kernel is compiled, a loop runs with separately compiled parts of it, if the
+    # driver can link parts. Each product is a part. If the program has at least `sweeps_from`
+    # sweeps, each sweep is a part, too.
     sweeps_from: int = 8
-    # For tests and measurements: whether all kernels consist of parts, even if these are not
-    # linked.
+    # For tests and measurements: whether kernels always consist of parts, even if they are compiled
+    # as a whole.
     is_in_parts: bool = False
-    # If a run needs at most this many bytes, they are allocated at once, which saves several
-    # microseconds. The results of the run then share this memory.
+    # If a run needs at most this many bytes, all of its memory is one allocation, which saves
+    # several microseconds. The results of the run then share this memory.
     most_joined: int = 1 << 18
 
 
 TUNING = ProgramTuning()
 
-FRAME = Struct("program.cuh", "Frame")
-LACKS_ROOM = enumeration("program.cuh", "ProgramStatus").LACKS_ROOM
-COUNT_WORDS, COUNT_RING = enumeration("program.cuh", "CountShape")
-State = enumeration("program.cuh", "StateWord")
+FRAME = Struct("program_machine.cuh", "Frame")
+LACKS_ROOM = enumeration("program_machine.cuh", "ProgramStatus").LACKS_ROOM
+COUNT_WORDS, COUNT_RING = enumeration("program_machine.cuh", "CountShape")
+State = enumeration("program_machine.cuh", "StateWord")
 IN_WORDS = enumeration("program.cuh", "InputKind").IN_WORDS
 SCALAR_FAULTS = enumeration("program_scalars.cuh", "ScalarFault")
 
 VOTES_BYTES = 8
-"""The number of bytes of shared memory for the votes of the blocks of a cluster."""
+"""The number of bytes of dynamic shared memory for the votes of the blocks if the grid is one
+cluster."""
 
 _refusing: set[int] = set()
 """The devices that could not launch a cluster of `ProgramTuning.cluster` blocks."""
 
 
 def cluster_for(forms: Iterable[Csr]) -> int:
-    """Return the number of blocks of the cluster that runs a loop, or 1 if it needs the grid."""
+    """Return the number of blocks of the cluster that runs a loop, or 1 if the loop runs without
+    clusters."""
     tuning, sizes = current(TUNING), [(max(a.nrows, a.ncols), a.nvals) for a in forms]
     is_small = all(n <= tuning.cluster_rows and m <= tuning.cluster_entries for n, m in sizes)
     may_launch = card().has_clusters and xp.cuda.runtime.getDevice() not in _refusing
@@ -101,10 +105,10 @@ def cluster_for(forms: Iterable[Csr]) -> int:
 
 
 def refusals() -> int:
-    """Return the number of devices that could not launch a cluster.
+    """Return the number of devices for which `refuse_clusters` was called.
 
-    The result of `cluster_for` for the same matrices, tuning and device changes only if this number
-    changes.
+    For the same matrices, tuning and device, the result of `cluster_for` changes only if this
+    number changes.
     """
     return len(_refusing)
 
@@ -115,7 +119,7 @@ def refuse_clusters() -> None:
 
 
 ALIGNMENT = 128
-"""The alignment in bytes of presence flags, queues and the counts of a vector."""
+"""The alignment in bytes of the presence flags, the queue and the counts of a vector."""
 
 
 # --- what a kernel needs ------------------------------------------------------------------------
@@ -123,7 +127,8 @@ ALIGNMENT = 128
 
 @dataclass(frozen=True, slots=True)
 class SlotPlace:
-    """A slot: the index of its first word, its dimension and dtype, and whether it has a queue."""
+    """A slot: the index of its first word in the state, the index of its dimension, its dtype, and
+    whether it has a queue."""
 
     at: int
     dim: int
@@ -133,7 +138,8 @@ class SlotPlace:
 
 @dataclass(frozen=True, slots=True)
 class StackPlace:
-    """A stack: the index of its first word, its dimension and dtype."""
+    """A stack: the index of its first word in the state, the index of its dimension, and its
+    dtype."""
 
     at: int
     dim: int
@@ -142,10 +148,11 @@ class StackPlace:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of the state of a program.
+    """Which words of a program's state hold what.
 
-    `dims`, `arrays` and `inputs` are indices of first words. `saves` has the index of a stack for
-    each number that the kernel reports when this stack lacks room.
+    `dims`, `arrays` and the elements of `inputs` are the indices of the first words of the
+    dimensions, the arrays and each input. `saves[k - 1]` is the index of the stack to which append
+    number k of the program appends.
     """
 
     size: int
@@ -160,9 +167,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of a matrix, as a kernel reads it: for pulls or for pushes.
+    """A matrix in the form that a kernel reads, for pulls or for pushes.
 
-    `columns` is the other form if it makes pulls faster (see `pull_form`).
+    `columns` is the matrix by columns, if it makes pulls faster (see `pull_form`).
     """
 
     a: Csr
@@ -173,7 +180,8 @@ class Form:
 
 
 StackPart = SparseVector | tuple[Arena, int, int]
-"""A vector of a stack, or (arena, first, last) for the vectors first to last - 1 of an arena."""
+"""One vector of a stack, or (arena, first, last), which stands for the vectors `first` to `last` -
+1 of an arena."""
 
 
 @dataclass(slots=True)
@@ -184,14 +192,15 @@ class _StackMemory:
 
 
 class _Words(local):
-    """Words of host memory to which a thread's launches write, one launch after another."""
+    """Words of host memory to which all launches of one host thread write, one launch after
+    another."""
 
     def __init__(self) -> None:
         self.memory: Any = None
         self.room = 0
 
     def take(self, count: int) -> tuple[int, Any]:
-        """Return the address of `count` words, and the words."""
+        """Return the address of `count` words, and a view of these words."""
         if count > self.room:
             self.room = max(256, 1 << count.bit_length())
             self.memory = xp.cuda.alloc_pinned_memory(8 * self.room)
@@ -203,29 +212,30 @@ _words = _Words()
 
 
 class _State(CPointer):
-    """Words that are passed to a kernel as a struct."""
+    """The words of a program's state, which are passed to the kernel as a struct."""
 
     def __init__(self, words: Sequence[int]):
-        self.memory = memory = array("Q", words)  # keeps the words alive
+        self.memory = memory = array("Q", words)  # the attribute keeps the words alive
         super().__init__(memory.buffer_info()[0])
         self.size = 8 * len(words)
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where the memory of a run is, for certain dimensions.
+    """Sizes and offsets of the memory that a run with given dimensions needs.
 
-    `slots` has, for each slot: the index of its first word, the number of bytes of its values, the
-    offset of its flags, the offset of its queue or -1, and the offset of its counts. The flags are
-    in one block of memory. The other offsets refer to a block of memory for the kernel alone, the
-    scratch memory, of `size` bytes.
+    `slots` contains for each slot: the index of its first word in the state, the number of bytes of
+    its values, the offset of its flags, the offset of its queue or -1, and the offset of its
+    counts. All flags are in one block of memory of `flags` bytes. All other offsets refer to the
+    scratch memory: a block of `size` bytes that only the kernel uses.
 
-    If a run needs little memory, a single block has all of it: first the flags, then the scratch
-    memory, then the values of each slot. `values` has their offsets from the start of the scratch
-    memory. The block has `joined` bytes; this is 0 if each slot has its own memory for its values.
+    If a run needs little memory, a single block of `joined` bytes contains all of it: first the
+    flags, then the scratch memory, then the values of each slot. `values` contains the offset of
+    each slot's values from the start of the scratch memory. If a run needs more memory, `joined` is
+    0, and each slot has its own memory for its values.
 
-    `state` is the state of a program at its start, with the dimensions only. `needed` is the number
-    of bytes of a run, without its inputs.
+    `state` is the state of the program at its start, in which only the dimensions are filled in.
+    `needed` is the number of bytes that a run needs in addition to its inputs.
     """
 
     state: list[int]
@@ -243,12 +253,13 @@ class _Places:
 
 
 class Loop:
-    """A loop that can run: its kernel and the forms of the matrices that it reads.
+    """A loop that is ready to run: its kernel and the forms of the matrices that it reads.
 
-    `text` is the program with the kernel `entry`; `what` describes it. `print_parts` returns the
-    same program with parts, and their number. The parts are compiled sooner, and run until the
-    kernel of `text` is ready. `block` is the number of threads per block. If `cluster` is above 1,
-    the grid is one cluster of this many blocks.
+    `text` is the source of the program with the kernel `entry`, and `what` describes it in error
+    messages. `print_parts` returns the source of the same program divided into parts, and the
+    number of parts. The parts are compiled in less time, and are used until the kernel of `text` is
+    ready. `block` is the number of threads per block. If `cluster` is above 1, the grid is one
+    cluster of this many blocks.
     """
 
     def __init__(
@@ -270,7 +281,8 @@ class Loop:
                 registers = min(REGISTERS // block, MOST_REGISTERS)
                 early = Loading(in_parts, entry, what, parts, registers)
         self._whole: Loading | None = Loading(text, entry, what)
-        # While threads compile the kernel, load the kernels that prepare the matrices.
+        # While other threads compile the kernel, load and run the kernels that prepare the
+        # matrices.
         self.packed = [_pack(each) for each in forms]
         self.chunks = number_of_chunks([each.a for each in forms if each.is_pulled])
         self.shared = max((each.hubs.shared for each in forms if each.hubs), default=VOTES_BYTES)
@@ -283,11 +295,11 @@ class Loop:
         self._places: dict[tuple[int, ...], _Places] = {}
 
     def improve(self) -> None:
-        """If the whole kernel has been compiled meanwhile, use it."""
-        whole = self._whole  # another thread may call this, too
+        """If the whole kernel has been compiled by now, use it instead of the parts."""
+        whole = self._whole  # another thread may change `_whole` at the same time
         if whole is None or not whole.is_done():
             return
-        with suppress(CompilationFailed):  # the parts then run in all calls
+        with suppress(CompilationFailed):  # if this fails, all runs use the parts
             self._use(whole())
         self._whole = None
 
@@ -298,7 +310,7 @@ class Loop:
         self.kernel = kernel
 
     def places(self, dims: tuple[int, ...]) -> _Places:
-        """Return where the memory of a run with these dimensions is."""
+        """Return the sizes and offsets of the memory of a run with these dimensions."""
         known = self._places.get(dims)
         if known is None:
             if len(self._places) > MOST_SIZES:
@@ -307,7 +319,8 @@ class Loop:
         return known
 
     def lacking(self, dims: tuple[int, ...]) -> tuple[int, int] | None:
-        """Return the bytes that a run needs and those that are available, if it needs more."""
+        """If a run needs more memory than is free, return the numbers of needed and of free
+        bytes."""
         needed = self.places(dims).needed
         if needed < LARGE:
             return None
@@ -343,16 +356,16 @@ class Loop:
 
 
 REGISTERS = 1 << 16
-"""The number of registers of a multiprocessor, on which one block runs."""
+"""The number of registers of a multiprocessor. One block runs on each multiprocessor."""
 
 MOST_REGISTERS = 255
-"""The maximum number of registers of a thread."""
+"""The maximum number of registers that a thread can have."""
 
 LARGE = 1 << 30
-"""A run that needs fewer bytes than this does not ask the driver how much memory is free."""
+"""If a run needs fewer bytes than this, the driver is not asked how much memory is free."""
 
 MOST_SIZES = 64
-"""Number of dimensions for which a loop keeps the places of its memory."""
+"""Maximum number of `_Places` that a loop caches, one per combination of dimensions."""
 
 
 # --- a run --------------------------------------------------------------------------------------
@@ -361,8 +374,8 @@ MOST_SIZES = 64
 class Run:
     """One run of a loop.
 
-    `state` has the words of the program. Fill in those of the scalars, call `launch`, and read the
-    results.
+    `state` contains the words of the program's state. Set the words of the scalars, call `launch`,
+    and read the results.
     """
 
     def __init__(
@@ -377,9 +390,9 @@ class Run:
         self.loop, self.layout, self.dims = loop, loop.layout, dims
         self.tuning, self.is_traced = current(TUNING), is_traced
         self.arrays = [xp.asarray(array) for array in arrays]
-        self.kept: list[Any] = []  # inputs that the kernel reads
+        self.kept: list[Any] = []  # keeps the inputs alive while the kernel reads them
         self.stacks: list[_StackMemory] = []
-        self.enlarged: list[int] = []  # the index of a stack for each time that it was enlarged
+        self.enlarged: list[int] = []  # the index of the stack, for each enlargement
         layout = self.layout
         places = self.places = loop.places(dims)
         state = self.state = places.state.copy()
@@ -390,7 +403,7 @@ class Run:
         flags = self.flags.ptr
         begin = flags + places.flags if places.joined else self.scratch.ptr
         self.first = first = -(-begin // ALIGNMENT) * ALIGNMENT
-        values = self.values = {}  # for each address of flags, the memory of the values
+        values = self.values = {}  # address of a slot's flags -> memory and offset of its values
         for k, (at, size, flag, queue, counts) in enumerate(places.slots):
             if places.joined:
                 address = first + places.values[k]
@@ -407,7 +420,8 @@ class Run:
             self._fill_stack(number, parts)
 
     def _input(self, v: AnyVector | dict[int, np.generic]) -> tuple[int, ...]:
-        """Return the words of an input vector. A dict has at most one entry."""
+        """Return the five words that describe an input vector. A dict is a vector with at most one
+        entry."""
         if isinstance(v, dict):
             for i, value in v.items():
                 return (IN_WORDS, i, int.from_bytes(value.tobytes(), "little"), 1, 1)
@@ -427,7 +441,8 @@ class Run:
         place, layout = self.layout.stacks[number], self.layout
         first = parts[0] if len(parts) == 1 else None
         if type(first) is tuple and first[1] == 0 and number not in layout.saves:
-            # The kernel never writes to the memory of a stack to which it does not append.
+            # Use the memory of the arena: the kernel does not write to a stack to which it never
+            # appends.
             arena, _, length = first
             memory = _StackMemory(arena.indices, arena.values, arena.ends)
             top = arena.top if length == arena.count else arena.bounds()[length]
@@ -438,7 +453,8 @@ class Run:
         self.state[place.at + 5 : place.at + 8] = [length, top, length]
 
     def _join(self, place: StackPlace, parts: Sequence[StackPart]) -> tuple[_StackMemory, int, int]:
-        """Copy vectors to new memory. Return it, the number of vectors, and that of entries."""
+        """Copy vectors to new memory. Return the memory, the number of vectors and the number of
+        entries."""
         ends, pieces = [0], []
         for part in parts:
             top = ends[-1]
@@ -509,7 +525,7 @@ class Run:
             before, self.state = self.state, words.tolist()
             if status != LACKS_ROOM:
                 return status
-            # The kernel does not store the dimensions and the addresses of the arrays.
+            # The kernel does not store these words: the dimensions and the addresses of the arrays.
             given = slice(layout.dims, layout.arrays + len(self.arrays))
             self.state[given] = before[given]
             self._enlarge()
@@ -536,23 +552,23 @@ class Run:
     # --- results --------------------------------------------------------------------------------
 
     def vector(self, number: int) -> tuple[int, Callable[[], AnyVector]]:
-        """Return the size of the vector in a slot, and a function that returns its form."""
+        """Return the size of the vector in a slot, and a function that returns the vector."""
         place, state, memory = self.layout.slots[number], self.state, self.flags
         n, flags = self.dims[place.dim], state[place.at + 1]
         taken = n, place.dtype, *self.values[flags], memory, flags - memory.ptr
         return n, partial(_make_form, *taken, state[place.at + 4])
 
     def stack(self, number: int) -> tuple[int, Arena]:
-        """Return how many items a stack has kept since the start of the run, and all of its items.
+        """Return how many of a stack's initial items the run has kept, and an arena with all items.
 
-        The kept items are the first items of the arena.
+        The kept items are the first items of the arena. An item is one vector of the stack.
         """
         place, memory = self.layout.stacks[number], self.stacks[number]
         length, top, lowest = self.state[place.at + 5 : place.at + 8]
         return lowest, Arena(memory.indices, memory.values, memory.ends, length, top)
 
     def levels(self) -> list[Level]:
-        """Return the trace: a record for each product."""
+        """Return the trace: one record per product."""
         if self.records is None:
             return []
         count = min(self.state[State.STATE_PRODUCTS], self.tuning.records - 1)
@@ -572,7 +588,7 @@ def _make_form(
     flags_begin: int,
     entries: int,
 ) -> AnyVector:
-    """Return the form of a vector. Its values and its flags begin at offsets in two blocks."""
+    """Return a vector whose values and flags are at given offsets in two blocks of memory."""
     array = xp.ndarray((n,), dtype, values + values_begin if values_begin else values)
     if n and entries == n:
         return FullVector(n, array)
@@ -580,7 +596,8 @@ def _make_form(
 
 
 def _pack(form: Form) -> Packed:
-    """Return a form of a matrix as a kernel argument. It is cached with the matrix."""
+    """Return a form of a matrix as a kernel argument. Except with hubs, the result is cached with
+    the matrix."""
     a = form.a
     values = a.values if form.is_read else NULL
     kept = UNREAD if not form.is_read or is_iso(a.values) else EACH
@@ -591,7 +608,7 @@ def _pack(form: Form) -> Packed:
 
     if not form.is_pulled:
         return cached("push form", lambda: push_form(a, values))
-    if form.hubs is not None:  # the array of hubs belongs to a stream
+    if form.hubs is not None:  # not cached, because the array of hubs belongs to a stream
         return pull_form(a, values, hubs=form.hubs)
     if form.columns is not None and kept != EACH:
         return cached("peek form", lambda: pull_form(a, values, columns=form.columns))
@@ -603,7 +620,8 @@ def _make_stack(room: int, items: int, dtype: np.dtype[Any]) -> _StackMemory:
 
 
 class _Parts:
-    """Parts of one block of memory."""
+    """The division of one block of memory into aligned parts. `size` is the size of all parts so
+    far."""
 
     def __init__(self) -> None:
         self.size = 0

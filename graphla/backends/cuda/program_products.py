@@ -1,6 +1,6 @@
 """Prepare matrices and memory for the products inside a compiled loop (program_products.cuh).
 
-The host waits once per matrix, for facts about its rows.
+The host waits once per matrix, for statistics of its rows, such as the length of the longest row.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from graphla.formats import Array, Csr, remember
 
 RESERVED = 36 << 10
 """Number of bytes of shared memory that a kernel with products uses in addition to the hubs. Most
-of it is `ProductRoom`."""
+of these bytes belong to `ProductRoom`."""
 
-FORM = Struct("program_products.cuh", "ProductForm")
-PEEK_COLUMN, PEEK_ONLY = enumeration("program_products.cuh", "Peek")
-ARRAYS = Struct("program_products.cuh", "ProductArrays")
+FORM = Struct("program_operands.cuh", "ProductForm")
+PEEK_COLUMN, PEEK_ONLY = enumeration("program_operands.cuh", "Peek")
+ARRAYS = Struct("program_operands.cuh", "ProductArrays")
 
 
 @dataclass(frozen=True)
 class ProgramProductsTuning:
-    """The sizes of chunks. A row or column with more entries than a chunk is long."""
+    """The sizes of chunks. A row or column with more entries than a chunk is called long, and is
+    cut into chunks."""
 
     push_chunk: int = 256
     """Number of entries in a chunk of a long column, which a push reads."""
     pull_chunk: int = 1024
     """Number of entries in a chunk of a long row, which a pull reads."""
     check: int = 1 << 21
-    """If a matrix has at least this many entries, a pull that adds up terms first finds out whether
-    the vector has an entry in each column that has entries.
+    """If a matrix has at least this many entries, a pull that folds all terms first checks whether
+    the vector has an entry at each nonempty column.
 
-    If so, it need not read presence flags.
+    If the vector has all of these entries, the pull need not read presence flags.
     """
 
 
@@ -51,10 +52,10 @@ TUNING = ProgramProductsTuning()
 
 @dataclass(frozen=True, slots=True)
 class _Chunks:
-    """The chunks of the long lines of a matrix, line by line."""
+    """The chunks of the long lines (rows or columns) of a matrix, ordered by line."""
 
     lines: Array  # the line of each chunk
-    numbers: Array  # the number of each chunk among the chunks of its line
+    numbers: Array  # the index of each chunk among the chunks of its line
 
     @property
     def count(self) -> int:
@@ -63,7 +64,7 @@ class _Chunks:
 
 
 def push_form(a: Csr, values: Any = NULL) -> Packed:
-    """Pack the columns of a matrix, stored as the rows of a CSR, for pushes.
+    """Pack a matrix for pushes. `a` is its CSC, given as a Csr whose rows are the matrix's columns.
 
     `values` is the first result of `launch.read`.
     """
@@ -76,8 +77,8 @@ def pull_form(
     """Pack the rows of a matrix for pulls.
 
     `values` is the first result of `launch.read`. If all pulls with this form are WITH_HUBS, pass
-    the result of `hubs_for`. If the monoid is ANY and the product does not read a value of each
-    entry, pass the CSC of the matrix as `columns`: the pull is then faster.
+    the result of `hubs_for`. If the monoid is ANY and the product does not read a separate value
+    for each entry, pass the CSC of the matrix as `columns` to make the pull faster.
     """
     chunk = current(TUNING).pull_chunk
     peeks = None if columns is None else _peeks_of(a, columns, chunk)
@@ -87,16 +88,16 @@ def pull_form(
 
 
 def hubs_for(a: Csr, dtype: np.dtype[Any]) -> Hubs | None:
-    """Return the hubs of a matrix whose rows are pulled with full vectors of a dtype.
+    """Return the hubs of a matrix for pulls from full vectors of the given dtype.
 
-    Return None if hubs save no time. A kernel that pulls WITH_HUBS needs `Hubs.shared` bytes of
-    dynamic shared memory, and is fast with blocks of `Hubs.block` threads.
+    Return None if hubs would save no time. A kernel that pulls WITH_HUBS needs `Hubs.shared` bytes
+    of dynamic shared memory, and runs fastest with blocks of `Hubs.block` threads.
     """
     return hubs_of(a, xp.empty(0, dtype), RESERVED)
 
 
 def arrays(rows: Sequence[Csr]) -> Packed:
-    """Allocate memory for the products of one launch. `rows` are the matrices of all pull forms."""
+    """Allocate `ProductArrays` for one launch. `rows` are the matrices of all pull forms."""
     room = number_of_chunks(rows)
     zeros = xp.zeros(room + 2, xp.uint32)
     return ARRAYS(
@@ -108,21 +109,21 @@ def arrays(rows: Sequence[Csr]) -> Packed:
 
 
 def number_of_chunks(rows: Sequence[Csr]) -> int:
-    """Return the number of chunks of the matrix in `rows` that has the most chunks."""
+    """Return the largest number of chunks of any matrix in `rows`."""
     chunk = current(TUNING).pull_chunk
     return max([_chunks_of(a, chunk).count for a in rows], default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Used:
-    """The columns of a matrix that have entries."""
+    """The columns of a matrix that have entries: a flag for each column, and their number."""
 
     flags: Array
     count: int
 
 
 def _used_columns(a: Csr) -> _Used:
-    """Return the columns that have entries. They are computed once per matrix."""
+    """Return the columns that have entries, computed once per matrix and cached."""
     return remember(a, "used columns", lambda: _flag_columns(a))
 
 
@@ -167,7 +168,7 @@ def _form(
 
 
 def _chunks_of(a: Csr, chunk: int) -> _Chunks:
-    """Return the chunks of the long lines. They are computed once per matrix."""
+    """Return the chunks of the long lines, computed once per matrix and cached."""
     return remember(a, ("chunks", chunk), lambda: _cut(a, chunk))
 
 
@@ -187,7 +188,8 @@ def _cut(a: Csr, chunk: int) -> _Chunks:
 
 
 def _peeks_of(a: Csr, columns: Csr, chunk: int) -> Array | None:
-    """Return the entry of each row that a pull tests first, as described in the CUDA source."""
+    """Return, for each row, the entry that a pull tests first, encoded as `Peek` in
+    program_operands.cuh."""
     if a.ncols > PEEK_COLUMN:
         return None
     return remember(a, ("peeks", chunk), lambda: _choose_peeks(a, columns, chunk))
@@ -195,7 +197,7 @@ def _peeks_of(a: Csr, columns: Csr, chunk: int) -> Array | None:
 
 def _choose_peeks(a: Csr, columns: Csr, chunk: int) -> Array:
     peeks = good_neighbors(a, columns).view(np.uint32)
-    if a.nrows:  # the peek of an empty row is -1, and gets no flags
+    if a.nrows:  # the element of an empty row is -1; the kernel sets no flags in it
         kernel = load("program_rows.cu", "flag_peeks", NOTHING, a.indptr.dtype)
         given = size(a.nrows), size(chunk), np.uint32(PEEK_ONLY), np.uint32(1 << 31)
         kernel(blocks(a.nrows), BLOCK, a.indptr, *given, peeks)

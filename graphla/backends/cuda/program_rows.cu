@@ -1,10 +1,10 @@
-// Kernels that prepare a matrix for the products of compiled loops, see program_products.py.
+// Kernels that prepare a matrix for the products of compiled loops (see program_products.py).
 #include "device.cuh"
 
 namespace graphla {
 
-/// Appends the rows that have more than `longest` entries to a list, in any order: list[2k] is a
-/// row, and list[2k + 1] its number of entries. Adds the length of the list to *found.
+/// Appends the rows that have more than `longest` entries to `list`, in any order: list[2k] is the
+/// index of a row, and list[2k + 1] its number of entries. Adds the number of these rows to *found.
 template <class Op, class Offset>
 __global__ void list_long_rows(const Offset *__restrict__ indptr, i64 nrows, i64 longest, i64 *list,
                                u64 *found) {
@@ -17,8 +17,8 @@ __global__ void list_long_rows(const Offset *__restrict__ indptr, i64 nrows, i64
   }
 }
 
-/// Adds the flag `only` to peeks[i] if row i has one entry, and the flag `is_long` if it has more
-/// than `longest` entries.
+/// Sets the flag `only` in peeks[i] if row i has exactly one entry, and the flag `is_long` if it
+/// has more than `longest` entries.
 template <class Op, class Offset>
 __global__ void flag_peeks(const Offset *__restrict__ indptr, i64 nrows, i64 longest, u32 only,
                            u32 is_long, u32 *peeks) {

@@ -1,14 +1,16 @@
-// The scalar functions of compiled loops, with the results and the exceptions of Python.
+// The functions on scalars in compiled loops. They return the same results and report the same
+// exceptions as Python.
 //
-// Each function that can raise an exception has a parameter `fault`. It gets the number of the
-// exception (`ScalarFault`); the result is then meaningless. An earlier fault is not overwritten.
+// A function whose Python counterpart can raise an exception has a parameter `fault`. If there is
+// an exception, the function sets `fault` to its number (see `ScalarFault`), unless `fault` already
+// holds an earlier one. The returned value is then meaningless.
 #ifndef GRAPHLA_PROGRAM_SCALARS
 #define GRAPHLA_PROGRAM_SCALARS
 #include "device.cuh"
 
 namespace graphla {
 
-/// The faults of scalars. `FAULTS` in program.py lists their exceptions.
+/// The faults of functions on scalars. `FAULTS` in graphla/program/cuda.py lists their exceptions.
 enum ScalarFault {
   NO_FAULT = 0,
   EXCEEDS_64_BITS = 1,
@@ -24,7 +26,7 @@ enum ScalarFault {
   LIST_INDEX_OUT_OF_RANGE = 11,
   COMPLEX_POWER = 12,
   DOES_NOT_FIT = 13,
-  SCALAR_FAULTS = 16  // numbers from here on are faults that the program itself lists
+  SCALAR_FAULTS = 16  // this and higher numbers are faults in the program's own list
 };
 
 constexpr i64 LEAST_INT = -i64(~u64(0) >> 1) - 1;
@@ -34,7 +36,7 @@ DEVICE i64 refuse(u32 &fault, ScalarFault kind) {
   return 0;
 }
 
-// --- integers -----------------------------------------------------------------------------------
+// --- functions on integers ----------------------------------------------------------------------
 
 DEVICE i64 add_int(i64 x, i64 y, u32 &fault) {
   const i64 z = i64(u64(x) + u64(y));
@@ -82,7 +84,7 @@ DEVICE i64 rshift_int(i64 x, i64 y, u32 &fault) {
   return x >> least(y, i64(63));
 }
 
-// --- floating-point numbers ---------------------------------------------------------------------
+// --- functions on floating-point numbers --------------------------------------------------------
 
 DEVICE double truediv_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : x / y;
@@ -94,8 +96,9 @@ CALL double mod_float(double x, double y, u32 &fault) {
   return y == 0 ? double(refuse(fault, DIVIDES_BY_ZERO)) : semirings::mod_float(x, y);
 }
 
-/// Returns the result of a function of the module math, for the argument x. `may_exceed`: whether
-/// an infinite result for a finite argument means that the result is too large.
+/// Returns `result`, the value at x of a function of Python's module math, after checking for
+/// faults. If the result is infinite for a finite x, `may_exceed` says that the exact result is too
+/// large; otherwise x is outside the domain.
 DEVICE double math_result(double result, double x, bool may_exceed, u32 &fault) {
   if (semirings::is_nan(result) && !semirings::is_nan(x)) refuse(fault, OUT_OF_DOMAIN);
   if (semirings::is_inf(result) && semirings::is_finite(x))
@@ -193,7 +196,7 @@ CALL i64 math_perm(i64 x, i64 y, u32 &fault) {
   return z;
 }
 
-/// Returns a float without fraction as an int.
+/// Converts a float without a fractional part to an int.
 DEVICE i64 whole_to_int(double x, u32 &fault) {
   if (semirings::is_nan(x)) return refuse(fault, NAN_TO_INT);
   if (semirings::is_inf(x)) return refuse(fault, INFINITY_TO_INT);
@@ -206,7 +209,7 @@ DEVICE i64 round_to_int(double x, u32 &fault) { return whole_to_int(rint(x), fau
 DEVICE i64 floor_to_int(double x, u32 &fault) { return whole_to_int(floor(x), fault); }
 DEVICE i64 ceil_to_int(double x, u32 &fault) { return whole_to_int(ceil(x), fault); }
 
-// --- all types ----------------------------------------------------------------------------------
+// --- functions on all types ---------------------------------------------------------------------
 
 template <class T> DEVICE T python_min(T x, T y) { return y < x ? y : x; }
 template <class T> DEVICE T python_max(T x, T y) { return y > x ? y : x; }
@@ -224,7 +227,8 @@ template <class T> DEVICE auto python_number(T x, u32 &fault) {
   }
 }
 
-/// Converts a Python number to the type of an entry, into which it must fit.
+/// Converts a Python number to the type T of an entry. If the number does not fit, reports the
+/// fault DOES_NOT_FIT.
 template <class T, class X> DEVICE T fit(X x, u32 &fault) {
   if constexpr (is_same<T, bool>::value || is_same<X, bool>::value) {
     return convert<T>(x);
@@ -235,7 +239,7 @@ template <class T, class X> DEVICE T fit(X x, u32 &fault) {
     }
     return value;
   } else {
-    // The bounds 2^63 and 2^64 are floats, the greatest integers are not.
+    // Compare with the bounds 2^63 and 2^64, because the largest integers have no exact double.
     constexpr bool has_sign = T(-1) < T(0);
     constexpr int bits = 8 * sizeof(T) - has_sign;
     if constexpr (is_float<X>::value) {
@@ -251,7 +255,8 @@ template <class T, class X> DEVICE T fit(X x, u32 &fault) {
   }
 }
 
-/// Returns a position in 0..n-1. A negative index counts from the end.
+/// Returns the position, from 0 to n - 1, that a Python index refers to. A negative index counts
+/// from the end. If the index is out of range, reports the fault `kind`.
 DEVICE i64 position_of(i64 index, i64 n, ScalarFault kind, u32 &fault) {
   if (index < -n || index >= n) return refuse(fault, kind);
   return index < 0 ? index + n : index;

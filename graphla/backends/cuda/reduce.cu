@@ -1,4 +1,4 @@
-// Folds: s = x[0] (+) x[1] (+) ..., and w(i) = the fold of row i.
+// Folds: s = x[0] (+) x[1] (+) ... for an array x, and w(i) = the fold of row i for a matrix.
 //
 // The order of a fold depends only on the operands, never on the grid or on timing. So the result
 // is bitwise equal in every run. To balance the work for short and long rows, the entries are cut
@@ -16,10 +16,10 @@ enum FoldShape {
 // values are loaded in larger groups.
 constexpr int AHEAD = 4;
 constexpr int LONG = 32;  // if a row has at least this many strips, a whole block folds them
-// If a strip holds parts of several rows, a single lane folds each part with at most this many
-// entries.
+// If a strip contains parts of several rows, a single lane folds each part that has at most this
+// many entries.
 constexpr int SHORT = 32;
-constexpr int ROOM = STRIP + STRIP / WARP;  // elements in shared memory for the values of a strip
+constexpr int ROOM = STRIP + STRIP / WARP;  // elements of shared memory for one strip
 
 /// Folds the values of the lanes of a warp. Only lane 0 gets the result.
 template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
@@ -32,7 +32,7 @@ template <class Op> DEVICE typename Op::Z warp_fold(typename Op::Z z) {
 /// memory for one value per warp.
 template <class Op> DEVICE typename Op::Z block_fold(typename Op::Z z, typename Op::Z *scratch) {
   z = warp_fold<Op>(z);
-  __syncthreads();  // all threads have read the old contents of `scratch`
+  __syncthreads();  // wait until all threads have read the old contents of `scratch`
   if (lane() == 0) scratch[warp_in_block()] = z;
   __syncthreads();
   z = scratch[0];
@@ -52,8 +52,8 @@ template <class Op> DEVICE typename Op::Z fold_copies(typename Op::Z x, i64 n) {
 
 // --- all values -------------------------------------------------------------------------------
 
-/// Sets parts[b] to the fold of the values from b * part to (b + 1) * part - 1. If SOME, only the
-/// present values among them are folded.
+/// Sets parts[b] to the fold of the values b * part to (b + 1) * part - 1. If SOME is true, only
+/// the values that are present are folded.
 template <class Op, class Stored, bool SOME>
 __global__ __launch_bounds__(FOLD_BLOCK) void fold_parts(const Stored *values,
                                                          const bool *__restrict__ present,
@@ -95,9 +95,9 @@ __global__ void fold_repeated(const Stored *value, i64 count, typename Op::Z *z)
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// Stores in present[i] whether row i has entries, and adds the number of such rows to `counter`,
-/// which is zero before the launch. Every thread of the block must call this. `scratch` is shared
-/// memory for one number per warp, plus one more number.
+/// Stores in present[i] whether row i has entries, and adds the number of nonempty rows to
+/// *counter, which is zero before the launch. Every thread of the block must call this. `scratch`
+/// is shared memory for one number per warp and one more number.
 template <class Offset>
 DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *present, u64 *counter,
                       u64 *scratch) {
@@ -111,8 +111,8 @@ DEVICE void note_rows(const Offset *__restrict__ indptr, i64 nrows, bool *presen
   if (threadIdx.x == 0 && total) atomicAdd(counter, total);
 }
 
-/// Sets present[i] to whether row i has entries. This kernel reads no values: it is used if the
-/// fold of every row is known in advance.
+/// Sets present[i] to whether row i has entries. This kernel reads no values. It is launched if the
+/// fold of every nonempty row is known in advance.
 template <class Op, class Offset>
 __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u64 *counter) {
   SHARED(u64, scratch, WARP + 1);
@@ -121,7 +121,7 @@ __global__ void note_occupied(const Offset *indptr, i64 nrows, bool *present, u6
 
 /// Computes folds[i] without reading all entries. If the monoid is `any`, folds[i] is the first
 /// value of row i. Otherwise all entries of the matrix have the same value, and folds[i] is the
-/// fold of as many copies of it as row i has entries.
+/// fold of n copies of this value, where n is the number of entries of row i.
 template <class Op, class Stored, int KEPT, class Offset>
 __global__ void fold_rows_at_once(const Offset *__restrict__ indptr, i64 nrows,
                                   const Stored *values, typename Op::Z *folds, bool *present,
@@ -164,16 +164,16 @@ DEVICE i64 last_row_of_strip(const Offset *__restrict__ indptr, i64 nrows, i64 f
 /// 32 values, so that lanes that read rows of 32 values each read from different banks.
 DEVICE int place_of(int k) { return k + k / WARP; }
 
-/// Folds the parts of the rows `first` to `last` that are in the strip from `begin` to `end` - 1.
-/// One lane folds each short part, and the whole warp folds each longer one. `held` is shared
-/// memory for ROOM values.
+/// A strip consists of the entries `begin` to `end` - 1, and contains parts of the rows `first` to
+/// `last`. Folds each of these parts. A single lane folds a short part, and the whole warp folds a
+/// longer one. `held` is shared memory for ROOM values.
 template <class Op, class X, class Offset>
 DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin, i64 end,
                                i64 first, i64 last, typename Op::Z *held, typename Op::Z *folds,
                                typename Op::Z *tail) {
   typedef typename Op::Z Z;
   constexpr int AT_ONCE = 2 * AHEAD;
-  __syncwarp();  // all lanes have read the values of the previous strip
+  __syncwarp();  // wait until all lanes have read the values of the previous strip
 #pragma unroll 1
   for (int at = lane(); at < STRIP; at += AT_ONCE * WARP) {
     Z read[AT_ONCE];
@@ -214,7 +214,7 @@ DEVICE void fold_rows_of_strip(const Offset *__restrict__ indptr, X x, i64 begin
 
 /// Folds the entries strip by strip. If row i ends in a strip, folds[i] is the fold of the row's
 /// entries in that strip. If the last row of a strip continues in the next strip, tails[strip] is
-/// the fold of the row's entries in this strip.
+/// instead the fold of the row's entries in this strip.
 template <class Op, class Stored, class Offset>
 __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const Stored *values,
                             i64 count, typename Op::Z *folds, typename Op::Z *tails, bool *present,
@@ -236,7 +236,8 @@ __global__ void fold_strips(const Offset *__restrict__ indptr, i64 nrows, const 
       }
       continue;
     }
-    // If the strip has at most STRIP rows, visit every row. Otherwise some rows are empty.
+    // If the strip spans at most STRIP rows, visit every row. Otherwise many of its rows are empty,
+    // so visit the entries instead.
     if (last - row_before < STRIP) {
       Z *const held = room + warp_in_block() * ROOM;
       fold_rows_of_strip<Op>(indptr, x, begin, end, row_before, last, held, folds, &tails[strip]);
@@ -294,7 +295,7 @@ __global__ __launch_bounds__(FOLD_BLOCK) void close_rows(const Offset *__restric
   const i64 strips = (count + STRIP - 1) / STRIP;
   for (i64 begin = i64(blockIdx.x) * FOLD_BLOCK; begin < strips;
        begin += i64(gridDim.x) * FOLD_BLOCK) {
-    __syncthreads();  // all threads have read the lists
+    __syncthreads();  // wait until all threads have read the lists
     if (threadIdx.x == 0) found[0] = 0;
     __syncthreads();
     const i64 strip = begin + threadIdx.x, at = strip * STRIP;

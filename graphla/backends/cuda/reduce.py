@@ -1,4 +1,5 @@
-"""Fold all values to one value, or the values of each row. Every run gives the same bits.
+"""Fold all values to one value, or the values of each row. The results are bitwise equal in every
+run.
 
 The kernels are in reduce.cu. In `reduce`, the host waits for the result. If all values of a bitmap
 are equal, the host first waits for the number of values. In `reduce_rows` the host does not wait,
@@ -48,8 +49,8 @@ class ReduceTuning:
     """Number of values per block (32 per thread). More blocks with fewer values each would not be
     faster."""
     parts: int = 1024
-    """Maximum number of blocks. In each step of the loop, this many blocks together read 8 MiB of
-    8-byte values, or 4 MiB of smaller values."""
+    """Maximum number of blocks. In each iteration of the kernel's loop, this many blocks together
+    read 8 MiB of 8-byte values, or 4 MiB of smaller values."""
 
 
 TUNING = ReduceTuning()
@@ -120,7 +121,7 @@ def reduce_rows(a: Csr, monoid: TypedMonoid) -> SparseVector | BitmapVector:
 def _fold_parts(
     values: Array, monoid: TypedMonoid, present: Array | None, parts: int, folds: Any
 ) -> int:
-    """Divide the values into at most `parts` parts, and fold each part.
+    """Divide the values into at most `ReduceTuning.parts` parts, and fold each part.
 
     Store the fold of each part in the array `folds`, in the order of the parts. Return the number
     of parts.
@@ -134,5 +135,5 @@ def _fold_parts(
 
 
 def _on_host(result: Array) -> Any:
-    """Return the only element of an array as a NumPy scalar. The host waits for it."""
+    """Return the only element of an array as a NumPy scalar. The host waits for this element."""
     return xp.asnumpy(result)[0]

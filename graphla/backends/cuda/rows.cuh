@@ -4,8 +4,8 @@
 // A tile has STEPS entries for each thread of the block. Two searches in `indptr` find the row of
 // the first entry and the row of the last entry of the tile. For each row in between, a thread
 // writes the row's number at the row's first entry. A running maximum then copies the number to the
-// row's other entries. To find the row of a single entry, `row_among` instead searches among the
-// rows from the first to the last.
+// row's other entries. If only the row of a single entry is needed, `row_among` instead searches
+// among the rows of the tile.
 #ifndef GRAPHLA_ROWS
 #define GRAPHLA_ROWS
 #include "collectives.cuh"
@@ -24,7 +24,7 @@ enum Where { DENSE = 0, LISTED = 1, BY_ROWS = 2 };
 /// thread of the block must call this.
 template <class Offset>
 DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i64 end, i64 *span) {
-  __syncthreads();  // wait until all threads have read the old `span`
+  __syncthreads();  // wait until all threads have read the old values of `span`
   const int warp = warp_in_block();
   if (warp < 2) {
     const i64 row = warp_segment_of(indptr, nrows, warp ? end - 1 : begin);
@@ -33,7 +33,7 @@ DEVICE void find_rows(const Offset *__restrict__ indptr, i64 nrows, i64 begin, i
   __syncthreads();
 }
 
-/// Returns the row of entry k, which must be one of the rows `first` to `last`.
+/// Returns the row that contains entry k. It must be one of the rows `first` to `last`.
 template <class Offset>
 DEVICE i64 row_among(const Offset *__restrict__ indptr, i64 first, i64 last, i64 k) {
   return upper_bound<Offset, i64>(indptr, first + 1, last + 1, Offset(k)) - 1;
@@ -58,8 +58,7 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
   for (i64 row = first + 1 + threadIdx.x; row <= last; row += blockDim.x) {
     const i64 from = i64(indptr[row]);
     if (from < i64(indptr[row + 1]))
-      // Each element is written by one thread only, because nonempty rows begin at different
-      // entries.
+      // Only one thread writes each element, because nonempty rows begin at different entries.
       rows[from - begin] = i32(row - first);
   }
   __syncthreads();
@@ -82,8 +81,8 @@ DEVICE const i32 *spread_rows(const Offset *__restrict__ indptr, i64 nrows, i64 
 /// Calls visit(k, i, j) for each k from 0 to `limit` - 1. A tile is always visited as a whole, so
 /// visit is also called for larger k, up to the end of the last tile. For k < `count`, (i, j) is
 /// the position of entry k; for larger k, it is (0, 0). With BY_ROWS, i is 0 if NEEDS_ROW is false.
-/// All lanes of a warp call visit together, and lane l gets a k with k mod 32 = l. `span` is shared
-/// memory for two numbers.
+/// All lanes of a warp call visit together, and lane l visits only k with k mod 32 = l. `span` is
+/// shared memory for two numbers.
 template <int WHERE, bool NEEDS_ROW, class Offset, class Visit>
 DEVICE void each_entry(const Offset *__restrict__ indptr, i64 nrows,
                        const i32 *__restrict__ indices, i64 count, i64 limit, i64 *span,

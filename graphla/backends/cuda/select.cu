@@ -1,12 +1,12 @@
-// `select` and `keep`: flag entries of a vector or matrix, count the flags, and move the flagged
-// entries to the result in their old order.
+// The kernels of `select` and `keep` flag entries of a vector or matrix, count the flags, and move
+// the flagged entries to the result without changing their order.
 //
-// There are three launches. The first writes the flags as bits, and stores the number of flags in
-// each word (flags.cuh). The second replaces these numbers by their running sums, and the third
-// moves the entries. Before the third launch the host waits for the number of set flags, in order
-// to allocate the result. For a vector with few entries, one block does all three steps
-// (`select_few`). In this case the host does not wait, and the result is allocated with space for
-// all entries.
+// There are three launches. The first launch writes the flags as bits, and stores the number of set
+// flags in each word (flags.cuh). The second launch replaces these numbers with their running sums,
+// and the third launch moves the entries. Before the third launch the host waits for the number of
+// set flags, in order to allocate the result. For a vector with few entries, one block does all
+// three steps (`select_few`). In this case the host does not wait, and the result is allocated with
+// space for all entries.
 #include "flags.cuh"
 #include "rows.cuh"
 
@@ -22,7 +22,7 @@ __global__ void flag_given(const Stored *flags, u32 *bits, i64 *counts, i64 word
     put_flags(bits, counts, words, k, k < count && flag[k]);
 }
 
-/// Flags the entries where Op::call(x, i, j, thunk) holds.
+/// Flags the entries for which Op::call(x, i, j, thunk) is true.
 template <class Op, class Stored, int KEPT, int WHERE, class Offset>
 __global__ void flag_entries(const Offset *indptr, i64 nrows, const i32 *indices,
                              const Stored *x_values, typename Op::THUNK thunk, u32 *bits,
@@ -52,16 +52,17 @@ DEVICE i64 add_up(i64 *counts, i64 words, i32 *narrow, i64 *scratch) {
   return before;
 }
 
-/// Replaces a small number of counts by their running sums. One block does this, because CuPy's
-/// scan has too much overhead. Also stores the sum of all counts in *answer, unless `answer` is
-/// null.
+/// Replaces a small number of counts by their running sums. A single block computes them, because
+/// CuPy's scan has too much overhead. Also stores the sum of all counts in *answer, unless `answer`
+/// is null.
 template <class Op> __global__ void scan_counts(i64 *counts, i64 words, i32 *narrow, i64 *answer) {
   SHARED(i64, scratch, WARP + 1);
   const i64 total = add_up(counts, words, narrow, scratch);
   if (answer && threadIdx.x == 0) *answer = total;
 }
 
-/// Moves the flagged entries to the result. The type `Word` has the same size as the values.
+/// Moves the flagged entries to the result. The values are copied as objects of type `Word`, an
+/// integer type of the same size.
 template <class Word, bool HAS_VALUES>
 DEVICE void move_entries(Flagged flagged, const i32 *__restrict__ indices,
                          const Word *__restrict__ values, i64 count, i32 *new_indices,

@@ -1,8 +1,9 @@
 """Keep some entries of a vector or a matrix, without changing their order.
 
-`keep` keeps the entries whose flags are set, and `select` those for which an operator is true. In
-both, the host waits once, for the number of entries that remain. It does not wait when `select` is
-called for a vector with few entries. Kernels: select.cu, flags.cuh.
+`keep` keeps the entries whose flags are set, and `select` keeps the entries for which an operator
+is true. In both, the host waits once, for the number of entries that remain. Exception: when
+`select` is called for a vector with few entries, the host does not wait. Kernels: select.cu,
+flags.cuh.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from graphla.backends.cuda.launch import (
     NULL,
     WARP,
     WIDEST_BLOCK,
+    OutputBuffer,
     PendingCount,
-    Room,
     blocks,
     next_answer,
     number,
@@ -42,17 +43,17 @@ from graphla.formats import Array, Csr, PendingVector, SparseVector, is_iso
 from semirings.operators import TypedSelectOp
 
 FEW = WARP * enumeration("select.cu", "FewShape").FEW_WORDS - 1
-"""Maximum number of entries for which one block selects from a vector."""
+"""If a vector has at most this many entries, `select` uses a single block."""
 
 
 @dataclass(frozen=True)
 class SelectTuning:
-    """The parameter of the functions that compute running sums of counts."""
+    """When a single block computes the running sums of counts."""
 
     one_block: int = 1 << 14
-    """Maximum number of counts that one block sums.
+    """Maximum number of counts whose running sums are computed by a single block.
 
-    The launch of one block takes 4 us; CuPy's scan takes 19 us.
+    Launching one block takes 4 us; calling CuPy's scan takes 19 us.
     """
 
 
@@ -60,7 +61,7 @@ TUNING = SelectTuning()
 
 
 def keep(a: Any, flags: Array) -> Any:
-    """Return the flagged entries."""
+    """Return the entries whose flags are set, as a vector or matrix."""
     if not a.nvals:
         return a
     at, stored, kept = read(flags)
@@ -93,21 +94,22 @@ def _select_few(v: SparseVector, op: TypedSelectOp, thunk: Any) -> SparseVector:
     """Select from a vector with few entries, in one launch."""
     x, stored, kept = read(v.values, op.reads_x)
     has_values, word = not is_iso(v.values), np.dtype(f"u{v.values.dtype.itemsize}")
-    room = Room(v.nvals, v.values.dtype)
+    buffer = OutputBuffer(v.nvals, v.values.dtype)
     count, spec = PendingCount(), (cuda_ops.mapping, op)
     kernel = load("select.cu", "select_few", spec, stored, kept, word, has_values)
-    outputs = [np.uint64(address) for address in (room.indices, room.values, count.address)]
+    outputs = [np.uint64(address) for address in (buffer.indices, buffer.values, count.address)]
     thunk = scalar(thunk, op.thunk_type.np_type)
     values = v.values if has_values else NULL
     kernel(1, WIDEST_BLOCK, v.indices, x, thunk, values, size(v.nvals), *outputs)
-    take = room if has_values else partial(_cut_values, room, v.values)
+    take = buffer if has_values else partial(_cut_values, buffer, v.values)
     whole = (v.indices, v.values)
     return PendingVector(v.size, is_sorted=v.is_sorted, count=count, take=take, whole=whole)
 
 
-def _cut_values(room: Room, values: Array, entries: int) -> tuple[Array, Array]:
-    """Return the indices in `room`, and the first values of the array `values`."""
-    return room(entries)[0], values[:entries]
+def _cut_values(buffer: OutputBuffer, values: Array, entries: int) -> tuple[Array, Array]:
+    """Return the first `entries` indices in `buffer`, and the first `entries` elements of
+    `values`."""
+    return buffer(entries)[0], values[:entries]
 
 
 def room_for_flags(entries: int) -> tuple[Array, Array]:
@@ -118,7 +120,8 @@ def room_for_flags(entries: int) -> tuple[Array, Array]:
 
 
 def scan_and_count(ends: Array) -> int:
-    """Replace the counts in the nonempty int64 array `ends` by running sums; return the last."""
+    """Replace the counts in the nonempty int64 array `ends` by their running sums, and return the
+    last sum."""
     if ends.size > current(TUNING).one_block:
         add_up(ends)
         return number(ends[-1])

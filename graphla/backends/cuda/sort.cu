@@ -1,4 +1,5 @@
-// Stable merge sort by any comparison. It sorts the entries of a vector or of each row of a matrix.
+// Stable merge sort with an arbitrary comparison function. It sorts the entries of a vector, or the
+// entries within each row of a matrix.
 //
 // 1. Tiles: each thread sorts its few keys; then runs of doubling length are merged in shared
 //    memory. Each thread finds where its part of a merge begins (merge_path.cuh), and merges this
@@ -10,12 +11,12 @@
 // bits). In step 2 it is the position among all entries (type Place).
 //
 // The comparison may be any function, even one that is not an order. Memory accesses always stay in
-// bounds: all loops are bounded by sizes rather than by comparisons, and searches stay inside
-// their runs. Each thread reads as many entries as it writes. So a merge is a permutation of
-// its runs if each part ends where the next part begins. With a strict weak order this always
-// holds: there is exactly one merge path, and all searches find it. If a part ends elsewhere, the
-// comparison contradicts itself. If this happens in step 1, the tile keeps its original order. If
-// it happens in step 2, all entries keep their original order.
+// bounds: sizes rather than comparisons bound all loops, and searches stay inside their runs. Each
+// thread reads as many entries as it writes. So the result of a merge is a permutation of its input
+// if each thread's part ends where the next part begins. If the comparison is a strict weak order,
+// this is always true: there is exactly one merge path, and all searches find it. If a part ends
+// elsewhere, the comparison contradicts itself. If this happens in step 1, the tile keeps its
+// original order. If it happens in step 2, all entries keep their original order.
 //
 // N. Satish, M. Harris, M. Garland: Designing Efficient Sorting Algorithms for Manycore GPUs
 // (2009); the merges are those of merge_path.cuh.
@@ -23,9 +24,9 @@
 
 namespace graphla {
 
-/// Finds the rows at the seams, which are the boundaries of tiles (see sort.cuh). Sets rows[k] to
-/// the row of the entry at seam k, for each k from 0 to `tiles`. Sets *levels to the maximum number
-/// of merges that a row needs.
+/// Finds the rows at the seams (the boundaries of tiles, see sort.cuh). Sets rows[k] to the row of
+/// the entry at seam k, for each k from 0 to `tiles`. Sets *levels to the maximum number of merges
+/// that a row needs.
 template <class Op, class Offset, int TILE, int STRIDE>
 __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 count, i64 tiles,
                            i32 *rows, i64 *levels) {
@@ -37,8 +38,8 @@ __global__ void find_seams(const Offset *__restrict__ indptr, i64 nrows, i64 cou
   }
 }
 
-/// Sorts the ITEMS keys that each thread holds in registers. They begin at position `mine` of the
-/// tile.
+/// Each thread loads ITEMS keys of the tile, from position `mine` on, sorts them in registers, and
+/// writes them back.
 template <class Op, int ITEMS>
 DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 heads,
                      typename Op::X (&key)[ITEMS], int (&at)[ITEMS]) {
@@ -50,7 +51,7 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   sort_held<Op>(key, at, heads);
 #pragma unroll
   for (int n = 0; n < ITEMS; n++) {
-    // No barrier is needed before these writes: until the next barrier, no other thread uses the
+    // No barrier is needed before these stores: until the next barrier, only this thread uses the
     // elements `mine` to `mine` + ITEMS - 1.
     if (mine + n >= size) continue;
     keys[mine + n] = key[n];
@@ -58,10 +59,10 @@ DEVICE void sort_own(typename Op::X *keys, u16 *order, int size, int mine, u32 h
   }
 }
 
-/// Sorts one tile per block: the entries of each row in the tile are sorted by themselves. The
-/// original positions are moved together with the entries. The result is written to `values_0` and
-/// `places_0`. There is one exception: if a row continues in other tiles, and its first merge reads
-/// from `values_1` and `places_1`, the entries of this row are written there.
+/// Sorts one tile per block: sorts the entries of each row in the tile separately, and moves the
+/// original positions together with the entries. Writes the result to `values_0` and `places_0`.
+/// There is one exception: if a row continues in other tiles and its first merge reads from
+/// `values_1` and `places_1`, the entries of this row are written to these arrays.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 768 / THREADS)
     sort_tiles(const typename Op::X *__restrict__ values, i64 count,
@@ -134,11 +135,11 @@ __global__ void __launch_bounds__(THREADS, 768 / THREADS)
   }
 }
 
-/// Runs one level of merges: the level with the number `level`, counted from 0. Rows that need
-/// fewer levels are skipped. Each block writes one tile of the result. Up to two rows continue
-/// beyond the tile: the row at the left seam, and the row at the right seam if it is a different
-/// one. The block merges its part of each of them. At a seam, the two neighboring blocks find the
-/// same point of the merge path, because they compare the same keys.
+/// Runs one level of merges: level number `level`, counted from 0. Rows that need fewer levels of
+/// merges are skipped. Each block writes one tile of the result. At most two rows extend beyond the
+/// tile: the row at the left seam and the row at the right seam, which may be the same row. The
+/// block merges its part of each of these rows. At a seam, the two neighboring blocks find the same
+/// point of the merge path, because they compare the same keys.
 template <class Op, class Place, class Offset, int THREADS, int ITEMS, int STRIDE>
 __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     merge_tiles(i64 count, const Offset *__restrict__ indptr, const i32 *__restrict__ rows,
@@ -162,8 +163,7 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
     Place *to_places = is_odd ? places_0 : places_1;
 
     const Merge merge(row, k, level);
-    // Wait until no thread needs the row of the previous iteration, whose data are still in shared
-    // memory.
+    // Wait until no thread needs the data of the previous row in shared memory.
     __syncthreads();
     const int warp = warp_in_block();
     if (warp < 2) {
@@ -204,8 +204,8 @@ __global__ void __launch_bounds__(THREADS, 1536 / THREADS)
   }
 }
 
-/// If a merge of tiles found that the comparison contradicts itself, `*contradicted` is not 0. In
-/// this case, restores the original order of all entries.
+/// If `*contradicted` is not 0, because a merge of tiles found that the comparison contradicts
+/// itself, restores the original order of all entries.
 template <class Op, class Place>
 __global__ void leave_as_they_came(const i64 *__restrict__ contradicted,
                                    const typename Op::X *__restrict__ given, i64 count,

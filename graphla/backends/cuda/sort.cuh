@@ -1,12 +1,12 @@
 // Definitions for the merge sort: how entries are distributed over tiles, and how one tile is
 // sorted in shared memory.
 //
-// A tile holds at most TILE consecutive entries. Seam k is the boundary in front of tile k. It is
-// normally at entry k * STRIDE. For a vector, STRIDE equals TILE, and all entries form one row. For
-// a matrix, STRIDE is smaller than TILE: a seam that would cut a row moves to the end of that row
-// if it has to move by at most TILE - STRIDE entries. So a row with at most TILE - STRIDE entries
-// is never cut, and a tile sorts many whole rows. The tiles of a row that is cut are merged in
-// pairs. After `level` merges, every 2^level tiles of the row form one sorted run.
+// A tile holds at most TILE consecutive entries. Seam k is the boundary before tile k, and normally
+// lies at entry k * STRIDE. For a vector, STRIDE equals TILE, and all entries form one row. For a
+// matrix, STRIDE is smaller than TILE: a seam that would cut a row moves to the end of that row if
+// it has to move by at most TILE - STRIDE entries. So a row with at most TILE - STRIDE entries is
+// never cut, and a tile sorts many whole rows. The tiles of a row that is cut are merged in pairs.
+// After `level` merges, every 2^level tiles of the row form one sorted run.
 #ifndef GRAPHLA_SORT
 #define GRAPHLA_SORT
 #include "merge_path.cuh"
@@ -14,8 +14,7 @@
 
 namespace graphla {
 
-/// A row. Its entries are those from `begin` to `end` - 1. The tiles that contain them are `first`
-/// to `last`.
+/// A row: the entries `begin` to `end` - 1, which are in the tiles `first` to `last`.
 template <int TILE, int STRIDE> struct Row {
   static_assert(2 * STRIDE >= TILE && STRIDE <= TILE, "a seam would move beyond the next");
   i64 begin, end, first, last;
@@ -26,8 +25,8 @@ template <int TILE, int STRIDE> struct Row {
   }
   /// Returns whether seam k cuts this row in two.
   DEVICE bool is_cut_at(i64 k) const { return first < k && k <= last; }
-  /// Returns the first entry of the row that is in tile k, or `end` if tile k comes after the row's
-  /// last tile.
+  /// Returns the position of the row's first entry in tile k: `begin` if tile k is not after the
+  /// row's first tile, or `end` if it is after the row's last tile.
   DEVICE i64 part(i64 k) const { return k <= first ? begin : k <= last ? k * STRIDE : end; }
   /// Returns the number of merges that the row needs.
   DEVICE int levels() const { return last > first ? 64 - __clzll(last - first) : 0; }
@@ -69,7 +68,8 @@ struct Merge {
   }
 };
 
-/// Returns which of two alternating buffers a row is in if `merges` merges remain.
+/// Returns which of the two alternating buffers holds a row when `merges` more merges of this row
+/// follow.
 DEVICE int buffer_before(int merges) { return merges & 1; }
 
 /// The part of a row in a tile, as positions in the tile.
@@ -78,10 +78,10 @@ struct Span {
 };
 
 /// Finds the rows in a tile of `size` entries that begins at entry `begin`. Each thread has ITEMS
-/// consecutive positions of the tile. Returns one bit for each position of this thread. The bit is
-/// set if the key at this position must not be swapped with the key before it, because a row begins
-/// here or because there is no entry. Stores the extent of the row at the thread's first position
-/// in spans[thread].
+/// consecutive positions of the tile. Returns a bit mask of these positions. A bit is set if the
+/// key at its position must not be swapped with the key before it, because a row begins at this
+/// position or there is no entry. Stores the span of the row at the thread's first position in
+/// spans[threadIdx.x].
 template <int ITEMS, class S>
 DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   const int mine = int(threadIdx.x) * ITEMS;
@@ -108,8 +108,8 @@ DEVICE u32 find_spans(const S &seams, i64 k, i64 begin, int size, Span *spans) {
   return heads;
 }
 
-/// Sorts the keys of one thread by exchanging neighbors (odd-even transposition). A key at a
-/// position in `heads` is not exchanged with the key before it.
+/// Sorts the keys of one thread with odd-even transposition, that is, by exchanging neighbors. A
+/// key whose bit in `heads` is set is never exchanged with the key before it.
 template <class Op, int ITEMS, class Key>
 DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
 #pragma unroll 1
@@ -128,7 +128,7 @@ DEVICE void sort_held(Key (&key)[ITEMS], int (&at)[ITEMS], u32 heads) {
   }
 }
 
-/// Makes the 2 * width threads that merge two runs wait for each other. If they do not fit in one
+/// A barrier for the 2 * width threads that merge two runs. If these threads do not fit in one
 /// warp, all threads of the block wait.
 DEVICE void sync_pairs(int width) {
   if (2 * width <= WARP) __syncwarp();
@@ -136,10 +136,10 @@ DEVICE void sync_pairs(int width) {
 }
 
 /// Each thread has merged one part of two runs. Returns true if there is a gap or an overlap
-/// between this thread's part and that of the next thread, which happens only if the comparison is
-/// not an order. Returns false if there is no next part, that is, if `next` is false. In the left
-/// run, this thread's part begins at `start` and ends before `i`. starts[w] is the `start` of the
-/// first lane of warp w. A barrier must separate the stores to `starts` from this call.
+/// between the parts of this thread and the next thread, which happens only if the comparison is
+/// not an order. If there is no next part (`next` is false), returns false. In the left run, this
+/// thread's part begins at `start` and ends before `i`. starts[w] is the `start` of the first lane
+/// of warp w. A barrier must separate the stores to `starts` from this call.
 DEVICE bool leaves_path(int start, int i, bool next, const int *starts) {
   int next_start = shuffle_down(start, 1);
   if (lane() == WARP - 1 && next) next_start = starts[warp_in_block() + 1];

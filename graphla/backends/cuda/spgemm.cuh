@@ -7,12 +7,12 @@
 
 namespace graphla {
 
-/// Rows with few terms are divided into bins. These are the maximum numbers of terms of a row in
-/// each bin. Each number is four times the one before.
+/// Rows with few terms are divided into bins. These are the maximum numbers of terms per row in
+/// each bin. Each number is four times the previous number.
 enum FewTerms { MOST_24 = 24, MOST_96 = 96, MOST_384 = 384, MOST_1536 = 1536 };
 
-/// Which entries of the product are dropped. NO_MASK: none. OUTSIDE: those at positions that the
-/// mask lists.
+/// Which entries of the product are dropped. NO_MASK: none. OUTSIDE: the entries at the positions
+/// that the mask lists.
 enum Drop { NO_MASK = 0, OUTSIDE = 1 };
 
 // --- hash tables ------------------------------------------------------------------------------
@@ -23,8 +23,8 @@ constexpr i32 FREE = -1;
 
 DEVICE u32 home_of(i32 key, int bits) { return (u32(key) * 0x9E3779B1u) >> (32 - bits); }
 
-/// Returns log2 of the size of the smallest table with at least `places` slots, limited to
-/// least_bits..most_bits.
+/// Returns log2 of the size of the smallest table with at least `places` slots. The result is
+/// limited to the range from `least_bits` to `most_bits`.
 DEVICE int bits_for(i64 places, int least_bits, int most_bits) {
   int bits = least_bits;
   while (bits < most_bits && (i64(1) << bits) < places) bits++;
@@ -64,7 +64,7 @@ DEVICE int put_key(i32 *table, int bits, i32 key, bool &is_new) {
 // --- sums -------------------------------------------------------------------------------------
 
 /// Adds a term to a sum. `found` says whether the sum already has a term. With the monoid `any`,
-/// the sum remains its first term.
+/// only the first term is stored, and later terms do not change the sum.
 template <class Op>
 DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typename Op::Y y, i64 i,
                      i64 k, i64 j) {
@@ -76,7 +76,8 @@ DEVICE void add_term(typename Op::Z &sum, bool &found, typename Op::X x, typenam
   found = true;
 }
 
-/// Returns whether no further term can change the sum. `found` says whether the sum has a term yet.
+/// Returns whether no further term can change the sum. `found` says whether the sum already has a
+/// term.
 template <class Op> DEVICE bool is_final(typename Op::Z sum, bool found) {
   if constexpr (Op::IS_ANY) return found;
   else if constexpr (Op::HAS_TERMINAL) return found && sum == Op::terminal();
@@ -98,14 +99,16 @@ template <class Op> DEVICE void add_lanes(typename Op::Z &sum, bool &found, int 
 
 // --- rows -------------------------------------------------------------------------------------
 
-/// Rows of C: where each row begins, and the columns and values of the entries.
+/// The arrays into which kernels write rows of C: where each row begins, and the columns and values
+/// of its entries.
 template <class Offset, class Z> struct Made {
   const Offset *indptr;
   i32 *indices;
   Z *values;
 };
 
-/// Returns whether C may have an entry in column j of row i: true unless `outside` lists it.
+/// Returns whether C may have an entry in column j of row i: false only if the mask `outside` lists
+/// this position.
 template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i32 j) {
   if constexpr (MASK == NO_MASK) return true;
   const i64 end = outside.end(i);
@@ -113,14 +116,14 @@ template <int MASK, class Mask> DEVICE bool allows(const Mask &outside, i64 i, i
   return place == end || outside.indices[place] != j;
 }
 
-/// Returns the row that contains entry k; the search begins at `row`.
+/// Returns the row that contains entry k. This must be row `row` or a later row.
 template <class Offset>
 DEVICE i64 row_from(const Offset *__restrict__ indptr, i64 nrows, i64 row, i64 k) {
   if (i64(indptr[row + 1]) > k) return row;
   return upper_bound<Offset, i64>(indptr, row + 1, nrows + 1, Offset(k)) - 1;
 }
 
-// --- the terms of a row -----------------------------------------------------------------------
+// --- loop over the terms of a row -------------------------------------------------------------
 
 /// LANES lanes of a warp that work together. All groups of a warp work in lockstep, and all lanes
 /// of the warp call each function, so that every lane mask is full and known at compile time. If
@@ -137,12 +140,12 @@ template <int LANES> struct Group {
   template <class T> DEVICE T of(T x, int from) const { return shuffle(x, base + from); }
 };
 
-/// A placeholder for an array of values that are not read.
+/// A placeholder that replaces an array of values if the values are not read.
 struct Nothing {
   DEVICE i32 operator[](i64) const { return 0; }
 };
 
-/// Number of rows of B whose first entries are loaded at the same time, to hide memory latency.
+/// Number of rows of B whose first entries are loaded together, to hide memory latency.
 constexpr int AHEAD = 4;
 
 /// Calls visit(k, x, j, y) for each term of row i of the product A B, where x is A(i, k) and y is

@@ -9,14 +9,16 @@ The number of terms in a row of C is an upper bound on the size of the row, and 
 six lists the row belongs to. Rows with at most 1,536 terms are computed in hash tables. Longer rows
 are computed by tiles of columns, or by sorting if there are very many columns.
 
-In general the sizes of the rows are counted first, then C is allocated, and then the values are
-computed. Two kinds of rows are computed earlier, in scratch memory whose size has a known bound:
-rows with few terms, if all of them fit in `scratch` bytes, and sorted rows, in batches of `sorted`
-terms. The terms of C(i, j), which are A(i, k) ⊗ B(k, j), are always added in the order of k.
+In general the kernels first count the entries of each row, then the host allocates C, and then the
+kernels compute the values. Two kinds of rows are computed before C is allocated, in scratch memory
+whose size has a known bound: rows with few terms, if all of them fit in `SpgemmTuning.scratch`
+bytes, and sorted rows, in batches of at most `SpgemmTuning.sorted` terms. The terms of C(i, j),
+which are A(i, k) ⊗ B(k, j), are always added in the order of k.
 
-The host waits for the number of rows in each list, and for the number of entries of C. If rows are
-sorted, it also waits once for the positions at which the batches end, and in each batch for the
-number of entries of C in the batch. `spgemm_masked` lists the waits of a masked product.
+The host waits for the number of rows in each list, and for the number of entries of C. If some rows
+are computed by sorting, it also waits once for the positions at which the batches end, and once per
+batch for the number of entries of C in the batch. The module `spgemm_masked` documents the waits of
+a masked product.
 """
 
 from __future__ import annotations
@@ -64,7 +66,8 @@ class SpgemmTuning:
 
     few: tuple[tuple[int, int], ...] = ((5, 4), (7, 8), (9, 32), (11, 32))
     """For each bin of rows with few terms: log2 of the slots in the hash table of a row, and the
-    number of lanes that fill it. `FewTerms` of spgemm.cuh keeps tables at most 3/4 full."""
+    number of lanes that fill it. With the limits in `FewTerms` (spgemm.cuh), tables are at most 3/4
+    full."""
     places: int = 2048
     """Total number of slots in the hash tables of a block."""
     tile_warps: int = 4
@@ -74,7 +77,7 @@ class SpgemmTuning:
     scratch: int = 1 << 30
     """Maximum number of bytes of scratch memory for rows with few terms.
 
-    If they fit, these rows are computed before their sizes are known.
+    If their results fit, these rows are computed before C is allocated.
     """
     few_rows: int = 1 << 12
     """If A has at most this many rows, the last block that counts terms also lists the rows."""
@@ -91,7 +94,7 @@ Drop = enumeration("spgemm.cuh", "Drop")
 LISTS = Struct("spgemm_plan.cu", "Lists")
 MADE, FEW_ROWS = Struct("spgemm.cuh", "Made"), Struct("spgemm_hash.cu", "FewRows")
 WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-"""The dtype with which a kernel copies values of 1, 2, 4 or 8 bytes."""
+"""For each size of a value in bytes, the dtype as which a kernel copies it."""
 COUNTS_OF_FEW = tuple(f"count_{most}" for most in MOST)
 """The fields of `FewRows` that hold the number of rows of each bin."""
 NO_MASK = CSR(indptr=None, indices=None, values=None, nrows=0, ncols=0)
@@ -102,8 +105,8 @@ def mxm(
 ) -> Csr | None:
     """C⟨mask⟩ = A ⊕.⊗ B.
 
-    B may be stored by rows (`b`), by columns (`bt`), or both. Return None if the product must be
-    computed from the rows of B, but `b` is None.
+    `b` stores B by rows, and `bt` stores B by columns; one of them may be None. Return None if `b`
+    is None but the product must be computed from the rows of B.
     """
     ncols = bt.nrows if b is None else b.ncols  # pyright: ignore[reportOptionalMemberAccess]
     dtype = semiring.monoid.type.np_type
@@ -120,10 +123,10 @@ def mxm(
 
 
 class _Operands:
-    """The operands of a product: A, B and, unless it is None, the pattern of a complemented mask.
+    """The operands of a product: A, B and, if there is a complemented mask, its pattern `outside`.
 
-    The other attributes are the kernel arguments for the operands, and the types of these
-    arguments. They are made once, because several kernels use them.
+    The other attributes are the kernel arguments for the operands and the types of these arguments.
+    They are created once, because several kernels use them.
     """
 
     __slots__ = ("a", "arrays", "b", "outside", "terms", "types")
@@ -155,7 +158,7 @@ class _Operands:
 
 
 def _made(c: tuple[Any, ...]) -> Packed:
-    """Return the arrays into which kernels write rows of C."""
+    """Pack the arrays into which kernels write rows of C (the struct `Made`)."""
     return MADE(indptr=c[0], indices=c[1], values=c[2])
 
 
@@ -171,7 +174,7 @@ def _by_rows(a: Csr, b: Csr, semiring: TypedSemiring, outside: Csr | None) -> Cs
     # the number of terms of each row of C, followed by the counts of `Lists`
     of_rows = zeros[a.nrows + 1 :]
     wait_for_lists = _list_rows(a, b, tile_count, of_rows)
-    # Prepare what follows while the GPU lists the rows.
+    # While the GPU lists the rows, the host prepares the next steps.
     ends_of_rows, sizes = zeros[: a.nrows + 1], np.uint64(zeros.data.ptr + 8)
     operands = _Operands(a, b, outside, semiring)
     terms, lists = operands.terms, wait_for_lists()
@@ -203,10 +206,10 @@ class _Lists(NamedTuple):
 
     all_rows: Array
     counts: list[int]
-    few: list[int]  # the nonempty bins among those for rows with few terms
+    few: list[int]  # the nonempty bins for rows with few terms
 
     def rows(self, which: int) -> Array:
-        # This is faster than a slice of the array.
+        # Creating the array from a pointer is faster than slicing.
         begin = self.all_rows.data + which * self.all_rows.strides[0]
         return xp.ndarray(self.counts[which], INT32, begin)
 
@@ -216,8 +219,8 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], 
     function that waits for the lists and returns them.
 
     The kernel stores the number of terms of each row in the array `of_rows`, which must initially
-    be zero. After these numbers the array has space for 12 counts and a ticket counter, which the
-    kernel needs (see `Lists` of spgemm_plan.cu).
+    be zero. After these numbers, `of_rows` has 13 more elements for the kernel: 12 counts and a
+    ticket counter (see `Lists` in spgemm_plan.cu).
     """
     tuning, nrows = current(TUNING), a.nrows
     room, answer = min(nrows, a.nvals), next_answer()
@@ -251,7 +254,7 @@ def _list_rows(a: Csr, b: Csr, tile_count: int, of_rows: Array) -> Callable[[], 
 
 
 class _Scratch(NamedTuple):
-    """Scratch memory, and the addresses of the columns and of the sums that it holds."""
+    """Scratch memory that holds rows of C, and the addresses of their columns and of their sums."""
 
     memory: Any
     indices: int
@@ -261,8 +264,8 @@ class _Scratch(NamedTuple):
 def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | None:
     """Compute the rows with few terms in scratch memory that is large enough for any result.
 
-    Also store the sizes of these rows. Return None if this takes too much memory, or if there are
-    no such rows.
+    Also store the sizes of these rows. Return None if the rows need too much memory, or if no row
+    has few terms.
     """
     terms = operands.terms
     places = [count * most for count, most in zip(lists.counts, MOST, strict=False)]
@@ -280,7 +283,8 @@ def _few_at_once(operands: _Operands, lists: _Lists, sizes: Any) -> _Scratch | N
 
 
 def _few_shape(few: int, rows: Array) -> tuple[int, int]:
-    """Return the numbers of blocks and of threads per block, for one group of lanes per row."""
+    """Return the number of blocks and the number of threads per block, with one group of lanes per
+    row."""
     tuning = current(TUNING)
     bits, group = tuning.few[few]
     block = (tuning.places >> bits) * group
@@ -330,7 +334,8 @@ def _move_few(terms: Terms, lists: _Lists, made: _Scratch, c: tuple[Any, ...]) -
 def _count_tiles(
     operands: _Operands, rows: Array, tile_count: int, tile_bits: int, sizes: Any
 ) -> Array:
-    """Count the entries in each tile of each row; return the running sums."""
+    """Count the entries in each tile of each listed row, and return the running sums of the
+    counts."""
     tuning = current(TUNING)
     ends = xp.empty(rows.size * tile_count, xp.int64)
     units = rows.size * -(-tile_count // tuning.span)
@@ -375,7 +380,7 @@ def _make_tiles(
 
 
 class _Runs(NamedTuple):
-    """The entries of those rows of C that `rows` lists, in ascending order of their keys.
+    """The entries of the rows of C that `rows` lists, sorted by key.
 
     The key of an entry is k * 2^column_bits + column, where k is the position of the entry's row in
     the list. `sums` holds the values of the entries.
@@ -390,7 +395,7 @@ class _Runs(NamedTuple):
 def _sorted_runs(operands: _Operands, rows: Array, of_rows: Array, sizes: Any) -> list[_Runs]:
     """Compute the listed rows by sorting their terms, in batches of at most `sorted` terms.
 
-    A row with more terms is a batch by itself.
+    A row with more terms than this forms a batch by itself.
     """
     ends = xp.zeros(rows.size + 1, xp.int64)
     xp.cumsum(of_rows[rows], out=ends[1:])

@@ -1,13 +1,13 @@
 // Computes those rows of C = A B that have many terms. Each row is divided into tiles of 2^BITS
-// columns. Shared memory has one sum for every column of a tile.
+// columns. Shared memory holds one sum for every column of a tile.
 //
 // A warp computes one tile of one listed row. For 32 rows of B at a time, its lanes find the
 // entries that belong to the tile. Then the warp reads these entries row by row. The column indices
 // within a row of B are distinct, so at most one lane at a time adds to a given sum. Thus no
 // atomics are needed, and terms are always added in the same order. A bitmap records which columns
-// have a sum, and is then used to write these columns in order. A first launch counts the columns
-// of each tile; in each step a warp counts SPAN tiles. If the template parameter MASK is OUTSIDE,
-// the kernels clear the bits of the columns that the mask lists in the row.
+// have a sum, and the warp then writes these columns in ascending order. An earlier launch counts
+// the columns of each tile; in each step a warp counts SPAN tiles. If the template parameter MASK
+// is OUTSIDE, the kernels clear the bits of the columns that the mask lists in the row.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -15,13 +15,14 @@ namespace graphla {
 constexpr int TILE_WARPS = SpgemmTuning::tile_warps;
 constexpr int SPAN = SpgemmTuning::span;  // number of tiles that a warp counts per step
 
-/// Restricts the range from..to - 1 of entries of a sorted row of B to the columns begin..end - 1.
+/// Restricts `from` to `to` - 1, a range of entries of a sorted row of B, to the columns from
+/// `begin` to `end` - 1.
 DEVICE void cut(const i32 *__restrict__ b_indices, i64 begin, i64 end, i64 &from, i64 &to) {
   from = lower_bound<i32, i64>(b_indices, from, to, i32(begin));
   if (end <= 0x7fffffff) to = lower_bound<i32, i64>(b_indices, from, to, i32(end));
 }
 
-/// Clears the bits of those columns of begin..end - 1 that the mask lists in row i.
+/// Clears the bits of those columns from `begin` to `end` - 1 that the mask lists in row i.
 template <int MASK, class Mask>
 DEVICE void clear_masked(const Mask &outside, i64 i, i64 begin, i64 end, u32 *bits) {
   if constexpr (MASK == OUTSIDE) {
@@ -78,8 +79,8 @@ __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)
   }
 }
 
-/// Writes each listed row i of C from position indptr[i] on. The array `ends` contains the running
-/// sums of the array `of_tiles` that count_tiles has computed; each sum includes its own tile.
+/// Writes each listed row i of C to its positions in C, which begin at indptr[i]. The array `ends`
+/// contains the inclusive running sums of the array `of_tiles` that count_tiles has computed.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, bool HAS_VALUES>
 __global__ void __launch_bounds__(TILE_WARPS *WARP, 6)

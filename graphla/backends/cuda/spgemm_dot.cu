@@ -5,14 +5,14 @@
 // A warp processes tiles, which are ranges of entries of the pattern. For each row i in its tile,
 // it builds a hash table of row i of A in shared memory. For each entry (i, j), it looks up the
 // entries of row j of Bt in this table. There are two exceptions: if row j is much longer than row
-// i, the warp instead searches row j for the entries of row i; and if row i would fill more than
-// half of the table, the warp searches row i itself instead of a table. Eight lanes read a short
-// row, and the whole warp reads a long one.
+// i, the warp instead searches row j for the entries of row i. If row i would fill more than half
+// of the table, the warp builds no table, and searches row i itself. A group of eight lanes reads a
+// short row, and the whole warp reads a long row.
 //
 // If a dot product has a term, its element of `present` becomes true, and its sum is written to z.
 // If HAS_VALUES is false, all sums are known to be equal, and z is not written. All elements of
-// `present` must initially be false. Each lane adds up its own terms, and then the lanes add up
-// their sums, so the order of the terms depends only on the operands.
+// `present` must initially be false. Each lane first adds up its own terms, and then the sums of
+// the lanes are added up. So the order of additions depends only on the operands.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -22,7 +22,8 @@ constexpr int GROUP = 8;        // number of lanes that read a short row
 constexpr i32 SHORT_LIST = 64;  // a row with at most this many entries is short
 constexpr i32 SKEW = 4;         // row j is searched if it is more than SKEW times as long as row i
 
-/// One operand of a product: A or Bt. Each row is a list of pairs of an index k and a value.
+/// One operand of a product: A or Bt. Each row is a list of index-value pairs, where the index is
+/// k.
 template <class Offset, class In, class Stored, int KEPT> struct Side {
   const Offset *__restrict__ indptr;
   const i32 *__restrict__ indices;
@@ -37,7 +38,7 @@ template <class Offset, class In, class Stored, int KEPT> struct Side {
 /// hash table of the row with 2^bits slots. If `bits` is 0, the sorted row itself is searched.
 struct Sought {
   const i32 *table;
-  const u16 *places;  // the position of each key in the row
+  const u16 *places;  // for each slot of the table: the position of its key in the row
   i64 begin;
   i32 count;
   int bits;
@@ -75,13 +76,14 @@ DEVICE void dot(const A &a, const B &b, const Sought &row, i64 i, i64 j, i64 b_b
   }
 }
 
-/// Hashes row i of A into the warp's table if it fits. Every lane of the warp must call this.
+/// Builds the warp's hash table of row i of A, if the row fits. Every lane of the warp must call
+/// this.
 template <bool HAS_PLACES, int BITS, class A>
 DEVICE Sought hash_row(const A &a, i64 i, i32 *table, u16 *places) {
   Sought row{table, places, a.begin(i), a.count(i), 0};
   if (row.count > (1 << (BITS - 1))) return row;
   row.bits = bits_for(i64(4) * row.count, 5, BITS);
-  // Wait until no lane uses the table of the previous row any more.
+  // Wait until all lanes have finished with the table of the previous row.
   __syncwarp();
   for (int slot = lane(); slot < (1 << row.bits); slot += WARP) table[slot] = FREE;
   __syncwarp();
@@ -132,8 +134,8 @@ __global__ void __launch_bounds__(DOT_WARPS *WARP, 6)
         const i32 listed = searches ? row.count : b_count;
         u32 long_ones = __ballot_sync(ALL_LANES, listed > SHORT_LIST);
         const u32 short_ones = __ballot_sync(ALL_LANES, listed > 0 && listed <= SHORT_LIST);
-        // The lane that loaded an entry of the pattern passes its data to the lanes that compute
-        // its dot product.
+        // Lane `from`, which loaded an entry of the pattern, passes the data of this entry to the
+        // lanes that compute its dot product.
         auto share = [&](int from, bool takes, int mine, int width) {
           const i32 its_j = shuffle(j, from), its_count = shuffle(b_count, from);
           const i64 its_begin = shuffle(b_begin, from);

@@ -1,8 +1,8 @@
-// Computes rows of C = A B with many terms, if C has very many columns: expands the terms, sorts
-// them, and adds up each run of terms that belong to the same entry of C.
+// Computes those rows of C = A B that have many terms, if C has very many columns: lists all terms,
+// sorts them, and adds up each run of terms that belong to the same entry of C.
 //
-// A kernel writes the terms of the rows in a list, row after row. The key of a term is row *
-// 2^BITS + column, where `row` is the position of the row in the list. A stable sort brings equal
+// A kernel writes the terms of the listed rows, row after row. The key of a term is row * 2^bits +
+// column, where `row` is the position of the row in the list of rows. A stable sort brings equal
 // keys together, ordered by the inner index k; a thread then adds the terms of one run of equal
 // keys in that order. Terms that a mask drops (OUTSIDE) get the largest key, NOWHERE.
 #include "spgemm.cuh"
@@ -12,7 +12,7 @@ namespace graphla {
 constexpr i64 NOWHERE = 0x7fffffffffffffffll;
 
 /// Writes the key and the value of each term of the listed rows. The terms of the row at position
-/// `row` of the list begin at position starts[row] - starts[0]. Each block expands one row at a
+/// `row` of the list begin at position starts[row] - starts[0]. Each block processes one row at a
 /// time.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, bool HAS_VALUES>
@@ -57,7 +57,7 @@ __global__ void expand_rows(const i32 *__restrict__ listed, i64 count,
   }
 }
 
-/// Sets is_first[t] to 1 if a run of equal keys begins at position t, otherwise to 0. Keys that are
+/// Sets is_first[t] to 1 if a run of equal keys begins at position t, otherwise to 0. The keys
 /// NOWHERE do not form a run.
 template <class Op>
 __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restrict__ is_first) {
@@ -65,9 +65,9 @@ __global__ void find_runs(const i64 *__restrict__ keys, i64 count, i64 *__restri
     is_first[t] = keys[t] != NOWHERE && (t == 0 || keys[t] != keys[t - 1]);
 }
 
-/// A run is a range of equal keys. Writes the key of each run, and the sum of its terms; the term
-/// of keys[t] is terms[order[t]]. ends[t] is the number of runs that begin at positions 0 to t. For
-/// each run, adds 1 to the size of the row of C to which the run belongs.
+/// A run is a range of equal keys. Writes the key of each run and the sum of its terms. The term
+/// that belongs to keys[t] is terms[order[t]]. ends[t] is the number of runs that begin at
+/// positions 0 to t. For each run, adds 1 to the size of its row of C.
 template <class Op, bool HAS_VALUES>
 __global__ void add_runs(const i64 *__restrict__ keys, const i64 *__restrict__ order,
                          const typename Op::Z *__restrict__ terms, i64 count,

@@ -9,8 +9,8 @@
 //
 // Let `room` be the largest number of columns that a listed row can have. If scratch memory has
 // space for `room` entries per row, the rows are computed there, and moved to C when their sizes
-// are known. Otherwise one launch counts the columns of each row, and a second launch computes the
-// rows at their final positions in C.
+// are known. Otherwise one launch counts the columns of each row, and a second launch writes the
+// rows directly to their positions in C.
 //
 // A table has 2^BITS slots, and the terms of a listed row fill at most three quarters of them. Each
 // table has GROUP words of padding, so that groups that run in lockstep access different memory
@@ -28,19 +28,19 @@ template <int BITS, int GROUP> constexpr int apart = (1 << BITS) + GROUP;
 template <int BITS, int GROUP> constexpr int few_words = (FEW_PLACES >> BITS) * apart<BITS, GROUP>;
 template <int BITS, int GROUP> constexpr int apart_columns = (3 << (BITS - 2)) + GROUP;
 
-/// Frees all slots of a table.
+/// Marks all slots of a table as free.
 template <int BITS, int GROUP> DEVICE void clear_table(const Group<GROUP> &group, i32 *table) {
-  u64 *pairs = (u64 *)table;  // each element covers two slots, to clear both with one store
+  u64 *pairs = (u64 *)table;  // each element covers two slots, so that one store clears both
   for (int pair = group.mine; pair < 1 << (BITS - 1); pair += GROUP) pairs[pair] = ~u64(0);
   __syncwarp();
 }
 
-/// Reads all entries of a row of B.
+/// The argument `narrow` of `each_term` that does not restrict the rows of B.
 struct Whole {
   DEVICE void operator()(i64 &, i64 &) const {}
 };
 
-/// Sets sizes[i] to the number of columns of row i of C that the mask allows.
+/// Sets sizes[i] to the number of entries of row i of C, for each listed row i.
 template <class Op, class OffsetA, class OffsetB, class OffsetM, int MASK, int BITS, int GROUP>
 __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA> a, Csr<OffsetB> b,
                           Csr<OffsetM> outside, i64 *__restrict__ sizes) {
@@ -68,8 +68,8 @@ __global__ void count_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA
   }
 }
 
-/// Moves the keys that `may_stay` accepts to the front of the table, with their sums. Returns the
-/// number of these keys.
+/// Moves the keys for which `may_stay` returns true, with their sums, to the front of the table.
+/// Returns the number of these keys.
 template <int BITS, bool HAS_VALUES, class Z, class MayStay>
 DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
   int taken = 0;
@@ -79,7 +79,7 @@ DEVICE int gather_taken(i32 *table, Z *sums, MayStay may_stay) {
     if (HAS_VALUES) sum = sums[slot];
     const bool stays = j != FREE && may_stay(j);
     const u32 staying = __ballot_sync(ALL_LANES, stays);
-    __syncwarp();  // all lanes have read before any lane writes
+    __syncwarp();  // wait until all lanes have read, before any lane writes
     if (stays) {
       const int place = taken + __popc(staying & ((1u << lane()) - 1));
       table[place] = j;
@@ -119,8 +119,8 @@ template <bool HAS_VALUES, class Z> DEVICE void sort_pairs(i32 *keys, Z *sums, i
   }
 }
 
-/// Writes the `taken` columns of one row of C in ascending order to indices[first] and the elements
-/// after it, and their sums to the same positions of z.
+/// Writes the `taken` columns of one row of C to `indices`, in ascending order from position
+/// `first` on, and their sums to the same positions of z.
 template <int BITS, int GROUP, bool HAS_VALUES, class Z>
 DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *sums,
                          const i32 *columns, int taken, i64 first, i32 *__restrict__ indices,
@@ -135,9 +135,9 @@ DEVICE void write_ranked(const Group<GROUP> &group, const i32 *table, const Z *s
   }
 }
 
-/// Computes the columns of each listed row i of C in order, and their sums. If `room` is 0, writes
-/// them to C from position indptr[i] on. Otherwise writes them to scratch memory, which has space
-/// for `room` entries per listed row, and sets sizes[i] to the number of columns.
+/// Computes the columns of each listed row i of C, in ascending order, and their sums. If `room` is
+/// 0, writes them to C from position indptr[i] on. Otherwise writes them to scratch memory, which
+/// has space for `room` entries per listed row, and sets sizes[i] to the number of columns.
 template <class Op, class OffsetA, class StoredX, int KEPT_X, class OffsetB, class StoredY,
           int KEPT_Y, class OffsetM, int MASK, class OffsetC, int BITS, int GROUP, bool HAS_VALUES>
 __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA, StoredX> a,
@@ -210,7 +210,8 @@ __global__ void make_few(const i32 *__restrict__ listed, i64 count, Csr<OffsetA,
   }
 }
 
-/// The listed rows with few terms. The rows of each bin begin at lists[bin * room].
+/// The lists of rows with few terms, one list per bin. The list of a bin begins at lists[bin *
+/// room], and each bin has a count of its rows.
 struct FewRows {
   const i32 *lists;
   i64 room;
@@ -221,8 +222,8 @@ enum MoveShape { MOVE_LANES = 8 };  // number of lanes that move one row to C
 
 /// Moves the rows with few terms from scratch memory to C. There are four lists of such rows, one
 /// for each maximum number of terms: 24, 96, 384 and 1536. Scratch memory contains the rows of the
-/// first list, then those of the second, and so on. Each row there has space for the maximum number
-/// of entries of its list.
+/// first list, then the rows of the second list, and so on. It has space for as many entries per
+/// row as the maximum number of terms of the row's list.
 template <class Op, class Word, class OffsetC, bool HAS_VALUES>
 __global__ void move_few(FewRows rows, const i32 *__restrict__ made_indices,
                          const Word *__restrict__ made_z, Made<OffsetC, Word> c) {

@@ -1,17 +1,18 @@
 // Masked products by rows of B: for each entry (i, j) of a pattern, z = (+)_k mult(A(i, k), B(k,
 // j)). To compute row i, a warp reads row k of B for each entry A(i, k), and uses only the columns
-// that row i of the pattern contains.
+// in which row i of the pattern has entries.
 //
 // A warp processes tiles of at most MOST_LISTED entries of the pattern. For each row in a tile, the
 // warp lists the columns of the row's entries in the tile, and builds a hash table of them in
 // shared memory. It then reads the rows of B in the order of k, each only from the first to the
-// last of the listed columns. If a row of B is much longer than the list, the warp does not read
-// it, but searches it for the listed columns after it has read the other rows.
+// last listed column. If a row of B is much longer than the list, the warp skips this row at first.
+// After it has read the other rows, it searches the skipped rows for the listed columns.
 //
 // The column indices within a row of B are distinct, so at most one lane at a time adds to the sum
 // of a column. Therefore no atomics are needed, and terms are always added in the same order. All
-// elements of `present` must initially be false. The kernel sets `present` to true where there is a
-// term. It also writes z there, unless all sums are known to be equal (HAS_VALUES is false).
+// elements of `present` must initially be false. If an entry of the pattern has a term, the kernel
+// sets its element of `present` to true and, unless all sums are known to be equal (HAS_VALUES is
+// false), writes its sum to z.
 #include "spgemm.cuh"
 
 namespace graphla {
@@ -33,7 +34,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
   u32 *found;  // one bit per position in the list: whether the column there has a term
   int count = 0, bits = 0;
 
-  /// Hashes the listed columns. Every lane of the warp must call this.
+  /// Builds the hash table of the listed columns. Every lane of the warp must call this.
   DEVICE void hash(const i32 *__restrict__ list, int listed) {
     count = listed, bits = bits_for(2 * listed, 5, LISTED_BITS);
     __syncwarp();  // wait until all lanes have finished the previous row
@@ -48,7 +49,7 @@ template <class Op, bool HAS_VALUES> struct Sought {
     __syncwarp();
   }
   /// Records that the column at position `place` in the list of columns has a term. Returns whether
-  /// this had already been recorded.
+  /// this was already recorded.
   DEVICE bool mark(int place) const {
     const u32 bit = 1u << (place % WARP);
     const bool was = (load_relaxed(found + place / WARP) & bit) != 0;

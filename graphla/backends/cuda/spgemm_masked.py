@@ -1,12 +1,12 @@
 """C⟨M⟩ = A ⊕.⊗ B, computed only at the entries of M.
 
-There are two methods: one dot product per entry of M, or a product by rows of B. The device first
-counts the steps of both methods, and the one with fewer steps is used.
+There are two methods: one dot product per entry of M, or a product by rows of B. The GPU first
+counts the steps of both methods, and then the method with fewer steps is used.
 
 Kernels: spgemm_plan.cu, spgemm_dot.cu, spgemm_masked.cu.
 
-The host waits once for the number of steps. It waits a second time if B is transposed for dot
-products, and once more in `keep` for the number of entries of the result.
+The host waits once for the number of steps. If B is transposed for dot products, the host waits a
+second time. It also waits in `keep` for the number of entries of the result.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class SpgemmMaskedTuning:
     is hashed; a longer row is searched. With 11 instead of 10, counting the triangles of kron 18
     took 1.2 times as long, because half as many warps fit on a multiprocessor."""
     tiles: int = 1 << 14
-    """Number of tiles that keep a large GPU busy. Tiles are made shorter if there would be fewer
-    than this."""
+    """Number of tiles that keep a large GPU busy. If there would be fewer tiles than this, shorter
+    tiles are used."""
     transposing: int = 32
-    """Cost of transposing B for dot products, in steps per entry of B."""
+    """The cost of transposing B for dot products, as a number of steps per entry of B."""
     per_entry: int = 16
-    """The minimum number of steps of a dot product."""
+    """The assumed minimum number of steps of a dot product."""
     few: int = 1 << 10
     """If A, B and the pattern have at most this many entries each, the steps are not counted.
 
@@ -93,7 +93,8 @@ def product(
 
 
 def _steps(a: Csr, b: Csr, pattern: Csr, bt: Csr | None) -> tuple[int, int]:
-    """Return the number of steps of the product by rows of B, and that of all dot products.
+    """Return the number of steps of the product by rows of B, and the number of steps of all dot
+    products.
 
     If `bt` (the transpose of B) is None, the steps of the dot products are not counted, and the
     second number is 0.
@@ -137,7 +138,8 @@ def _count_row_steps(a: Csr, b: Csr, pattern: Csr, steps: Array) -> None:
 def _all_terms(a: Csr, bt: Csr) -> int:
     """Return the number of terms of the product A B without a mask, where `bt` is Bᵗ.
 
-    For each k, column k of A and column k of Bᵗ contribute the product of their numbers of entries.
+    For each k, the number of entries in column k of A, times the number of entries in column k of
+    Bᵗ, is added to the result.
     """
     in_a = _in_columns(a)
     in_b = in_a if bt.indices is a.indices else _in_columns(bt)
@@ -148,7 +150,7 @@ def _all_terms(a: Csr, bt: Csr) -> int:
 
 
 def _in_columns(a: Csr) -> Array:
-    """Return the number of entries in each column."""
+    """Return the number of entries in each column of a matrix."""
     counts = xp.zeros(a.ncols, xp.int32)
     kernel = load("spgemm_plan.cu", "count_in_columns", NOTHING)
     kernel(blocks(a.nvals), BLOCK, a.indices, size(a.nvals), counts)

@@ -1,14 +1,14 @@
-// The cost of a matrix product. The kernels count the terms of each row of A B, and list the rows
-// by their number of terms. They also count the steps of a masked product, both as dot products and
-// by rows of B. All counts are exact, in 64 bits.
+// Computes the cost of a matrix product. The kernels count the terms of each row of A B, and divide
+// the rows into lists by their number of terms. For a masked product, they count the steps of both
+// methods: dot products, and the product by rows of B. All counts are exact 64-bit numbers.
 #include "persistent.cuh"
 #include "spgemm.cuh"
 
 namespace graphla {
 
-/// The bins into which rows are divided by their number of terms. FEW_n: rows with at most n terms
-/// that are not in a smaller bin. BY_TILES and BY_SORTING: rows with more terms, which are computed
-/// by tiles or by sorting.
+/// The bins into which rows are divided by their number of terms. FEW_n: rows with at most n terms,
+/// but more than the limit of the previous bin. BY_TILES and BY_SORTING: rows with more than 1,536
+/// terms, which are computed by tiles or by sorting.
 enum Bin {
   FEW_24 = 0,
   FEW_96 = 1,
@@ -19,21 +19,21 @@ enum Bin {
   BINS = 6
 };
 
-/// The lists of rows. `counts` and `tickets` are initially zero.
+/// The list of rows of each bin. `counts` and `tickets` must initially be zero.
 struct Lists {
   i32 *rows;        // the rows of each bin; the list of a bin begins at bin * room
-  u64 *counts;      // the number of rows in each bin, followed by the number of terms in each bin
+  u64 *counts;      // the number of rows of each bin, followed by the number of terms of each bin
   u64 *tickets;     // the number of blocks that have finished
-  i64 *told;        // host memory to which the number of rows in each bin is written
+  i64 *told;        // host memory that receives the number of rows in each bin
   i64 room;         // capacity of each list, in rows
   i64 tiles;        // number of column tiles
-  i64 most_sorted;  // a row with more terms than this is not computed by sorting
+  i64 most_sorted;  // maximum number of terms of a row that is computed by sorting
 
-  /// Appends each of the rows begin, begin + step, begin + 2 step, ... to the list of its bin. All
-  /// lanes of a warp must call this together, with consecutive values of `begin`. A row with many
-  /// terms is computed by tiles if it has too many terms to sort. It is also computed by tiles if
-  /// this needs few searches compared with its number of terms: for each entry A(i, k) of the row,
-  /// row k of B is searched once per tile.
+  /// Appends each of the rows `begin`, `begin` + `step`, `begin` + 2 * `step`, ... to the list of
+  /// its bin. All lanes of a warp must call this together, with consecutive values of `begin`. A
+  /// row with more than 1,536 terms is computed by tiles if it has too many terms to sort, or if
+  /// the number of searches is small compared with the number of terms: for each entry A(i, k) of
+  /// the row, row k of B is searched once per tile.
   template <class Offset>
   DEVICE void add(const Offset *__restrict__ indptr, i64 nrows, const u64 *terms, i64 begin,
                   i64 step) const {
@@ -59,7 +59,8 @@ struct Lists {
     }
   }
 
-  /// Returns whether this block is the last one to finish. Each block must call this once.
+  /// Returns whether this block is the last block to call this. Each block must call this once,
+  /// when it has finished.
   DEVICE bool are_complete() const {
     Grid grid(tickets);
     grid.begin(0);
@@ -75,8 +76,8 @@ struct Lists {
 
 /// Adds to terms[i] the number of terms A(i, k) B(k, j) of row i, counted over all k and j. This
 /// number is an upper bound on the number of entries in row i of C. `terms` must initially be zero.
-/// A warp first adds up the counts that belong to the same row, to save atomic additions. If LISTS
-/// is true, the last block to finish also lists all rows; this is faster than another launch only
+/// To save atomic additions, a warp first adds up the counts that belong to the same row. If LISTS
+/// is true, the last block to finish also lists all rows. This is faster than another launch only
 /// if there are few rows.
 template <class Op, class OffsetA, class OffsetB, bool LISTS>
 __global__ void count_terms(const OffsetA *__restrict__ a_indptr, i64 nrows,
@@ -115,9 +116,9 @@ __global__ void list_rows(const OffsetA *__restrict__ a_indptr, i64 nrows, const
 }
 
 /// Adds to steps[0] the number of steps that all dot products take. The dot product for an entry
-/// (i, j) of the pattern reads the shorter one of row i of A and row j of Bt. Its number of steps
-/// is the length of this row, rounded up to a multiple of 8, plus 8 steps to begin. If one of the
-/// rows is empty, there are no steps.
+/// (i, j) of the pattern reads the shorter of two rows: row i of A and row j of Bt. Its number of
+/// steps is the length of this row, rounded up to a multiple of 8, plus 8 steps of startup cost. If
+/// either row is empty, there are no steps.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
                                 const i32 *__restrict__ indices, i64 nvals,
@@ -136,9 +137,9 @@ __global__ void count_dot_steps(const OffsetM *__restrict__ indptr, i64 nrows,
 
 /// Adds to steps[0] the number of steps that the product by rows of B takes. An entry (i, k) of A
 /// takes no steps if row i of the pattern or row k of B is empty. Otherwise its number of steps is
-/// the length of row k of B, rounded up to a multiple of the warp size. Row i of the pattern is
-/// divided into chunks of `chunk` entries, and each chunk after the first adds as many steps as the
-/// warp size.
+/// the length of row k of B, rounded up to a multiple of the warp size. In addition, row i of the
+/// pattern is divided into chunks of `chunk` entries, and each chunk after the first costs as many
+/// steps as the warp size.
 template <class Op, class OffsetM, class OffsetA, class OffsetB>
 __global__ void count_row_steps(const OffsetA *__restrict__ a_indptr, i64 nrows,
                                 const i32 *__restrict__ a_indices, i64 nvals,
@@ -174,8 +175,8 @@ __global__ void add_products(const i32 *__restrict__ x, const i32 *__restrict__ 
   warp_add(total, mine);
 }
 
-/// Sets z[0] to the term of x[0] and y[0]. The host launches this if all terms have the same value
-/// t and t (+) t = t. Every sum is then equal to t.
+/// Sets z[0] to the term of x[0] and y[0]. The host launches this kernel if all terms have the same
+/// value t and t (+) t = t, so that every sum is equal to t.
 template <class Op, class StoredX, int KEPT_X, class StoredY, int KEPT_Y>
 __global__ void one_term(const StoredX *x_values, const StoredY *y_values, typename Op::Z *z) {
   const Values<typename Op::X, StoredX, KEPT_X> x(x_values);

@@ -17,7 +17,7 @@ from semirings.structures import TypedSemiring
 class Terms(NamedTuple):
     """The values from which terms are computed.
 
-    `constant` is the value of all sums if they are known to be equal, otherwise None.
+    If all sums are known to be equal, `constant` is an array with their only value; otherwise None.
     """
 
     spec: tuple[Any, ...]
@@ -32,17 +32,18 @@ class Terms(NamedTuple):
         return self.constant is None
 
     def room(self, count: int, *, is_filled: bool = True) -> Array:
-        """Return an array for `count` sums that a kernel computes.
+        """Return an array to which a kernel writes `count` sums.
 
-        If all sums are known to be equal, none is computed, and the array has length 0. If
-        `is_filled` is True, the kernel writes every element, so the array is uninitialized.
-        Otherwise it is set to zero.
+        If all sums are known to be equal, the kernel computes no sums, and the array has length 0.
+        If `is_filled` is True, the kernel writes every element, so the array is not initialized.
+        Otherwise all elements are zero.
         """
         make = xp.ndarray if is_filled else xp.zeros
         return make(count if self.has_values else 0, self.dtype)
 
     def values(self, sums: Array, count: int) -> Array:
-        """Return the sums. If they are known to be equal, the value is stored only once."""
+        """Return `count` sums as an array. If all of them are known to be equal, their value is
+        stored only once."""
         return sums if self.constant is None else repeat_value(self.constant, count)
 
 

@@ -5,20 +5,20 @@
 // of the entries of u. If the columns are short, a few threads read each column (`push_columns`).
 // Otherwise the edges are divided into tiles of equal size, regardless of the columns, and each
 // block reads one tile after another (`push_tiles`). The enum `Way` lists what a kernel may do with
-// an edge. There is one bit per output. The first thread to set the bit of an output claims the
-// output: it appends the output to the list of outputs. The terms of an output are combined by an
-// atomic operation of the monoid.
+// an edge. A bitmap has one bit per output. The thread that sets the bit of an output claims the
+// output: it appends the output to the list of outputs. An atomic operation of the monoid combines
+// the terms of an output.
 #include "collectives.cuh"
 
 namespace graphla {
 
 enum Way {
-  CLAIM = 0,           // list each output once; its value is the term that claims it first
-  CLAIM_ALONE = 1,     // list each output once; write no values, because all are equal
-  CLAIM_IDENTITY = 2,  // list each output once; set its value to the identity, for a later FOLD
-  FOLD = 3,            // fold terms into the outputs that an earlier launch has claimed
+  CLAIM = 0,           // list each output once; its value is the term of the edge that claims it
+  CLAIM_ALONE = 1,     // list each output once; write no values, because all values are equal
+  CLAIM_IDENTITY = 2,  // list each output once; its value becomes the identity, for a later FOLD
+  FOLD = 3,            // fold the terms into the outputs that an earlier launch has claimed
   FOLD_DENSE = 4,      // claim and fold in one launch; every output already holds the identity
-  EXPAND = 5,          // store the output and the term of each edge, in order, without a fold
+  EXPAND = 5,          // store the output and the term of each edge, in order; fold nothing
 };
 
 /// The frontier of a push: the entries of the vector u.
@@ -38,8 +38,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   bool complement;
   u32 *claimed;   // one bit per output: set if a thread has claimed the output
   bool *present;  // presence flags of the result, which only FOLD_DENSE uses
-  // The indices of the listed outputs. If WAY is EXPAND, the array instead has one index per edge:
-  // the output to which the edge leads, or `size` if the mask forbids that output.
+  // The indices of the listed outputs. If WAY is EXPAND, the array instead holds one index per
+  // edge: the output of the edge, or `size` if the mask forbids this output.
   i32 *indices;
   // The values: one per listed output (CLAIM), one per edge (EXPAND), or one per output of the
   // whole result (all other ways).
@@ -47,8 +47,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   u64 *count;
 
   DEVICE bool is_claimed(i32 o) const { return load_relaxed(&claimed[o / WARP]) >> (o % WARP) & 1; }
-  /// Returns whether an edge to output o may still change the result. Another lane may claim o
-  /// after this test; `meet` then finds out which lane was first.
+  /// Returns whether an edge to output o may still change the result. Another thread may claim o
+  /// after this test; `meet` then determines which thread was first.
   DEVICE bool is_open(i32 o) const {
     if constexpr (WAY == FOLD) return !MASKED || is_claimed(o);
     if constexpr (WAY == CLAIM || WAY == CLAIM_ALONE || WAY == CLAIM_IDENTITY) {
@@ -67,7 +67,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
 
   /// Processes an edge to output o, for which `is_open` has returned true. If WAY is FOLD or
   /// FOLD_DENSE, combines the term of the edge with the value of o. Returns whether this edge
-  /// claims o; it does not if another edge has claimed o before, or if WAY does not claim outputs.
+  /// claims o. The result is false if another edge has already claimed o, or if WAY does not claim
+  /// outputs.
   template <class Term> DEVICE bool meet(i32 o, Term term) const {
     if constexpr (WAY == FOLD) atomic_fold<Op>(&w[o], term());
     if constexpr (!COUNTS) return false;
@@ -81,8 +82,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
     }
     return is_first;
   }
-  /// Stores output o, which an edge has claimed, at position `place` of the list of outputs. If WAY
-  /// is CLAIM or CLAIM_IDENTITY, also initializes the value of the output.
+  /// Stores output o, which an edge has just claimed, at position `place` of the list of outputs.
+  /// If WAY is CLAIM or CLAIM_IDENTITY, also initializes the value of the output.
   template <class Term> DEVICE void list(u64 place, i32 o, Term term) const {
     indices[place] = o;
     if constexpr (WAY == CLAIM) w[place] = term();
@@ -90,8 +91,8 @@ template <class Op, int WAY, bool MASKED> struct Outputs {
   }
 };
 
-/// Processes all edges of the frontier. A group of `threads` threads reads each column; `threads`
-/// is a power of two.
+/// Processes all edges of the frontier. Each column is read by a group of `threads` threads, where
+/// `threads` is a power of two.
 template <int KEPT_A, int KEPT_U, class Op, class Offset, class A, class U, bool MASKED, int WAY>
 DEVICE void push_edges(const Frontier<U> &frontier, int threads, const Csr<Offset, A> &columns,
                        const Outputs<Op, WAY, MASKED> &outputs) {
@@ -123,8 +124,9 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
 }
 
 /// Marks the outputs that the mask forbids as claimed, so that no edge can claim them. The mask is
-/// the array `listed` with the indices of `length` outputs. It allows these outputs, or forbids
-/// them if it is complemented. All bits of `claimed` must be zero at first.
+/// given as the array `listed` with the indices of `length` outputs. It allows exactly these
+/// outputs or, if it is complemented, forbids exactly these. All bits of `claimed` must initially
+/// be zero.
 template <class Op, int WAY>
 DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__restrict__ listed,
                          i64 length) {
@@ -138,7 +140,7 @@ DEVICE void claim_masked(const Outputs<Op, WAY, false> &outputs, const i32 *__re
   __syncthreads();
 }
 
-/// Like push_columns, but with only one block, for few edges and at most
+/// Like push_columns, but runs in a single block. There may be only few edges, and at most
 /// SpmspvTuning::alone_outputs outputs. The block initializes the outputs, and stores the number of
 /// claimed outputs in *count. The mask may be a list of `length` outputs instead of flags; a
 /// negative `length` means that there is no list.
@@ -177,17 +179,18 @@ constexpr int TILE = SpmspvTuning::tile;
 /// numbers.
 struct Tile {
   i64 *range;   // two elements: the first and the last entry of u whose edges are in the tile
-  i32 *ends;    // per entry of u: the end of its edges, counted from the start of the tile
-  i64 *shifts;  // per entry of u: if edge n is in its column, the edge is entry n + shift of A
+  i32 *ends;    // per entry of u: where its edges end, relative to the start of the tile
+  i64 *shifts;  // per entry of u: edge n of its column is entry n + shift of A
 
-  /// Finds the range of entries of u whose columns contain the edges of the tile. Writes it to
-  /// `range`, and fills `ends` and `shifts` for the entries in this range. Returns false if the
-  /// range is too long for `ends` and `shifts`. This happens only if the range includes entries of
-  /// u whose columns are empty. Every thread of the block must call this.
+  /// Finds the range of entries of u whose columns contain the edges `begin` to `end` - 1 of the
+  /// tile. Writes this range to `range`, and fills `ends` and `shifts` for the entries in the
+  /// range. Returns false if the range is too long for `ends` and `shifts`. This happens only if
+  /// the range includes entries of u whose columns are empty. Every thread of the block must call
+  /// this.
   template <class Offset>
   DEVICE bool find(i64 begin, i64 end, i64 entries, const i32 *__restrict__ u_indices,
                    const i64 *__restrict__ u_ends, const Offset *__restrict__ indptr) const {
-    __syncthreads();  // all threads are done with the previous tile
+    __syncthreads();  // wait until all threads are done with the previous tile
     if (warp_in_block() < 2) {
       const i64 edge = warp_in_block() == 0 ? begin : end - 1;
       const i64 at = warp_upper_bound<i64, i64>(u_ends, 0, entries, edge);
@@ -227,9 +230,9 @@ __global__ void __launch_bounds__(THREADS, WAY >= FOLD ? 4 : 5)
     const i64 end = least(begin + TILE, edges);
     const bool fits = tile.find(begin, end, frontier.entries, u_indices, ends, indptr);
     const i64 first = range[0], last = range[1];
-    // Each thread reads EACH_THREAD edges, so that their loads overlap.
-    // Each edge is in the column of one entry of u. `found` has the number of this entry, counted
-    // from the first entry of u in the tile.
+    // Each thread reads EACH_THREAD edges, so that their loads overlap. For each edge, `found`
+    // holds the index of the entry of u to whose column the edge belongs, relative to the tile's
+    // first entry of u.
     int found[EACH_THREAD];
     i32 o[EACH_THREAD];
     u32 is_open = 0, is_first = 0;

@@ -1,12 +1,12 @@
 """Push: w(o) = ⊕ over k of mult(A(o, k), u(k)), reading only columns k where u has an entry.
 
 Kernels: spmspv.cu, matvec.cu. An *edge* is an entry of such a column, and an *output* is an index o
-of the result. The terms of an output are combined by atomics. If their order could change the bits
-of the result and `config.deterministic` is set, the edges are instead sorted by output, and the
-terms are combined in this order.
+of the result. Atomic operations combine the terms of an output. If the order of the terms could
+change the bits of the result and `config.deterministic` is set, the edges are instead sorted by
+output, and the terms of each output are combined in the order of k.
 
-The host waits for the number of entries of a sparse result, unless one block pushes along all
-edges. With `config.deterministic` it also waits for the number of edges.
+The host waits for the number of entries of a sparse result, unless a single block processes all
+edges. With `config.deterministic`, it also waits for the number of edges.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from graphla.backends.cuda.launch import (
     NULL,
     WARP,
     WIDEST_BLOCK,
+    OutputBuffer,
     PendingCount,
-    Room,
     blocks,
     counter,
     csr,
@@ -79,34 +79,36 @@ class SpmspvTuning:
     tile: int = 2048
     """Number of edges in a tile. The kernels of spmspv.cu read this constant."""
     small: int = 1 << 12
-    """If the matrix has at most this number of entries, its longest row is not looked up.
+    """If the matrix has at most this number of entries, the length of its longest column is not
+    looked up.
 
-    The number of entries is then used as an upper bound on the length of this row.
+    The number of entries is then used as an upper bound on this length.
     """
     short: int = 64
     modest: int = 1 << 17
-    """Limits up to which a few threads push along each column, instead of cutting edges into tiles.
+    """`modest` and `short` are limits up to which a few threads read each column, instead of
+    dividing the edges into tiles.
 
     No column of the matrix may have more than `short` entries, and the columns at which u has an
-    entry may have at most `modest` entries (edges) in total. Cutting edges into tiles would then
-    need more launches. With more edges, tiles are faster: they update the counter of outputs once
+    entry may have at most `modest` entries (edges) in total. Below these limits, tiles would only
+    add launches. With more edges, tiles are faster, because they update the counter of outputs once
     per tile, not once per output.
     """
     dense: int = 8
-    """If at least `size / dense` terms are expected, they are combined directly in a dense array.
+    """If at least `size / dense` terms are expected, they are combined in a dense array.
 
-    Here `size` is the size of the result, and `dense` this parameter.
+    Here `size` is the size of the result, and `dense` is this parameter.
     """
     alone_edges: int = 1 << 13
-    """Maximum number of edges along which a single block pushes."""
+    """Maximum number of edges that a single block processes alone."""
     alone_outputs: int = 32 * 512
-    """Maximum size of the result if a single block pushes along all edges.
+    """Maximum size of the result if a single block processes all edges.
 
     The kernels of spmspv.cu read this constant.
     """
     large: int = 1 << 20
-    """If only a small part of an array of at least this size is needed, the part is copied, so that
-    the memory of the array can be freed.
+    """If only a small part of an array with at least this many elements is needed, the part is
+    copied, so that the memory of the array can be freed.
     """
 
 
@@ -159,8 +161,8 @@ def push(
 def _push_dense(edges: _Edges, monoid: TypedMonoid) -> BitmapVector:
     """Return the product in dense form, by combining the terms in a dense array.
 
-    In contrast to a sparse result, this needs no list of the outputs, and the host does not wait
-    for their number.
+    In contrast to a sparse result, a dense result needs no list of outputs, and the host does not
+    wait for their number.
     """
     n, count = edges.n, counter()
     whole, w = _cells(n, edges.plan.dtype)
@@ -205,8 +207,8 @@ def _push_in_order(edges: _Edges, semiring: TypedSemiring) -> SparseVector | Bit
 def _seconds(monoid: TypedMonoid) -> TypedSemiring:
     """Return the semiring with the given monoid as ⊕, and `second` as ⊗.
 
-    In a product A ⊕.⊗ u with this semiring, ⊗ returns the entry of u and ignores the value of A. So
-    the product combines the entries of u at the indices of each row of A.
+    In a product A ⊕.⊗ u over this semiring, ⊗ returns the entry of u and ignores the value of A. So
+    the product combines, for each row of A, the entries of u at the row's column indices.
     """
     return Semiring(f"{monoid.name}_second", monoid.monoid, binary.second)[monoid.type]
 
@@ -214,8 +216,8 @@ def _seconds(monoid: TypedMonoid) -> TypedSemiring:
 class _Edges:
     """The edges of a push: all entries of the columns at which u has an entry.
 
-    The methods run the kernels that push along these edges. The attribute `most` is an upper bound
-    on the number of edges, and the attribute `room` an upper bound on the number of outputs.
+    The methods run the kernels that process these edges. The attribute `most` is an upper bound on
+    the number of edges, and the attribute `room` an upper bound on the number of outputs.
     """
 
     def __init__(
@@ -257,16 +259,16 @@ class _Edges:
         return number(self.ends[-1])
 
     def list_outputs(self, way: int, constant: Array | None = None) -> SparseVector:
-        """Return a sparse vector with an entry for each output that the edges reach, in any order.
+        """Return a sparse vector with an entry for each output of the edges, in any order.
 
-        If `way` is CLAIM, the value of an output is one of its terms. Otherwise it is the value in
-        the array `constant`.
+        If `way` is CLAIM, the value of each entry is one of the terms of its output. Otherwise it
+        is the only element of `constant`.
         """
         if self.is_alone:
-            room, count = Room(self.room, self.plan.dtype), PendingCount()
-            w = room.values if constant is None else None
-            self.run(way, w=w, indices=room.indices, count=count.address)
-            take = room if constant is None else partial(_repeat, room, constant)
+            buffer, count = OutputBuffer(self.room, self.plan.dtype), PendingCount()
+            w = buffer.values if constant is None else None
+            self.run(way, w=w, indices=buffer.indices, count=count.address)
+            take = buffer if constant is None else partial(_repeat, buffer, constant)
             return PendingVector(self.n, is_sorted=False, count=count, take=take)
         w = xp.empty(self.room, self.plan.dtype) if constant is None else None
         indices, found = self.claim(way, w)
@@ -277,10 +279,10 @@ class _Edges:
         return SparseVector(self.n, indices, values, False)
 
     def claim(self, way: int, w: Any) -> tuple[Array, int]:
-        """Return a list of the outputs that the edges reach, and the number of these outputs.
+        """Return a list of the outputs of the edges, and the number of these outputs.
 
-        Many blocks build the list together. Afterwards the attribute `bits` is a bit map of these
-        outputs.
+        Many blocks build the list together. Afterwards the attribute `bits` contains a bitmap of
+        these outputs.
         """
         self.is_alone = False
         indices = xp.ndarray(self.room, np.int32)
@@ -306,7 +308,7 @@ class _Edges:
         types = (columns.indptr.dtype, a_type, a_kept, u_type, u_kept, is_flagged, way)
         entries = u.indices.size
         frontier = FRONTIER(entries=entries, indices=u.indices, values=v, ends=self.ends)
-        matrix = csr(columns, a)  # a struct that is built once per matrix and cached with it
+        matrix = csr(columns, a)  # created once per matrix and cached with it
         outputs = OUTPUTS(
             size=self.n,
             flags=self.flags,
@@ -335,9 +337,9 @@ class _Edges:
         kernel(1, WIDEST_BLOCK, frontier, int32(threads), matrix, outputs, listed, length)
 
 
-def _repeat(room: Room, constant: Array, entries: int) -> tuple[Array, Array]:
-    """Return the indices in `room`, and the value `constant` for each of them."""
-    return room(entries)[0], xp.broadcast_to(constant, (entries,))
+def _repeat(buffer: OutputBuffer, constant: Array, entries: int) -> tuple[Array, Array]:
+    """Return the first `entries` indices in `buffer`, and the value `constant` for each of them."""
+    return buffer(entries)[0], xp.broadcast_to(constant, (entries,))
 
 
 def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
@@ -352,9 +354,9 @@ def _cells(n: int, dtype: np.dtype[Any]) -> tuple[Array, Array]:
 
 
 def _cut(array: Array, count: int, large: int) -> Array:
-    """Return the first `count` elements.
+    """Return the first `count` elements of the array.
 
-    If they are a small part of a large array, return a copy, so that the rest can be freed.
+    If they are a small part of a large array, return a copy, so that the array can be freed.
     """
     if count == array.size:
         return array

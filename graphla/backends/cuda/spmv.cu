@@ -1,40 +1,41 @@
 // Pull: w(o) = (+) over k of A(o, k) (x) u(k), for the outputs o that the mask allows.
 //
-// A row is settled when further entries cannot change its result. Each thread reads the first few
-// entries of one row. If these do not settle the row, a group of lanes or the whole warp reads the
-// rest. A long row is cut into chunks: warps of the whole grid fold the chunks (`pull_chunks`), and
-// `join_chunks` then combines the folds of each row's chunks in order. If a warp has many rows of
-// medium length, it queues each of them as one chunk, which any warp of the grid may process. If
-// flags select the rows, a warp first lists the selected rows.
+// A row is settled when its remaining entries cannot change its result. Each thread reads the first
+// few entries of one row. If these do not settle the row, a group of lanes or the whole warp reads
+// the rest. A long row is cut into chunks: warps of the whole grid fold the chunks (`pull_chunks`),
+// and `join_chunks` then combines the folds of each row's chunks in order. If a warp has many rows
+// of medium length, it queues each of these rows as one chunk, which any warp of the grid may
+// process. If the mask is given as flags, a warp first lists the rows that the mask allows.
 //
 // How a row is cut depends only on its length. A row of medium length is folded in the same order
-// whether or not it is queued. If the first term settles a row, this is always the first term in
-// the order of k. So the result is bitwise equal in every run and for every grid size.
+// whether or not it is queued. If any single term settles a row, the kernels always choose the
+// first term in the order of k. So the result is bitwise equal in every run and for every grid
+// size.
 #include "gathering.cuh"
 
 namespace graphla {
 
-constexpr int FEW = 8;    // number of entries that one thread reads
+constexpr int FEW = 8;    // number of entries of a row that a single thread reads
 constexpr int SOME = 32;  // maximum number of entries of a row that a group of lanes reads
-// If a warp has more than CROWD rows that are longer than SpmvTuning::middle, it queues these rows.
+// If more than CROWD rows of a warp are longer than SpmvTuning::middle, it queues these rows.
 constexpr int CROWD = 4;
 
-/// Number of entries in a chunk of a long row. If folds may end early, a row is long if it has more
-/// than strip + wide_chunk entries. A warp first folds its first `strip` entries, and only the rest
-/// is cut into chunks. If folds do not end early, a row is long if it has more than `chunk`
-/// entries, and the whole row is cut into chunks.
+/// Number of entries in a chunk of a long row. If folds may end early (MAY_SETTLE), a row is long
+/// if it has more than strip + wide_chunk entries. A warp folds the first `strip` entries of a long
+/// row, and only the rest is cut into chunks. If folds do not end early, a row is long if it has
+/// more than `chunk` entries, and the whole row is cut into chunks.
 template <bool MAY_SETTLE>
 constexpr int CHUNK_OF = MAY_SETTLE ? SpmvTuning::wide_chunk : SpmvTuning::chunk;
 
 /// The part of a long row that is folded in chunks.
 struct Long {
-  i64 place;  // position of the row's result
+  i64 place;  // position of the row's result in the arrays of `Result`
   i64 row;
   i64 begin, end;
-  i64 chunks;  // index of the row's first chunk; its other chunks have the next indices
+  i64 chunks;  // index of the row's first chunk; the indices of its other chunks follow
 };
 
-/// The number of long rows that are queued, and the number of their chunks.
+/// The number of queued rows, and the number of their chunks.
 struct Tickets {
   u32 rows, chunks;
 };
@@ -44,8 +45,8 @@ struct Tickets {
 struct Queue {
   Tickets *tickets;
   Long *longs;
-  i32 *settled;     // per long row: the first chunk after which the row's value cannot change
-  i32 *chunk_rows;  // per chunk: the long row to which it belongs
+  i32 *settled;     // per long row: the first chunk that is known to settle the row
+  i32 *chunk_rows;  // per chunk: the index in `longs` of the row to which it belongs
 };
 
 /// The folded value of each chunk, and whether the chunk has a term.
@@ -67,12 +68,12 @@ struct Wanted {
 /// The arrays for the result: presence flags and values.
 template <class Z> struct Result {
   bool *present;
-  Z *w;        // values; null if all are equal (AT_PRESENCE)
+  Z *w;        // values; null if all values are equal (AT_PRESENCE)
   u64 *count;  // receives the number of entries
 };
 
-/// Queues the row of each lane whose `is_long` is true. The entries from `begin` to `end` - 1 of
-/// the row are cut into chunks of CHUNK entries. Every lane of the warp must call this.
+/// For each lane whose `is_long` is true, queues the row of this lane. The entries `begin` to `end`
+/// - 1 of the row are cut into chunks of CHUNK entries. Every lane of the warp must call this.
 template <int CHUNK>
 DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, const Queue &queue) {
   u32 owners = __ballot_sync(ALL_LANES, is_long);
@@ -99,8 +100,8 @@ DEVICE void queue_chunks(bool is_long, i64 place, i64 row, i64 begin, i64 end, c
   }
 }
 
-/// Determines which items a warp processes; `now` is the current item. If TAKEN, the warp
-/// repeatedly takes the next item that no warp has taken yet. Otherwise its items have a fixed
+/// Determines which items a warp processes; `now` is the current item. If TAKEN is true, the warp
+/// repeatedly takes the next item that no warp has taken yet. Otherwise a warp's items have a fixed
 /// stride. Every lane of the warp must call the constructor and `step`.
 template <bool TAKEN> struct Turns {
   u64 *next;
@@ -119,8 +120,8 @@ template <bool TAKEN> struct Turns {
   }
 };
 
-/// Adds the number of entries that each thread found to `count`. Every thread of the block must
-/// call this.
+/// Adds the numbers of entries that the threads of this block have found to *count. Every thread of
+/// the block must call this.
 DEVICE void add_count(u64 *count, u32 found) {
   SHARED(u32, scratch, WARP + 1);
   block_add(count, found, scratch);
@@ -128,8 +129,8 @@ DEVICE void add_count(u64 *count, u32 found) {
 
 /// Examines the WARP * SPAN rows that begin with row `at`. Lists the rows that the flags of the
 /// mask allow, and returns their number. The list `wanted` contains the row numbers minus `at`, in
-/// ascending order. Marks the results of the other rows as missing. Every lane of the warp must
-/// call this.
+/// ascending order. Clears the presence flags of the results of the other rows. Every lane of the
+/// warp must call this.
 template <int SPAN>
 DEVICE int list_wanted(u32 at, u32 outputs, const bool *__restrict__ flags, bool complement,
                        u8 *wanted, bool *__restrict__ present) {
@@ -166,9 +167,10 @@ constexpr int BLOCKS = HELD == WITH_HUBS                         ? 1
                        : HELD == IN_BITMAP && MASK == MASK_FLAGS ? 3
                                                                  : 4;
 
-/// Processes the row of each lane in the bit mask `left`. This is used if folds do not end early.
-/// Groups of lanes fold the short rows, and the long rows are queued. Returns the bit mask of the
-/// lanes whose rows are neither short nor long; the warp must still fold these rows.
+/// For each lane whose bit in `left` is set, processes the row of this lane: groups of lanes fold
+/// the short rows, and the long rows are queued. This function is used if folds do not end early.
+/// Returns a bit mask of the lanes whose rows are neither short nor long; the warp must still fold
+/// these rows.
 template <class Rows, class Op, class Offset>
 DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                                  Offset begin, Offset end, const Queue &queue) {
@@ -186,9 +188,10 @@ DEVICE u32 fold_short_queue_long(const Rows &rows, Fold<Op> &fold, u32 left, i32
   return left & ~__ballot_sync(ALL_LANES, is_long);
 }
 
-/// Folds the row of each lane in the bit mask `left`. The whole warp folds these rows together, one
-/// row after another. If a fold may end early, the warp folds only the first SpmvTuning::strip
-/// entries of a long row, and queues the rest of the row if these entries do not settle it.
+/// For each lane whose bit in `left` is set, folds the row of this lane. The whole warp folds each
+/// of these rows together, one row after another. If a fold may end early, the warp folds only the
+/// first SpmvTuning::strip entries of a long row, and queues the rest of the row if these entries
+/// do not settle it.
 template <class Rows, class Op, class Offset>
 DEVICE void fold_by_warps(const Rows &rows, Fold<Op> &fold, u32 left, i32 place, i32 row,
                           Offset begin, Offset end, const Queue &queue) {
@@ -222,7 +225,7 @@ __global__ void __launch_bounds__(THREADS<HELD>,
   const i32 *__restrict__ list = wants.list;
   bool *__restrict__ present = result.present;
   typename Op::Z *__restrict__ w = result.w;
-  const u32 outputs = u32(wants.outputs);  // always fewer than 2^31
+  const u32 outputs = u32(wants.outputs);  // always below 2^31
   const Rows<Op, Offset, A, KEPT_A, U, KEPT_U, HELD, ENDS> rows(of);
   u32 found = 0;
   for (Turns<HELD == WITH_HUBS> turn(next); turn.now * (WARP * SPAN) < outputs; turn.step()) {
@@ -243,8 +246,8 @@ __global__ void __launch_bounds__(THREADS<HELD>,
       }
       Fold<Op> fold;
       int few = int(least(end - begin, Offset(FEW)));
-      // If no fold can end early, a row with more than FEW entries is read from its start by a
-      // group of lanes or by the warp, so this thread reads none of its entries.
+      // If no fold can end early, a group of lanes or the warp reads all entries of a row with more
+      // than FEW entries, so this thread reads none of them.
       if (!rows.MAY_SETTLE && end - begin > Offset(FEW)) few = 0;
       rows.fold_few(fold, begin, few, row);
       begin += Offset(few);
@@ -335,7 +338,7 @@ __global__ void __launch_bounds__(BLOCK_THREADS)
       }
       if (ENDS != AT_LAST && fold.has) break;
     }
-    __syncwarp();  // wait until all lanes have read the previous result
+    __syncwarp();  // wait until all lanes have read the result of the previous row
     if (lane() == 0 && fold.has) {
       present[each.place] = true;
       if constexpr (ENDS != AT_PRESENCE) w[each.place] = fold.sum;

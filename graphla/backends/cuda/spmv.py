@@ -58,9 +58,9 @@ class SpmvTuning:
     chunk: int = 1024
     """Number of entries in a chunk of a long row, if folds do not end early."""
     middle: int = 128
-    """Maximum number of entries in a row that is never queued.
+    """A row with at most this many entries is never queued.
 
-    The warp that finds such a row reads it itself. A longer row may be queued as one chunk.
+    The warp to which the row belongs reads it. A longer row may be queued as one chunk.
     """
     wide_chunk: int = 2048
     """Number of entries in a chunk of a long row, if folds may end early."""
@@ -77,9 +77,9 @@ class SpmvTuning:
     Queueing takes two more kernel launches.
     """
     whole: int = 4
-    """If all rows are read to their ends, the number of blocks is multiplied by this factor.
+    """If no fold can end early, the number of blocks is multiplied by this factor.
 
-    More blocks balance the work for long rows better.
+    More blocks balance the work better if the lengths of rows vary.
     """
 
 
@@ -105,7 +105,7 @@ def pull(
 ) -> SparseVector | BitmapVector:
     """Return w(o) = ⊕ over k of mult(A(o, k), u(k)), for the outputs that the mask allows.
 
-    `hubs` is true if the most frequently read values may be kept in shared memory.
+    `hubs` says whether the most frequently read values of u may be copied to shared memory.
     """
     plan = plan_of(semiring, side)
     n, measured.last = rows.nrows, None
@@ -121,9 +121,9 @@ def pull(
 
 
 def _is_list(mask: VectorMask) -> bool:
-    """Return whether to read rows from the mask's list, not from its flags.
+    """Return whether kernels read the allowed rows from the mask's list instead of its flags.
 
-    The list is read if there are no flags, or if it is short.
+    They read the list if the mask has no flags, or if the list is short.
     """
     if mask.indices is None or mask.complement:
         return False
@@ -185,8 +185,8 @@ def _pull_rows(
     if not whole:
         chunk, long = tuning.wide_chunk, tuning.strip + tuning.wide_chunk
     if rows.nvals > long and longest_row(rows) > long:
-        # The kernel queues long rows. If no hubs are used and no fold ends early, it may also queue
-        # rows of medium length, so the queue needs room for them.
+        # The kernel queues long rows. If no hubs are used and no fold can end early, the kernel may
+        # also queue rows of medium length, so the queue needs space for them.
         shortest = tuning.middle if whole and hubs is None else long
         room = _Room(rows.nvals, chunk, shortest, plan.dtype.itemsize)
     next_rows = room.next_rows if room is not None else NULL if hubs is None else counter()
@@ -213,7 +213,7 @@ def _pull_rows(
 
 
 class _Wanted:
-    """The elements of the result that a mask allows, described by arguments for the kernels."""
+    """Describes which elements of the result a mask allows, as arguments for the kernels."""
 
     def __init__(self, n: int, mask: VectorMask | None) -> None:
         self.kind, self.outputs, self.by_place = Kind.MASK_NONE, n, False
@@ -237,7 +237,7 @@ class _Wanted:
 def _all_rows(n: int) -> _Wanted:
     """Return the description of a result without a mask, which has all n elements.
 
-    It is computed once for each n, and cached.
+    The description is computed once for each n and cached.
     """
     return _Wanted(n, None)
 
@@ -245,7 +245,8 @@ def _all_rows(n: int) -> _Wanted:
 class _Room:
     """The memory for the queue of long rows and their chunks, and for the folds of chunks.
 
-    It is one allocation, because each further allocation would delay the first kernel.
+    All arrays are in a single allocation, because each further allocation would delay the first
+    kernel.
     """
 
     def __init__(self, entries: int, chunk: int, shortest: int, itemsize: int) -> None:

@@ -1,11 +1,11 @@
 """Set the current GPU for an operation, and order the streams that share storage.
 
-Storage is allocated on the stream that is current at that time. It keeps a *stamp*: the stream and
-the point that the stream had reached. Before an operation on another stream reads the storage,
-`wait_for` makes that stream wait for the stamp. After the operation, `make_owners_wait` makes the
-stream of the stamp wait for the reader: once the storage is freed, the memory pool may reuse its
-memory for later work on the stream that it was allocated on. With a single stream, all of this
-costs one comparison.
+Storage is allocated on the stream that is current at that time. The storage keeps a *stamp*: this
+stream, and the point that the stream had reached. Before an operation on another stream reads the
+storage, `wait_for` makes that stream wait for the stamp. After the operation, `make_owners_wait`
+makes the stream of the stamp wait for the operation, because once the storage is freed, the memory
+pool may reuse its memory for later work on the stream of the stamp. If the process uses a single
+stream, all of this costs one comparison.
 
 Invariants:
 - A stamp without an event gets one when another stream first needs it. The event is recorded on the
@@ -35,14 +35,15 @@ from graphla.formats import is_iso
 from semirings.exceptions import DeviceUnavailable
 
 PER_THREAD = 2
-"""The pointer value that CUDA reserves for the default stream of the calling thread."""
+"""The stream handle that CUDA reserves for the per-thread default stream of the calling thread."""
 
 _recording = Lock()
 
-_noting = Lock()
+_lock = Lock()
 _only: Any = None
-"""The stream of all stamps that this process has made: None before the first one, and `_SEVERAL` if
-they are of several streams. While there is only one stream, nothing needs to wait."""
+"""The stream of all stamps that this process has created. It is None before the first stamp, and
+`_SEVERAL` if the stamps belong to several streams. While all stamps belong to one stream, no stream
+needs to wait."""
 _SEVERAL = object()
 
 __all__ = ["explain"]
@@ -69,7 +70,8 @@ class Stamp:
     def seal(self) -> Stamp:
         """Record an event and return this stamp.
 
-        Waiting for the stamp then does not wait for work issued to its stream later.
+        A stream that waits for the stamp then does not wait for work that is issued to the stamp's
+        stream later.
         """
         event = Event(disable_timing=True)
         event.record(self.stream)
@@ -92,15 +94,15 @@ class Stamp:
 
 
 def _note_stream(stream: Any) -> None:
-    """Record in `_only` that a stamp of this stream is being made."""
+    """Update `_only` for a new stamp of this stream."""
     global _only
-    with _noting:
+    with _lock:
         is_first = _only is None and stream.ptr != PER_THREAD
         _only = stream if is_first or stream is _only else _SEVERAL
 
 
 def add_stamp(stamps: tuple[Stamp, ...]) -> tuple[Stamp, ...]:
-    """Add a stamp for a format that the current stream has just stored; return all stamps."""
+    """Return `stamps` with a stamp for a format that the current stream has just stored."""
     now = get_current_stream()
     if any(each.stream is now and each.event is None for each in stamps):
         # The existing stamp of this stream suffices. Its event will be recorded later than now, so
@@ -158,15 +160,15 @@ def make_owners_wait(stamps: Iterable[Stamp]) -> None:
 
 
 def foreign_stamps(operands: Iterable[Any]) -> list[Stamp]:
-    """Return the stamps of the operands for which the current stream must wait explicitly."""
-    now, away = get_current_stream(), []
+    """Return those stamps of the operands for which the current stream must wait explicitly."""
+    now, foreign = get_current_stream(), []
     if now is _only:
-        return away
+        return foreign
     for x in operands:  # a loop is faster than a comprehension
         for each in getattr(x, "stamps", ()):
             if each.stream is not now and each.is_foreign_to(now):
-                away.append(each)
-    return away
+                foreign.append(each)
+    return foreign
 
 
 def wait() -> None:
@@ -175,7 +177,7 @@ def wait() -> None:
 
 
 def adopt(array: Any) -> Any:
-    """Return the array of any GPU library as a CuPy array, without a copy."""
+    """Return an array of any GPU library as a CuPy array that shares its memory."""
     if isinstance(array, xp.ndarray):
         return array
     if hasattr(array, "__cuda_array_interface__"):
@@ -184,9 +186,9 @@ def adopt(array: Any) -> Any:
 
 
 def truths(array: Any) -> Any:
-    """Return boolean values as bytes 0 and 1 in new memory; other arrays are returned unchanged.
+    """Return a copy of a boolean array in which each byte is 0 or 1. Return other arrays unchanged.
 
-    A boolean view of integers may hold other bytes.
+    A boolean view of an integer array may contain other bytes.
     """
     if array.dtype != bool:
         return array
@@ -205,16 +207,16 @@ def overlap(one: Any, other: Any) -> bool:
 
 
 def _span(array: Any) -> tuple[int, int]:
-    """Return the address of the first byte and the address after the last byte."""
+    """Return the address of the array's first byte and the address after its last byte."""
     reach = sum((n - 1) * abs(step) for n, step in zip(array.shape, array.strides, strict=True))
     start = array.data.ptr
     return (start, start + reach + array.itemsize) if array.size else (start, start)
 
 
 def copy_to_current(array: Any) -> Any:
-    """Return a copy on the current GPU, from another GPU or the host.
+    """Copy an array from another GPU or from the host to the current GPU.
 
-    A copy from another GPU waits for the current streams of both GPUs.
+    If the array is on another GPU, the host waits for the current streams of both GPUs.
     """
     if not isinstance(array, xp.ndarray):
         return truths(xp.asarray(array))
@@ -229,7 +231,7 @@ def copy_to_current(array: Any) -> Any:
 
 
 def resolve_device(device: str) -> str:
-    """Return the device with its number: "cuda" becomes "cuda:1" while GPU 1 is current."""
+    """Return the name of a device with its number. "cuda" becomes "cuda:1" if GPU 1 is current."""
     if device == "cuda":
         return _name(runtime.getDevice())
     return _name(int(device.partition(":")[2]))
@@ -258,14 +260,15 @@ def number_of(device: str) -> int:
 
 
 def require_device(device: str) -> None:
-    """Raise an error if a GPU cannot be used."""
+    """Raise an error if the given GPU cannot be used."""
     if seen.fault:
         refuse_after_fault()
     number_of(device)
 
 
 def enter_device(device: str) -> int | None:
-    """Make a GPU current. Return the number of the previous one, or None if it is the same."""
+    """Make a GPU current. Return the number of the GPU that was current, or None if it is the same
+    GPU."""
     if seen.fault:
         refuse_after_fault()
     number, before = number_of(device), runtime.getDevice()
@@ -276,6 +279,6 @@ def enter_device(device: str) -> int | None:
 
 
 def leave_device(before: int | None) -> None:
-    """Make the GPU with the number `before` current again, unless `before` is None."""
+    """Make the GPU number `before` current again, unless `before` is None (see `enter_device`)."""
     if before is not None:
         runtime.setDevice(before)

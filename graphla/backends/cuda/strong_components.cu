@@ -1,10 +1,10 @@
 // Finds the strong components (sets of vertices that all reach each other) in one launch.
 //
 // First, two searches start from the pivot, a vertex with a large product of in-degree and
-// out-degree. One search follows the edges forward, the other follows them backward. The vertices
-// that both reach are the pivot's component (L. Fleischer, B. Hendrickson and A. Pınar, *On
-// Identifying Strongly Connected Components in Parallel*, 2000). Then the following two steps are
-// repeated with the remaining vertices:
+// out-degree. One search follows the edges forward, and the other search follows them backward. The
+// vertices that both searches reach are the pivot's component (L. Fleischer, B. Hendrickson and A.
+// Pınar, *On Identifying Strongly Connected Components in Parallel*, 2000). Then the following two
+// steps are repeated with the remaining vertices:
 //   1. Trim: a vertex with no incoming edge, or no outgoing edge, within its class is a component
 //      by itself, and its edges are removed (W. McLendon et al., *Finding Strongly Connected
 //      Components in Distributed Graphs*, 2005).
@@ -16,8 +16,8 @@
 //      chain of components takes about log n repetitions.
 //
 // A round visits the edges of all queued rows; see edge_queue.cuh. The high word of an item is a
-// vertex, with the flag OF_COLUMNS if its column is to be visited. The queue has two halves with 2n
-// items each, one for even and one for odd rounds.
+// vertex, with the flag OF_COLUMNS if the vertex's column is to be visited. The queue has two
+// halves with 2n items each, one half for even rounds and one for odd rounds.
 //
 // Invariants between two repetitions:
 // - owners[v] is NOBODY if v is alive (has no component yet), otherwise a vertex of v's component,
@@ -30,14 +30,14 @@ namespace graphla {
 constexpr int AHEAD = 4;  // number of entries that a lane reads per step of a walk
 constexpr int STEPS = 4;  // number of vertices that a lane reads per step of a pass
 constexpr i64 TILE = STEPS * WARP;
-// Flag in a queue item: visit the column of the vertex, not its row.
+// A flag in a queue item: visit the column of the vertex instead of its row.
 constexpr u32 OF_COLUMNS = u32(1) << 31;
 constexpr i32 NOBODY = -1;
 constexpr u64 DONE = ~u64(0);
 
-/// The kinds of passes over the vertices that are alive. They run in this order, except that
-/// RESOLVE follows RENEW. After each pass, rounds over the queued edges run: COUNT rounds after
-/// RESOLVE, TRIM rounds after SIFT, and SPREAD rounds after START and RENEW.
+/// The kinds of passes over the vertices that are alive. They run in this order, and then repeat
+/// from RESOLVE on. After each pass, rounds over the queued edges run: COUNT rounds after RESOLVE,
+/// TRIM rounds after SIFT, and SPREAD rounds after START and RENEW.
 enum Pass { START = 0, RESOLVE = 1, SIFT = 2, RENEW = 3 };
 enum Walk { SPREAD = 0, COUNT = 1, TRIM = 2 };
 
@@ -61,15 +61,17 @@ template <class Offset> struct Strong {
   const Offset *a_indptr, *b_indptr;
   const i32 *a_indices, *b_indices;
   u64 *keys;
-  // Two halves with n words each. While SPREAD runs, they are the numbers `ahead` and `behind` of
-  // the vertices. While COUNT and TRIM run, they are the in-degrees and the out-degrees.
+  // Two halves with n words each. While SPREAD runs, the halves hold the numbers `ahead` and
+  // `behind` of the vertices. While COUNT and TRIM run, they hold the in-degrees and the
+  // out-degrees.
   u32 *ahead;
-  // The first n words hold the last round that queued each row, the next n words the last round
-  // that queued each column.
+  // The first n words hold, for each row, the last round that queued it. The next n words hold the
+  // same for each column.
   u32 *stamps;
   i32 *owners;
-  i32 *lists;   // two lists of up to n vertices that are alive, for even and for odd passes
-  u64 *queue;   // two halves with 2n items each, for even and for odd rounds
+  // Two lists of up to n vertices that are alive: one for even passes, one for odd passes.
+  i32 *lists;
+  u64 *queue;   // two halves with 2n items each, one for even rounds and one for odd rounds
   i64 *labels;  // labels[v] becomes the smallest vertex of v's component
 
   /// Returns the index of the word for vertex v in the arrays `ahead` and `stamps`. The word is in
@@ -78,8 +80,8 @@ template <class Offset> struct Strong {
 
   DEVICE u64 *side(u32 k) const { return queue + i64(k & 1) * 2 * n; }
 
-  /// Queues the row of vertex v[s] for each bit s set in `rows`, and its column for each bit s set
-  /// in `columns`. The whole warp must call this.
+  /// For each bit s that is set in `rows`, queues the row of vertex v[s]. For each bit s that is
+  /// set in `columns`, queues the column of vertex v[s]. The whole warp must call this.
   template <int COUNT_OF>
   DEVICE void push(u32 rows, u32 columns, const i32 (&v)[COUNT_OF], u64 *to, u64 *queued) const {
     if (!__any_sync(ALL_LANES, (rows | columns) != 0)) return;
@@ -157,7 +159,7 @@ template <class Offset> struct Strong {
     return trimmed;
   }
 
-  /// Visits a share of the entries of a round. One warp calls this.
+  /// Visits `share`, this warp's part of the entries of a round. All lanes of one warp call this.
   DEVICE void walk(int how, u64 stamp, u32 rows, Share share, u64 *queued) const {
     const u64 *const items = side(u32(stamp));
     ItemFinder finder(items, rows, share.first);
@@ -189,8 +191,8 @@ template <class Offset> struct Strong {
   }
 
   /// Runs the pass `which` over a tile of the vertices that are alive. The tile consists of the
-  /// elements i to i + TILE - 1 of the list `from`; if `from` is null, of the vertices with these
-  /// numbers. Adds the vertices that stay alive to the list `to`, and queues the rows and columns
+  /// elements i to i + TILE - 1 of the list `from` or, if `from` is null, of the vertices i to i +
+  /// TILE - 1. Adds the vertices that stay alive to the list `to`, and queues the rows and columns
   /// that the next rounds visit. All lanes of one warp call this.
   DEVICE void pass(int which, bool is_first, i32 pivot, i64 i, i64 alive, const i32 *from, i32 *to,
                    u64 *items, RoundCounts *found) const {
@@ -250,10 +252,11 @@ template <class Offset> struct Strong {
   }
 };
 
-/// Returns the vertex with the greatest product of degrees (to 7 digits). Among equals, it chooses
-/// the vertex with the greatest pseudorandom number. The first vertex would be a bad choice: in a
-/// mesh it is a corner, and a search from there takes the most rounds. `best` is a word of control
-/// memory. All blocks must call this, because it contains a barrier.
+/// Returns the vertex with the greatest product of in-degree and out-degree (to 7 digits). Among
+/// vertices with equal products, chooses the vertex with the greatest pseudorandom number. The
+/// vertex with the smallest index would be a bad choice: in a mesh it is often a corner, and a
+/// search from a corner takes the most rounds. `best` is a word of control memory. All blocks must
+/// call this, because it contains a barrier.
 template <class Offset>
 DEVICE i32 choose_pivot(const Strong<Offset> &graph, u64 *best, Rounds &rounds) {
   const Offset *const a_indptr = graph.a_indptr, *const b_indptr = graph.b_indptr;

@@ -1,6 +1,6 @@
 """Strong components, in one launch.
 
-Kernel: strong_components.cu. The host waits for the launch.
+Kernel: strong_components.cu. The host waits until the launch has finished.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ STRONG = Struct("strong_components.cu", "Strong")
 
 @dataclass(frozen=True, slots=True)
 class StrongComponentsTuning:
-    """Parameters of the launch of the kernel in strong_components.cu."""
+    """The shape of the launch, and a limit for rounds that a single block runs."""
 
     block: int = WIDEST_BLOCK  # number of threads per block
-    alone_edges: int = 4096  # maximum number of entries in a round that one block runs alone
+    alone_edges: int = 4096  # maximum number of entries of a round that a single block runs
 
 
 TUNING = StrongComponentsTuning()
 
 
 def strong_components(out: Csr, columns: Callable[[], Csr]) -> Array | None:
-    """Return, for each vertex, the smallest vertex of its strong component, as int64[n].
+    """Return an int64 array with the smallest vertex of the strong component of each vertex.
 
     Return None if the matrix has too many entries.
     """

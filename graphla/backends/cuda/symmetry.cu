@@ -1,15 +1,15 @@
 // Compares a square matrix with its transpose by a fingerprint, in one pass over its entries.
 //
-// Every entry (i, j) off the diagonal contributes a 128-bit hash of its unordered pair {i, j} and,
-// if values are read, of its value. Entries above the diagonal add the hash, and entries below the
-// diagonal subtract it. The sum is zero if the matrix equals its transpose. If the matrix differs
-// from its transpose, the sum is zero with probability 2^-128, provided that the hash behaves like
-// a random function. Each process draws the key of the hash at random
+// Every entry (i, j) off the diagonal contributes a 128-bit hash of the unordered pair {i, j} and,
+// if values are compared, of its value. Entries above the diagonal add the hash, and entries below
+// the diagonal subtract it. The sum is zero if the matrix equals its transpose. If the matrix
+// differs from its transpose, the sum is zero with probability 2^-128, provided that the hash
+// behaves like a random function. Each process draws the key of the hash at random
 // (docs/decisions/021-symmetry.md). Additions commute, so the order of the atomics does not matter.
 //
-// First, one warp of each block searches for the counterparts of 32 entries by binary search. If it
-// finds an entry whose counterpart is missing or has another value, all blocks stop at their next
-// tile.
+// First, one warp of each block looks up the counterparts (j, i) of 32 entries (i, j) by binary
+// search. If it finds an entry whose counterpart is missing or has another value, all blocks stop
+// before their next tile.
 #include "rows.cuh"
 
 namespace graphla {
@@ -36,7 +36,7 @@ DEVICE i64 find_entry(const Offset *__restrict__ indptr, const i32 *__restrict__
   return place < end && indices[place] == i32(i) ? place : -1;
 }
 
-/// Returns the bits of a value, with the same bits for all NaNs. A value is a NaN if bits & mask >
+/// Returns the bits of a value, or the same bits for every NaN. A value is a NaN if (bits & mask) >
 /// infinity.
 template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
   return (u64(bits) & mask) > infinity ? infinity + 1 : u64(bits);
@@ -44,10 +44,10 @@ template <class Word> DEVICE u64 canonical(Word bits, u64 mask, u64 infinity) {
 
 /// Adds this block's part of the fingerprint to sums[0] and sums[1]. Sets sums[2] = 1 if it finds
 /// an entry (i, j) without a counterpart (j, i), and sums[3] = 1 if it finds a counterpart with
-/// another value. In both cases the fingerprint is meaningless. `bits` holds the bits of each value
-/// as an unsigned integer. `mask` and `infinity` identify NaNs as in `canonical`; both are 0 for
-/// integers. The key has 192 bits: the word `key`, and the words `low_pad` and `high_pad`, which
-/// are XORed with the input of the hash.
+/// another value. If one of these flags is set, the fingerprint is meaningless. `bits` holds the
+/// bits of each value as an unsigned integer. `mask` and `infinity` identify NaNs as in
+/// `canonical`; both are 0 for integers. The key has 192 bits: the word `key`, and the words
+/// `low_pad` and `high_pad`, which are XORed with the input of the hash.
 template <class Op, class Offset, class Word, int KEPT>
 __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    const i32 *__restrict__ indices, const Word *__restrict__ bits,
@@ -55,8 +55,8 @@ __global__ void compare_transposed(const Offset *__restrict__ indptr,
                                    u64 low_pad, u64 high_pad, i64 *sums) {
   SHARED(i64, range, 2);
   SHARED(i64, span, 2);
-  // One flag is for even tiles and one for odd tiles. So all threads read the flag of a tile before
-  // it is overwritten for the tile after the next.
+  // One flag is for even tiles and one for odd tiles. So all threads have read the flag of a tile
+  // before it is overwritten for the tile after the next.
   SHARED(i32, stop, 2);
   const i64 tile = i64(blockDim.x) * STEPS, tiles = (count + tile - 1) / tile;
   const i64 from = tiles * blockIdx.x / gridDim.x * tile,

@@ -1,7 +1,7 @@
-"""Compare a matrix with its transpose by a fingerprint of 128 bits. Kernel: symmetry.cu.
+"""Compare a matrix with its transpose using a 128-bit fingerprint. Kernel: symmetry.cu.
 
-The host waits once for the fingerprint. If values differ, it waits again for the fingerprint of the
-pattern.
+The host waits once for the fingerprint. If the values are not symmetric, it waits again, for the
+fingerprint of the pattern alone.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ from graphla.compilers.cuda import NOTHING, load
 from graphla.formats import Csr, is_iso, nan_bits
 
 _key = tuple(np.uint64(randbits(64)) for _ in range(3))
-"""The random key of this process. It is secret, so that no input can force a false result."""
+"""The random key of this process. The key is secret, so that nobody can construct a matrix for
+which the result is wrong."""
 
 
 def find_symmetry(a: Csr) -> Symmetry:
-    """Return whether a square matrix has the pattern, and the values, of its transpose."""
+    """Return whether a square matrix has the same pattern as its transpose, and whether it also has
+    the same values."""
     if not a.nvals:
         return Symmetry(True, True)
     has_values = not is_iso(a.values)
@@ -43,8 +45,9 @@ def find_symmetry(a: Csr) -> Symmetry:
 def _compare(a: Csr, reads: bool) -> tuple[bool, bool]:
     """Return whether the matrix equals its transpose, and whether an entry lacks a counterpart.
 
-    The counterpart of an entry (i, j) is the entry (j, i). If one is missing, the first result is
-    False, but the second may also be False, by chance.
+    The counterpart of an entry (i, j) is the entry (j, i). If a counterpart is missing, the first
+    result is False. The second result is True only if such an entry is among the few entries whose
+    counterparts the kernel looks up.
     """
     bits: Any = a.values.view(f"u{a.values.itemsize}") if reads else NULL
     dtype, kept = (bits.dtype, EACH) if reads else (np.dtype(np.uint8), UNREAD)

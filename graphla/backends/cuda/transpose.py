@@ -1,8 +1,8 @@
 """Transpose a matrix by sorting. Kernels: convert.cu.
 
 If all entries share one stored value, only their positions are sorted, as keys. This takes 16 bytes
-per entry in addition to the result, or 8 bytes if keys fit in 32 bits. Otherwise the columns are
-sorted stably, and rows and values are moved in the same order. This takes about 28 bytes per entry.
+per entry in addition to the result, or 8 bytes if keys fit in 32 bits. Otherwise a stable sort of
+the column indices determines the order of rows and values. This takes about 28 bytes per entry.
 
 The host does not wait.
 """
@@ -20,7 +20,7 @@ from graphla.formats import Csr, is_iso
 
 
 def transpose(a: Csr) -> Csr:
-    """Return the transpose."""
+    """Return the transpose of a matrix."""
     if not a.nvals:
         return Csr(a.ncols, a.nrows, xp.zeros(a.ncols + 1, xp.int32), a.indices, a.values)
     return _by_keys(a) if is_iso(a.values) else _by_order(a)

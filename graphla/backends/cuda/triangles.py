@@ -1,4 +1,4 @@
-"""The number of triangles of a symmetric matrix: a GPU computes it as a masked product."""
+"""The number of triangles of a symmetric matrix. On a GPU it is computed as a masked product."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from graphla.formats import Csr
 
 
 def count_triangles(a: Csr) -> int | None:
-    """Return None: the algorithm's own definition is used."""
+    """Return None, so that the algorithm runs its own definition."""
     return None

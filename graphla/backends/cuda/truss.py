@@ -1,4 +1,4 @@
-"""Truss numbers: a GPU computes them by masked products."""
+"""Truss numbers. On a GPU they are computed with masked products."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from graphla.formats import Array, Csr
 
 
 def trusses(a: Csr, k: int | None) -> Array | None:
-    """Return None: the algorithm's own definition is used."""
+    """Return None, so that the algorithm runs its own definition."""
     return None

@@ -28,7 +28,7 @@ from . import cuda  # noqa: E402
 
 
 def is_available() -> bool:
-    """Return whether there is a GPU, which is always so in the simulator."""
+    """Return whether there is a GPU; in the simulator this is always true."""
     return cuda.is_available()
 
 

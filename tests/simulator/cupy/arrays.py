@@ -1,6 +1,7 @@
 """The stand-in for cupy.ndarray: it contains a NumPy array in the memory of a simulated device.
 
-It is not a subclass of numpy.ndarray, and NumPy refuses to convert it, as it rejects CuPy's arrays.
+The class is not a subclass of numpy.ndarray. NumPy refuses to convert its objects, as it refuses to
+convert CuPy's arrays.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def allocate(shape: Any, dtype: Any, order: Any = "C") -> np.ndarray:
     raw = np.asarray(Memory(size))
     result = raw.view(dtype).reshape(shape, order=order) if size else _nothing(raw, dtype, shape)
     if dtype.kind == "b":
-        raw &= 1  # a random value, but a valid boolean
+        raw &= 1  # keep a random but valid boolean
     return result
 
 
@@ -80,7 +81,7 @@ def _written(values: np.ndarray) -> np.ndarray:
 
 
 def unwrap(value: Any) -> Any:
-    """Return the NumPy array inside; reject the arguments that CuPy rejects."""
+    """Return the NumPy array inside a device array; reject the arguments that CuPy rejects."""
     if isinstance(value, ndarray):
         value._on_current_device()
         streams.reads(value._memory)
@@ -313,7 +314,7 @@ class ndarray:
         if _is_basic(key):
             keys = key if isinstance(key, tuple) else (key,)
             if not any(each is Ellipsis for each in keys):
-                key = (*keys, Ellipsis)  # so that NumPy returns an array, not a scalar
+                key = (*keys, Ellipsis)  # the ellipsis makes NumPy return an array, not a scalar
             return self._view(host[key])
         _refuse_out_of_bounds(host, key)
         return wrap(host[key])
@@ -337,7 +338,7 @@ class ndarray:
             self._host[key] = value
 
     def _scatter(self, key: np.ndarray, value: Any) -> None:
-        """Assign in a random order; among equal indices, any value may be the last."""
+        """Assign in a random order; at equal indices, any of the values may be kept."""
         salt = zlib.crc32(key.tobytes())
         order = np.random.default_rng((machine.seed, salt)).permutation(len(key))
         values = np.broadcast_to(value, (len(key), *self.shape[1:]))
@@ -376,7 +377,7 @@ class ndarray:
     # --- copies
 
     def copy(self, order: Any = "C") -> ndarray:
-        """Return a copy on the current device, whichever device the array is on."""
+        """Return a copy on the current device; the array may be on any device."""
         streams.copies(self._memory)
         return ndarray._of(_written(np.array(self._host, order=order)))
 
@@ -402,7 +403,7 @@ class ndarray:
     def fill(self, value: Any) -> None:
         value = unwrap(value)
         streams.writes(self._memory)
-        self._host.fill(value or 0)  # CuPy clears the memory, so -0.0 loses its sign
+        self._host.fill(value or 0)  # CuPy fills the memory with zero bytes, so -0.0 becomes 0.0
 
     def sort(self, axis: int = -1, kind: Any = None) -> None:
         if kind not in (None, "stable"):

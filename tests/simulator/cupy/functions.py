@@ -1,7 +1,7 @@
 """The table of CuPy functions in the stand-in. To add a missing function, add a line.
 
-Each line is a signature of CuPy. The NumPy function with that name does the work; CuPy functions
-that differ from NumPy's functions are in `special.py`.
+Each line is a signature of CuPy. The NumPy function with the same name does the work; CuPy
+functions that differ from NumPy's functions are in `special.py`.
 """
 
 from __future__ import annotations
@@ -127,11 +127,12 @@ full_like(a, fill_value, dtype=None, order='K', subok=None, shape=None)
 
 IN_PLACE = {"copyto": 0, "put": 0, "putmask": 0, "place": 0}
 NO_OUT = ("sum", "prod", "max", "min", "amax", "amin")
-"""Functions that do not accept `out`. (With CUB, CuPy 14.2 mistakes it for the dtype and raises an
-error.)"""
+"""Functions that do not accept `out`. (With CUB, CuPy 14.2 mistakes `out` for the dtype and raises
+an error.)
+"""
 
 HOST_WAITS = ("bincount", "nonzero", "flatnonzero", "argwhere", "unique", "extract", "isin")
-"""Functions whose result size depends on the data, so that the host waits for the device."""
+"""Functions whose result size depends on the data, so the host must wait for the device."""
 
 NAMES = """
 bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128

@@ -100,7 +100,7 @@ def lexsort(keys: Any) -> ndarray:
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ndarray:
-    """Repeat elements; like CuPy, reject an array as the number of repeats."""
+    """Repeat elements; like CuPy, reject an array of repeat counts."""
     if isinstance(repeats, (ndarray, np.ndarray)):
         raise TypeError("repeats must be int or sequence of ints")
     return lifted["repeat"](a, repeats, axis)

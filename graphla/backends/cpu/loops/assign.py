@@ -24,13 +24,13 @@ def write(
     start,
     stop,
 ):
-    """Write the vector T to C by the write rule, at the indices start..stop - 1. Return at how many
-    of these indices C then has an entry.
+    """Write the vector T to C by the write rule, at the indices start..stop - 1. Return the number
+    of entries that C then has at these indices.
 
-    T has an entry at every index if `t_present_step` is 0. The loop processes one block
-    of indices at a time: it first lists the indices at which a value of T is written, and then
-    writes these values. Listing them needs no branch; the processor would mispredict a branch about
-    half of the time.
+    T has an entry at every index if `t_present_step` is 0. The loop processes one block of indices
+    at a time: it first lists the indices at which a value of T is written, and then writes these
+    values. Listing the indices needs no branch, which the processor would mispredict about half of
+    the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)
@@ -88,7 +88,8 @@ def scatter(
     mask_step,
     forbidden,
 ):
-    """Write a sparse vector T into C and remove no entry of C; return the number of new entries."""
+    """Write a sparse vector T into C without removing any entry of C; return the number of new
+    entries."""
     gained = 0
     step, mask_step = np.uint64(step), np.uint64(mask_step)
     for s in range(np.uint64(t_indices.size)):
@@ -106,7 +107,7 @@ def scatter(
 
 
 def to_list(present, values, out_indices, out_values, step):
-    """List the indices that are present, in order, and their values."""
+    """List, in ascending order, the indices that have an entry, and the values of the entries."""
     step = np.uint64(step)
     places = local_array(ROOM, np.int32)
     t = np.uint64(0)

@@ -4,15 +4,15 @@ sigma(v) is the number of shortest paths from the source to v. share(v) is 1 / s
 of share(w) over the edges v -> w that lie on shortest paths. So sigma(v) · share(v) - 1 is the
 dependency of v: the sum, over all vertices t except v, of the fraction of the shortest paths to t
 that pass through v. An edge lies on a shortest path if its weight is exactly equal to the
-difference of the distances of its ends.
+difference between the distances of its ends from the source.
 
 Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
-those of the search and then the same levels in reverse. It announces each large level as a step
-(`loops/steps`), and all threads take chunks of its vertices. The search adds path counts by atomic
-operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
-on the order of the additions. If a count is not below EXACT, thread 0 searches again alone. One
-thread computes share(v), and adds its terms in the order of the row. So the sums have the same bits
-for any number of threads.
+those of the search and then the same levels in reverse. A large level is a step of which all
+threads take chunks (`loops/team`). The search adds path counts by atomic operations. The counts are
+integers, and floating-point sums of integers below EXACT do not depend on the order of the
+additions. If a count is not below EXACT, thread 0 repeats the search alone. Each share(v) is
+computed by a single thread, which adds its terms in the order of the row. So the sums have the same
+bits for any number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -23,33 +23,35 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     compare_and_swap,
     fetch_add,
     local_array,
-    watch,
 )
-from graphla.backends.cpu.loops.steps import (
-    DONE,
-    IS_OVER,
-    announce,
-    is_announced,
+from graphla.backends.cpu.loops.team import (
+    ARGUMENT,
+    OVER,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
     take_chunk,
 )
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 BATCH = 1023
-ROOM = 1024  # length of a thread's own list of vertices
+ROOM = 1024  # length of the list of vertices that each thread collects
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 64  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(64)  # maximum number of vertices in a chunk
 EXACT = 2.0**53
 FINISHED, STOPPED = range(2)
-# Positions in `state`, after those that `loops/steps` uses.
-SIZE, IS_ROUNDED, ACTION, HEAD, LEVELS = 32, 40, 48, 49, 50
-STATE_SIZE = 56
+# Positions in `state`. Threads change the first two during a step, so each has a cache line.
+SIZE, IS_ROUNDED, ACTION, HEAD, FINISH, LEVELS = 0, 8, 16, 17, 18, 19
+STATE_SIZE = 24
 SEARCH, SUM, CLEAR = range(3)
 
 
 class Graph(NamedTuple):
-    """The matrix in CSR form: its pattern, and the weights of its entries."""
+    """The adjacency matrix in CSR form: its pattern, and the weights of its entries."""
 
     indptr: Any
     indices: Any
@@ -129,8 +131,9 @@ def by_levels(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, level by level, and return their
     number.
 
-    This sets `place` to 1 plus the level of each of them, and `sigma` to the number of shortest
-    paths to it. If a stop is requested, the function returns early, with only some of the vertices.
+    For each of these vertices, this sets `place` to 1 plus its level, and `sigma` to the number of
+    shortest paths to it. If a stop is requested, the function returns early, with only some of the
+    vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -161,8 +164,8 @@ def by_levels(graph, kept_paths, source):
 def by_distance(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    Return their number. This sets `place` to -1 minus the position of each of them in the queue. If
-    a stop is requested, the function returns early, with only some of the vertices.
+    Return their number. This sets `place` to -1 minus the position of each of these vertices in the
+    queue. If a stop is requested, the function returns early, with only some of the vertices.
     """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
@@ -271,7 +274,8 @@ def put(state, out_queue, own, count):
 
 
 def push_vertices(graph, kept_paths, kept_state, begin, end):
-    """Search from the vertices queue[begin:end]; other threads may search from other vertices.
+    """Search from the vertices queue[begin:end], while other threads may search from other vertices
+    of the same level.
 
     Add the path count of each vertex to the counts of its neighbors in the next level. Append
     neighbors that are reached for the first time to the queue.
@@ -374,6 +378,7 @@ def share_sources(
     out_sums: Sums,
     kept_paths: Paths,
     kept_state,
+    kept_team,
     of_edges,
     reach,
     large,
@@ -383,64 +388,62 @@ def share_sources(
 ):
     """Add the dependencies for sources[first:last]. Several threads call this function together.
 
-    There are no weights. Thread 0 processes a level alone until it has read more than `large` edges
-    and vertices; the other vertices of the level become a step. Other parameters are as in
-    `dependencies`.
+    There are no weights. Thread 0 processes a level alone until it has read at least `large` edges
+    and vertices. The remaining vertices of the level become a step, which all threads share. Other
+    parameters are as in `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
-    s, level, step = first - 1, np.int64(-1), np.int64(0)
-    # Thread 0 processes queue[head:finish]. If `is_shared`, this is a step with `count` vertices.
-    head, finish, count, is_shared = np.int64(0), np.int64(0), np.int64(0), False
-    left = large
+    s, level, number = first - 1, np.int64(-1), np.int64(0)
+    head, finish, left = np.int64(0), np.int64(0), large  # thread 0 processes queue[head:finish]
     while not stop[0]:
-        offset = np.int64(0)
-        if thread > 0 or is_shared:
-            begin, end = take_chunk(kept_state, stop)
-            if begin >= end:
-                if thread > 0:
-                    while not is_announced(kept_state):
-                        if watch(kept_state, np.uint64(IS_OVER)):
-                            return FINISHED
-                        if stop[0]:
-                            return STOPPED
-                elif watch(kept_state, np.uint64(DONE)) == count:
-                    is_shared, head = False, finish
-                continue
-            # The step cannot end before this chunk is done, so these values do not change.
-            offset = kept_state[HEAD]
+        is_shared = thread > 0
+        begin, end = head, head
+        if thread > 0:
+            number = enter(kept_team, stop, number)
+            if number == OVER:
+                break
         elif head == finish:
             if level >= 0:
                 level = next_level(graph, out_sums, kept_paths, kept_state, level, s, sources[s])
             if level < 0:
                 s += 1
                 if s == last:
-                    kept_state[IS_OVER] = 1
-                    return FINISHED
+                    break
                 begin_source(kept_paths, kept_state, sources[s])
                 level = np.int64(0)
             head, finish, left = np.int64(starts[level]), np.int64(starts[level + 1]), large
             continue
+        elif left <= 0 and finish - head > 1:
+            is_shared = True
+            kept_state[HEAD], kept_state[FINISH] = head, finish
+            kept_team[ARGUMENT] = max(min((finish - head) // CHUNKS, LARGEST), 1)
+            open_step(kept_team, kept_state[ACTION])
+            head = finish
         else:
-            begin, end = head, head
+            left = max(left, 1)
             while end < finish and left > 0:
                 v = np.uint64(queue[end])
                 left -= np.int64(graph.indptr[v + ONE] - graph.indptr[v]) + 1
                 end += 1
-            if begin == end:
-                if finish - head > 1:
-                    step, count, is_shared = step + 1, finish - head, True
-                    kept_state[HEAD] = head
-                    announce(kept_state, step, count, max(min(count // CHUNKS, LARGEST), 1))
-                else:
-                    left = 1
-                continue
             head = end
-        if kept_state[ACTION] == SEARCH:
-            push_vertices(graph, kept_paths, kept_state, offset + begin, offset + end)
-        elif kept_state[ACTION] == SUM:
-            sum_vertices(graph, out_sums, kept_paths, of_edges, reach, offset + begin, offset + end)
-        else:
-            clear_vertices(kept_paths, offset + begin, offset + end)
-        if thread > 0 or is_shared:
-            fetch_add(kept_state, np.uint64(DONE), end - begin)
-    return STOPPED
+        while not stop[0]:
+            if is_shared:
+                chunk = kept_team[ARGUMENT]
+                begin = kept_state[HEAD] + take_chunk(kept_team, chunk)
+                end = min(begin + chunk, kept_state[FINISH])
+            if begin >= end:
+                break
+            if kept_state[ACTION] == SEARCH:
+                push_vertices(graph, kept_paths, kept_state, begin, end)
+            elif kept_state[ACTION] == SUM:
+                sum_vertices(graph, out_sums, kept_paths, of_edges, reach, begin, end)
+            else:
+                clear_vertices(kept_paths, begin, end)
+            begin = end
+        if thread > 0:
+            leave(kept_team)
+        elif is_shared:
+            close_step(kept_team)
+    if thread == 0:
+        dismiss(kept_team)
+    return STOPPED if stop[0] else FINISHED

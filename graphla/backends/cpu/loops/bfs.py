@@ -1,11 +1,12 @@
 """Breadth-first search, level by level: push from a queue, or pull with bit maps of the vertices.
 
-levels(v) is the minimum number of edges from a start to v. parents(v) is a vertex one level nearer
-that has an edge to v. Bit v of `done` is set if v is no longer a target: v was reached, the mask
-forbids v, or v has no edges. Bit v of `seen` is set if v was reached. If a vertex is not done and
-has a neighbor in `seen`, it belongs to the next level, because each level is complete before the
-next one. Without a mask `done` and `seen` are the same array. The vertices of a level are in
-`queue` or, after a pull, in the bits of `next`, which are otherwise zero.
+levels(v) is the minimum number of edges on a path from a start vertex to v. parents(v) is a vertex
+with an edge to v whose level is one less. Bit v of `done` is set if v is no longer a target: v was
+reached, the mask forbids v, or v has no edges. Bit v of `seen` is set if v was reached. If a vertex
+is not done and has an in-neighbor in `seen`, it belongs to the next level, because each level is
+complete before the next one begins. Without a mask `done` and `seen` are the same array. The
+vertices of a level are in `queue` or, after a pull, in the bits of `next`, which are otherwise
+zero.
 """
 
 from typing import Any, NamedTuple
@@ -38,17 +39,17 @@ SIX = np.uint64(6)
 LOW = np.uint64(63)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 ROOM = np.uint64(2048)  # a push lists at most this many edges before it examines their targets
-CHOSEN = ROOM + ROOM  # where the numbers of the chosen edges begin in a thread's part of `edges`
-CHUNK = 64  # number of vertices that a thread takes at a time
+CHOSEN = ROOM + ROOM  # where the indices of the chosen edges begin in a thread's part of `edges`
+CHUNK = 64  # number of vertices that a thread takes at a time in a push
 AHEAD = np.uint64(12)  # a push loads the start of a row this many vertices in advance
 WORDS = 16  # number of words of a bit map in one batch of a pull
 PULLED_WORDS = 64  # number of words that a thread takes at a time in a pull
 SAMPLES = 256  # number of vertices of a frontier whose edges are counted for an estimate
-MANY = 4096  # minimum number of vertices of a frontier for an estimate
+MANY = 4096  # minimum number of vertices of a frontier whose edges are estimated
 BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
 CHECK = 1023  # `push_few` reads the stop flag every CHECK + 1 levels
-FEW_EDGES = 256  # maximum number of the out-edges of these vertices
+FEW_EDGES = 256  # maximum number of out-edges of the vertices of a level in `push_few`
 PUSHED, SECOND, WAIT = 1, 2, 3
 DEPTH, HEAD, TAIL, REACHED, LEFT, UNSEEN, IN_BITS, FRONTIER, EDGES, PULLED, FOUND = range(11)
 END = 11
@@ -76,7 +77,8 @@ def ones(word):
 
 
 class Graph(NamedTuple):
-    """The CSR and CSC arrays of a graph. If there is no CSC, the CSR arrays take its place."""
+    """The CSR and CSC arrays of a graph. If the CSC does not exist, the CSR arrays are passed in
+    its place."""
 
     indptr: Any
     indices: Any
@@ -94,8 +96,8 @@ class Work(NamedTuple):
     seen: Any
     next: Any
     queue: Any
-    # For each thread: the targets of up to ROOM edges, the sources of the same edges, and the
-    # numbers of the chosen edges
+    # For each thread: the targets of up to ROOM edges, the sources of these edges, and the indices
+    # of the chosen edges
     edges: Any
     state: Any
     stop: Any
@@ -114,14 +116,14 @@ class Rule(NamedTuple):
 
 
 def take(work: Work, rule: Rule, base, edges, end, level):
-    """Append to the queue those targets of the listed edges that are not yet reached.
+    """Append to the queue the targets of the listed edges that are not reached yet.
 
     `edges` is the number of listed edges, which begin at position `base` of `work.edges`. The
     function writes the targets from position `end` of the queue on, and returns the new end. If
     several threads run this function, state[END] is the end of the queue, and `end` is not read.
     The loops over the edges have no branch that depends on whether a target is already reached. The
-    first loop chooses edges and does not write to `done`, because a store would delay the test of
-    the next edge, whose target is often in the same word.
+    first loop only chooses edges. It does not write to `done`, because a store would delay the test
+    of the next edge, whose target is often in the same word.
     """
     listed, done, seen, queue = work.edges, work.done, work.seen, work.queue
     levels, parents = work.levels, work.parents
@@ -162,9 +164,9 @@ def take(work: Work, rule: Rule, base, edges, end, level):
 def push_level(graph: Graph, work: Work, rule: Rule, base, head, tail, end, depth):
     """Append the unreached out-neighbors of the vertices in queue[head:tail] to the queue.
 
-    The unreached vertices are written from position `end` of the queue, and the new end is
-    returned. The function lists a batch of edges, from position `base` of `work.edges`, before it
-    looks at their targets. A short row is copied without a branch that depends on its length.
+    The function writes these neighbors from position `end` of the queue on, and returns the new
+    end. It lists a batch of edges, from position `base` of `work.edges` on, before it examines
+    their targets. A short row is copied without a branch that depends on its length.
     """
     indptr, indices, queue, listed = graph.indptr, graph.indices, work.queue, work.edges
     stopped = work.stop
@@ -203,7 +205,7 @@ def push_level(graph: Graph, work: Work, rule: Rule, base, head, tail, end, dept
 
 
 def edges_of(indptr, queue, head, tail):
-    """Count the entries of the rows whose numbers are in `queue[head:tail]`."""
+    """Count the entries of the rows listed in `queue[head:tail]`."""
     edges = 0
     for t in range(np.uint64(head), np.uint64(tail)):
         v = np.uint64(queue[t])
@@ -214,7 +216,8 @@ def edges_of(indptr, queue, head, tail):
 def push_few(graph: Graph, work: Work, rule: Rule):
     """Run levels as pushes, until a frontier has more than FEW vertices or FEW_EDGES out-edges.
 
-    If each level has only one vertex, this function takes a third of the time of `push_level`.
+    If each level has only one vertex, this function takes a third of the time that `push_level`
+    takes.
     """
     indptr, indices, into_indptr = graph.indptr, graph.indices, graph.into_indptr
     queue, done, state, levels, parents = (
@@ -271,7 +274,8 @@ def push_few(graph: Graph, work: Work, rule: Rule):
 
 
 def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
-    """Like `push_level`, but each parent is the smallest of all possible parents."""
+    """Run a push like `push_level`, but choose the smallest of all possible parents of each
+    vertex."""
     indptr, indices, queue, stopped = graph.indptr, graph.indices, work.queue, work.stop
     levels, parents, done, seen, following = (
         work.levels,
@@ -308,11 +312,11 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
     """Set the bit of each vertex that has an in-neighbor in `seen`; return the number of bits.
 
-    Only the vertices in words start..stop - 1 that are still targets are examined. The loop first
-    tests one neighbor of each of many vertices, then a second neighbor, and then the rest of the
-    row. For most vertices the first neighbor is enough. The first two steps do not branch on the
-    result, so that many memory accesses overlap. If the caller wants the smallest parent, each row
-    is read from its start.
+    The function examines only the vertices in words start..stop - 1 that are still targets. For a
+    batch of vertices, it first tests one neighbor of each vertex, then a second neighbor, and then
+    the rest of the row. For most vertices the first neighbor is enough. The first two steps do not
+    branch on the result, so that many memory accesses overlap. If the smallest parent is requested,
+    each row is read from its start.
     """
     indptr, indices, firsts = graph.into_indptr, graph.into_indices, graph.firsts
     levels, parents, done, seen, following, stopped = (
@@ -399,7 +403,8 @@ def accept(work: Work, to_queue, tail):
 
 
 def estimate_edges(indptr, queue, head, tail):
-    """Estimate the number of entries of the rows in `queue[head:tail]` from a sample of them."""
+    """Estimate the number of entries of the rows listed in `queue[head:tail]` from a sample of
+    these rows."""
     size = tail - head
     edges = 0
     for k in range(SAMPLES):
@@ -409,7 +414,7 @@ def estimate_edges(indptr, queue, head, tail):
 
 
 def is_pull_cheaper(work: Work, edges):
-    """Return whether a pull is cheaper than a push with this many edges."""
+    """Return whether a pull is cheaper than a push that reads this number of edges."""
     state = work.state
     left = state[LEFT]
     looks = min(left / max(edges, 1), 1.0) * state[UNSEEN]
@@ -419,8 +424,9 @@ def is_pull_cheaper(work: Work, edges):
 def choose_direction(graph: Graph, work: Work, rule: Rule):
     """Store in state[PULLED] whether the next level is a pull.
 
-    The number of the frontier's edges is stored in state[EDGES]; it is exact if the next level is a
-    push. If a pull is cheaper even with an eighth of the estimated number, edges are not counted.
+    Store the number of the frontier's edges in state[EDGES]; it is exact if the next level is a
+    push. If a pull is cheaper even than a push with an eighth of the estimated number, the edges
+    are not counted.
     """
     state, queue = work.state, work.queue
     head, tail, in_bits = state[HEAD], state[TAIL], state[IN_BITS]
@@ -459,7 +465,7 @@ def end_level(graph: Graph, work: Work, rule: Rule, count):
 
 
 def has_next_level(work: Work, rule: Rule):
-    """Return whether the search goes on."""
+    """Return whether the search continues."""
     state = work.state
     return state[FRONTIER] > 0 and state[DEPTH] < rule.limit and state[LEFT] > 0
 
@@ -471,10 +477,10 @@ def search(graph: Graph, kept_work: Work, rule: Rule, shared, steps):
     level is a pull, the loop ends with TO_PULL. The caller then runs `pull_words`, stores the
     number of vertices found in state[FOUND], and calls this function again. If the next level is a
     push with at least `shared` edges, the loop ends with TO_SHARE, and the caller runs
-    `search_together` instead. In all other calls state[FOUND] is -1. If the direction is 0, each
-    level uses the cheaper direction. state[UNSEEN] is the number of edges into unreached vertices.
-    It is exact until the first pull; after that it is estimated from the number of unreached
-    vertices.
+    `search_together` instead. In all other calls the caller leaves state[FOUND] at -1. If
+    `rule.direction` is 0, each level uses the cheaper direction. state[UNSEEN] is the number of
+    edges into unreached vertices. It is exact until the first pull; after that it is estimated from
+    the number of unreached vertices.
     """
     state, stopped = kept_work.state, kept_work.stop
     while has_next_level(kept_work, rule):
@@ -536,12 +542,12 @@ def work_on_level(graph: Graph, work: Work, rule: Rule, team, thread):
 def search_together(
     graph: Graph, kept_work: Work, rule: Rule, kept_team, shared, wide, steps, thread
 ):
-    """Run levels on several threads. Stop before a level for one thread.
+    """Run levels on several threads, until the next level should run on one thread.
 
     Thread 0 leads. All other threads help it with pushes that have at least `shared` edges, and
-    with pulls for more than `wide` unreached vertices. Other levels are small, except pushes for
-    least parents, which always run in one thread. `search` has chosen the direction of the
-    first level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
+    with pulls for more than `wide` unreached vertices. All other levels run in one thread: they are
+    small, or they are pushes for least parents. `search` has chosen the direction of the first
+    level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
     """
     state, stopped = kept_work.state, kept_work.stop
     step, status = np.int64(0), FINISHED

@@ -9,7 +9,7 @@ ONE = np.uint64(1)
 
 
 def count(rows, out_counts, nrows, part, start, stop):
-    """Count, for each row, its entries among the entries start..stop.
+    """Count, for each row, how many of the entries start..stop it contains.
 
     The counts of a part begin at part * nrows.
     """
@@ -69,9 +69,9 @@ def sort(
 ):
     """Sort each of the rows start..stop by column. Return whether there are no duplicates.
 
-    The loop distributes the entries of these rows to columns, and then to their rows again. The
+    The loop distributes the entries of these rows to columns, and then back to their rows. The
     scratch memory consists of `kept_ends` and three arrays with one element per entry. `kept_ends`
-    has at least one element per row, and at least one more than there are columns.
+    has at least as many elements as there are rows, and more elements than there are columns.
     """
     start, stop = np.uint64(start), np.uint64(stop)
     if are_sorted(indptr, kept_indices, 0, start, stop):

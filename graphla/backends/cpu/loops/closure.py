@@ -1,10 +1,11 @@
-"""Closure, x = x (+) x A until x converges, in rounds or by multiplying near entries first.
+"""Closure: repeat x = x (+) x A until x converges, either in rounds or by multiplying near entries
+first.
 
 Here `values` and `parents` hold the value and the parent of each entry of x. Entry o improves if
-values(o) (+) values(k) A(k, o) differs from values(o); then parents(o) becomes k. If an entry has
-improved since it was last multiplied, it is pending and in a queue. All NaNs count as the same
-value, whatever their bits. If a product overflows its integer type, it is omitted and the
-overflow is reported.
+values(o) (+) values(k) A(k, o) differs from values(o); then parents(o) becomes k. An entry that has
+improved since it was last multiplied is pending, and is in a queue. All NaNs count as the same
+value, whatever their bits. If a product overflows its integer dtype, the loop omits it and reports
+the overflow.
 """
 
 from typing import Any, NamedTuple
@@ -47,7 +48,7 @@ class Found(NamedTuple):
 class Rounds(NamedTuple):
     """The pending entries of a closure that runs in rounds."""
 
-    queue: Any  # its two halves hold the entries of this round and of the next, in turn
+    queue: Any  # its two halves alternately hold the entries of this round and of the next
     read: Any  # the values of this round's entries at the start of the round
     marks: Any  # whether each entry is queued for the next round
     state: Any
@@ -57,10 +58,10 @@ class Rounds(NamedTuple):
 class NearFar(NamedTuple):
     """The pending entries of a closure that multiplies near entries before far ones."""
 
-    ring: Any  # a ring buffer of the near entries to be multiplied
+    ring: Any  # a ring buffer of the near entries that must still be multiplied
     pile: Any  # far entries
-    # Flags of each entry. NEAR: the entry is in `ring`. AWAY: it is in `pile`. USED: it has been
-    # multiplied before.
+    # Flags of each entry. NEAR: the entry is in `ring`. AWAY: the entry is in `pile`. USED: the
+    # entry has already been multiplied.
     codes: Any
     width: Any  # an array whose only element is delta: values within delta of the best are near
     state: Any
@@ -149,11 +150,12 @@ def rounds(edges: Edges, out_found: Found, kept_work: Rounds, limit, turns, most
 def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, steps):
     """Run up to `steps` steps, and return why the loop ended.
 
-    Each step multiplies all entries within delta of the best one, in the order in which they became
-    near. If `adapts` is set, the loop adapts delta. Delta grows if the pass over the pile of far
-    entries costs more than the edges of the step. If many entries are multiplied more than once,
-    delta shrinks, and near entries return to the pile. The pile may then hold an entry twice until
-    the next pass. The loop tests these conditions and the stop flag after every `check` entries.
+    Each step multiplies all near entries (those within delta of the best one), in the order in
+    which they became near. If `adapts` is set, the loop adapts delta. It increases delta if the
+    pass over `pile`, the list of far entries, costs more than reading the edges of the step. It
+    decreases delta if many entries are multiplied more than once; near entries then return to
+    `pile`, which may contain an entry twice until the next pass. The loop tests these conditions
+    and the stop flag after every `check` entries.
     """
     indptr, indices, weights, mask, step, mask_step, forbidden = edges
     present, values, parents = out_found
@@ -167,8 +169,8 @@ def near_far(edges: Edges, out_found: Found, kept_work: NearFar, adapts, check, 
             return STOPPED
         if steps == 0:
             return PAUSED
-        # Find the best entry of `pile`, the list of far entries. Remove those entries from the list
-        # that were multiplied after they were added to it.
+        # Find the best entry of `pile`, the list of far entries. Remove the entries that have been
+        # multiplied since they were added to the list.
         left = np.uint64(0)
         best = values[np.uint64(pile[0])]
         for t in range(far):

@@ -1,4 +1,4 @@
-"""Closure under min.plus by delta-stepping: x = x min (x min.+ A), without negative values.
+"""Closure under min.plus by delta-stepping: x = x min (x min.+ A). No value is negative.
 
 See U. Meyer and P. Sanders, *Delta-stepping: a parallelizable shortest path algorithm*, 2003; and
 the thread-local buckets of S. Beamer et al., *The GAP Benchmark Suite*, 2015.
@@ -53,13 +53,13 @@ BATCH = 512  # number of edges in a batch
 ROOM = np.uint64(BATCH)
 SHORT = np.uint64(4)  # maximum length of a row that is copied without a branch
 AHEAD = np.uint64(8)  # the loop loads the start of a row this many vertices in advance
-FAR = 64  # number of the last bucket
-ROW = FAR + 8  # length of a thread's part of `heads` and `ends`
+FAR = 64  # the number of the last bucket, FAR
+ROW = FAR + 8  # length of the part of `heads` and `ends` that belongs to one thread
 CHUNK = 64  # number of vertices that a thread takes at a time in a short round
 LOAD = 8192  # a chunk of a round has at most about this number of edges
 SAMPLES = 64  # number of vertices of a round whose edges are counted for an estimate
 COPIED = 64  # if a round has more blocks than this, several threads copy them
-ALONE = 256  # after this number of consecutive rounds with few edges, one thread goes on alone
+ALONE = 256  # after this number of consecutive rounds with few edges, one thread continues alone
 CHUNKS = 8  # a round with many vertices has at least this many chunks per thread
 CHECK = 1023  # the stop flag is read every CHECK vertices
 # Positions in `state`: the number of the current bucket, the number of vertices of this round, the
@@ -67,8 +67,8 @@ CHECK = 1023  # the stop flag is read every CHECK vertices
 # vertices and edges so far.
 CURRENT, SIZE, BLOCKS, IS_FULL, DEPTH, MULTIPLIED, EDGES = range(7)
 FINISHED, PAUSED, STOPPED, TO_SHARE, TO_RUN_ALONE, TOO_LARGE = range(6)
-FAILED = np.int64(-(1 << 60))  # added to the number of edges if a value is too large
-# What the threads of a team do: multiply the vertices of a round, or copy chains to `round`.
+FAILED = np.int64(-(1 << 60))  # a thread adds this to its number of edges if a value is too large
+# The kinds of steps of a team: multiply the vertices of a round, or copy chains to `round`.
 MULTIPLY, COPY = range(2)
 
 
@@ -83,7 +83,7 @@ class Edges(NamedTuple):
 class Work(NamedTuple):
     """The vector x, and the pending vertices."""
 
-    values: Any  # INFINITE if there is no entry
+    values: Any  # the value of each vertex, or INFINITE if x has no entry there
     parents: Any
     # Whether each vertex has been multiplied since its value last decreased. Other vertices are
     # pending if they have a value.
@@ -92,9 +92,10 @@ class Work(NamedTuple):
     pool: Any  # the blocks
     links: Any  # for each block, the previous block of its chain, or -1
     heads: Any  # for each thread and bucket, the last block of the chain, or -1
-    ends: Any  # for each thread and bucket, the end of the last block in `pool`
-    round_ends: Any  # for each thread, where its vertices end in `round`
-    limits: Any  # base, width, the largest value that may be multiplied, the largest value wanted
+    # For each thread and bucket, the position in `pool` where the last block's vertices end.
+    ends: Any
+    round_ends: Any  # for each thread, the position at which its vertices end in `round`
+    limits: Any  # four values: base, width, the largest value to multiply, the largest value wanted
     state: Any
     stop: Any
 
@@ -121,10 +122,10 @@ def append(work: Work, chain, v):
 def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
-    Return the number of edges, or -1 if a value is too large to be multiplied. `step` is the stride
-    between weights: 0 if all weights are equal and stored once. The function lists a batch of edges
-    before it looks at their targets. It copies a short row without a branch that depends on its
-    length, and chooses edges without a branch that depends on the values.
+    Return the number of edges that were read, or -1 if a value is too large to be multiplied.
+    `step` is the stride between weights: 0 if all weights are equal and stored once. The function
+    lists a batch of edges before it examines their targets. It copies a short row without a branch
+    that depends on its length, and chooses edges without a branch that depends on the values.
     """
     indptr, indices, weights = edges
     values, done, current = work.values, work.done, work.state[CURRENT]
@@ -237,7 +238,7 @@ def collect(work: Work, b, threads):
 def count_listed(work: Work, b, threads):
     """Return the number of vertices that all threads have listed in bucket b.
 
-    Store for each thread where its vertices end in `round`.
+    For each thread, store the position at which its vertices end in `round`.
     """
     total = 0
     for thread in range(threads):
@@ -254,7 +255,7 @@ def count_listed(work: Work, b, threads):
 
 
 def copy_chain(work: Work, b, thread):
-    """Move the vertices of bucket b of a thread to `round`."""
+    """Move the vertices in bucket b of a single thread to `round`."""
     chain = np.uint64(thread * ROW + b)
     block, end = work.heads[chain], work.ends[chain]
     to = np.uint64(work.round_ends[np.uint64(thread)])
@@ -303,7 +304,8 @@ def empty(work: Work, threads):
 
 
 def find_bucket(work: Work, threads, target, most):
-    """Return the next bucket that is not empty, or -1 if the loop may end."""
+    """Return the next bucket that is not empty, or -1 if the closure is complete or all wanted
+    values are final."""
     b, values, limits = work.state[CURRENT], work.values, work.limits
     is_empty = True
     while is_empty and b < FAR:
@@ -437,8 +439,9 @@ def run_together(
 ):
     """Process up to `steps` buckets in several threads, and return why the loop ended.
 
-    `run` has returned TO_SHARE. Thread 0 leads the other threads. It returns TO_RUN_ALONE after
-    ALONE consecutive rounds with fewer than `least` edges. Other parameters are as in `run`.
+    The caller calls this function after `run` has returned TO_SHARE. Thread 0 leads the other
+    threads (see `loops/team`). It returns TO_RUN_ALONE after ALONE consecutive rounds with fewer
+    than `least` edges. Other parameters are as in `run`.
     """
     indptr, state, stop = edges.indptr, kept_work.state, kept_work.stop
     step, is_new, again = np.uint64(step), False, 0

@@ -47,7 +47,7 @@ class Heap(NamedTuple):
 
 
 def lift(queue, place, distance, at, v):
-    """Insert v at position `at` of the heap, or move it up from there."""
+    """Insert v at position `at` of the heap, or at a position above it."""
     d = distance[np.uint64(v)]
     while at > 0:
         above = (at - 1) >> 1
@@ -62,7 +62,7 @@ def lift(queue, place, distance, at, v):
 
 
 def drop(queue, place, distance, size, v):
-    """Insert v at the root of a heap of `size` vertices, or move it down from there."""
+    """Insert v at the root of a heap of `size` vertices, or at a position below it."""
     d = distance[np.uint64(v)]
     at = 0
     while True:

@@ -1,9 +1,9 @@
 """Greedy coloring: vertices are colored one by one, in a given order.
 
-Several threads may color vertices at the same time. Each takes the next vertices in the order. If
-an earlier neighbor of a vertex has no color yet, another thread is about to color that neighbor,
-and the thread waits for it. The first vertex in the order without a color never waits, so no thread
-waits forever. The result is the same as with one thread.
+Several threads may color vertices at the same time. Each thread takes the next vertices in the
+order. If an earlier neighbor of a vertex has no color yet, another thread is about to color that
+neighbor, and the thread of the vertex waits until it has done so. The first vertex in the order
+without a color never waits, so no thread waits forever. The result is the same as with one thread.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ ONE = np.uint64(1)
 HALF = np.uint64(32)
 LOWER = np.uint64(0xFFFFFFFF)
 CHUNK = 32  # number of vertices that a thread takes at a time, if their rows are short
-LONG = np.uint64(64)  # vertices with more neighbors are taken one by one
+LONG = np.uint64(64)  # a thread takes vertices with more neighbors than this one by one
 BATCH = 1023
 FINISHED, STOPPED = range(2)
 
@@ -26,9 +26,10 @@ def color(indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
     the color of v, or 0 if v has no color yet. If several threads run, the upper half is the
     position of v in the order. Each thread has a section of `width` elements of `kept_marks`, where
-    `width` is the length of the longest row plus 4. Element c is set to a stamp of v if c is the
-    color of an earlier neighbor. Element 0 is set if an earlier neighbor has no color yet, and the
-    last element if there is a later neighbor. Initially all elements are 0.
+    `width` is the length of the longest row plus 4. While v is colored, element c is set to a stamp
+    of v if c is the color of an earlier neighbor. Element 0 is set to the stamp if an earlier
+    neighbor has no color yet, and the last element if there is a later neighbor. Initially all
+    elements are 0.
     """
     size, base, unused = order.size, np.uint64(thread * width), np.uint64(width - 1)
     while True:

@@ -43,12 +43,13 @@ def popular(
     start,
     stop,
 ):
-    """Write, for each active vertex in start..stop, the most frequent label among its neighbors.
+    """For each active vertex in start..stop, write the most frequent label among its neighbors.
 
-    The new labels overwrite `out_labels`, which holds the labels of the round before last. Return
-    whether any new label differs from the one that it overwrites. The neighbors of such a vertex
-    become active for the next round. Other vertices need no work: the labels of their neighbors are
-    those of two rounds ago, so their new label is that of two rounds ago, too.
+    The new labels overwrite `out_labels`, which holds the labels of the round before last. If a new
+    label differs from the one that it overwrites, the neighbors of its vertex become active for the
+    next round. Return whether this has happened. Inactive vertices need no work: the labels of
+    their neighbors are the same as two rounds ago, so their new label is the same as two rounds
+    ago, too.
     """
     differs = 0
     for v in range(start, stop):
@@ -78,13 +79,13 @@ def popular_in_block(
     bits,
     block,
 ):
-    """Write, for each active vertex v of a block, the most frequent label among its neighbors.
+    """For each active vertex v of a block, write the most frequent label among its neighbors.
 
-    The block consists of the vertices v with v >> bits == block. They change one after another.
-    The labels of neighbors in this block are read from `out_labels`, so that new labels are used at
-    once. The labels of other neighbors are read from `labels`, which no thread writes at the same
-    time. The neighbors of v in this block become active if the label of v changes. Return the
-    number of changed labels.
+    The block consists of the vertices v with v >> bits == block. The vertices change one after
+    another. The labels of neighbors in this block are read from `out_labels`, so that new labels
+    are used at once. The labels of other neighbors are read from `labels`, which no thread writes
+    at the same time. The neighbors of v in this block become active if the label of v changes.
+    Return the number of changed labels.
     """
     changes = 0
     for v in range(block << bits, min(len(labels), (block + 1) << bits)):
@@ -122,9 +123,10 @@ def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bit
 
 
 def priority(label, salt):
-    """Return the priority of a label: the label itself if the salt is 2^15, else a hash of both.
+    """Return the priority of a label: the label itself if the salt is 2^15, otherwise a hash of the
+    label and the salt.
 
-    Labels and salts are below 2^31. Different labels may have equal priorities.
+    Labels and salts are below 2^31. Different labels may have the same priority.
     """
     return (label * salt >> 15) & 0x7FFFFFFF
 
@@ -145,9 +147,9 @@ def settle(
     A vertex keeps its label if no other label is more frequent among its neighbors. Otherwise it
     takes the most frequent label. If several labels are most frequent, it takes the one with the
     largest `priority`, which depends on the label and on the salt of the vertex. The frequency of a
-    label is the sum of the weights of the edges in the row of the vertex. If a label changes, the
-    vertices in the row of `back`, the transpose of `links`, become active. Return whether any label
-    has changed.
+    label is the sum of the weights of the edges in the row of the vertex. If the label of a vertex
+    changes, the vertices in its row of `back`, the transpose of `links`, become active. Return
+    whether any label has changed.
     """
     differs = 0
     for k in range(len(order)):
@@ -257,8 +259,8 @@ def choose_moves(
 ):
     """Choose communities for the vertices in positions first..last - 1 of the queue.
 
-    If a vertex should stay in its community, -1 is written for it. None of these vertices waits
-    afterwards.
+    If a vertex should stay in its community, -1 is written for it. The function also clears the
+    flags of these vertices in `waits`.
     """
     for k in range(first, last):
         v = kept_moves.queue[k]
@@ -294,8 +296,8 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     """Move the vertices of the queue one by one, until the queue is empty.
 
     The queue contains `size` vertices at first. The neighbors of a moved vertex are appended to it.
-    The moves also end after TURNS visits per vertex, because they need not end by themselves if the
-    user said wrongly that the matrix is symmetric.
+    The loop also ends after TURNS visits per vertex: if the matrix is not symmetric although the
+    user said so, the queue may never become empty.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
@@ -343,11 +345,11 @@ def refine(
 ):
     """Divide each community into well-connected parts.
 
-    `within` has the community of each vertex, and `wholes` the sums of the degrees in each
+    `within` holds the community of each vertex, and `wholes` the sums of the degrees in each
     community. Initially each vertex is a part of its own. The vertices of the queue are visited
     once. A vertex that is alone in its part joins the part of its community with the largest gain.
     The vertex and the part must be well connected: the weight between them and the rest of their
-    community, which `kept_cuts` has for each part, must be at least the weight expected by chance.
+    community (for parts, this is in `kept_cuts`) must be at least the weight expected by chance.
     """
     degrees, totals, sides = kept_moves.degrees, kept_moves.totals, kept_moves.sides
     other, factor, margin = sides - 1, kept_moves.rates[0], kept_moves.rates[1]
@@ -408,10 +410,10 @@ def contract_rows(
 ):
     """Sum the weights of the edges between communities first..last - 1 and each community.
 
-    The vertices of community c are members[starts[c]:starts[c + 1]]. Its sums are written from
-    position offsets[c] on, in the order in which the neighboring communities are found, and their
-    number is written to out_counts[c]. `kept_places` has one element for each community, and may
-    contain any values at first.
+    The vertices of community c are members[starts[c]:starts[c + 1]]. The sums of community c are
+    written from position offsets[c] on, in the order in which the neighboring communities are
+    found, and the number of sums is written to out_counts[c]. `kept_places` has one element for
+    each community, and may contain any values at first.
     """
     for c in range(first, last):
         begin, place = offsets[c], offsets[c]
@@ -437,7 +439,8 @@ def sort_symmetric(
 
     The entries of row c are given from position offsets[c] on, in any order. As the matrix is
     symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from
-    kept_next[d] to ends[d]. Return False if it has no room, because the matrix is not symmetric.
+    kept_next[d] to ends[d]. Return False if a row has no room for an entry, because the matrix is
+    not symmetric.
     """
     for c in range(len(counts)):
         for p in range(offsets[c], offsets[c] + counts[c]):

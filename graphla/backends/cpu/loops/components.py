@@ -1,16 +1,17 @@
 """Find weak components by union-find.
 
 parent(v) is a vertex in the component of v, and parent(v) <= v. So the root of a tree is its
-smallest vertex. First, each vertex is attached to the first vertex of its row, if that is smaller,
-and then the trees at the ends of the second edge of each row are joined. Then usually most vertices
-are in one large tree. Last, the trees at the ends of all other edges are joined, except for the
-rows of the vertices in this tree: an edge from such a row to a vertex outside the tree is also in
-the row of that vertex.
+smallest vertex. First, each vertex is attached to the first vertex of its row, if that vertex is
+smaller. Then the trees at the ends of the second edge of each row are joined. After this, most
+vertices are usually in one large tree. Last, the trees at the ends of all other edges are joined,
+except for the rows of the vertices in this tree: an edge from such a row to a vertex outside the
+tree is also in the row of that vertex.
 
 Several threads may join trees at the same time. They attach a root by an atomic operation. Moving a
-vertex that is not a root needs none: if two threads move the same vertex away from the same parent,
-both continue with joining that parent, so no edge is lost (L. Dhulipala, C. Hong and J. Shun,
-*ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity Algorithms*, 2020).
+vertex that is not a root needs no atomic operation: if two threads move the same vertex away from
+the same parent, both continue with joining that parent, so no edge is lost (L. Dhulipala, C. Hong
+and J. Shun, *ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
+Algorithms*, 2020).
 """
 
 from typing import Any, NamedTuple
@@ -53,7 +54,7 @@ def join(kept_parent, u, v):
     """Merge the trees of u and v (M. Rem, in E. Dijkstra, *A Discipline of Programming*, 1976).
 
     The loop follows the paths from u and v to their roots at the same time. Each step attaches a
-    vertex to one with a smaller number.
+    vertex to a vertex with a smaller number.
     """
     above, other = kept_parent[np.uint64(u)], kept_parent[np.uint64(v)]
     while above != other:
@@ -113,7 +114,8 @@ def run_step(rows: Rows, kept_parent, out_labels, kept_stop, step, whole, start,
             if kept_parent[v] == whole:
                 continue
             p, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
-            if p < end and np.uint64(indices[p]) > v:  # then HOOK has not used the first edge
+            # If the first neighbor exceeds v, HOOK has not used the first edge.
+            if p < end and np.uint64(indices[p]) > v:
                 join(kept_parent, np.int32(v), indices[p])
             for q in range(p + TWO, end):
                 join(kept_parent, np.int32(v), indices[q])

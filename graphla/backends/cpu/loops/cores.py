@@ -6,14 +6,13 @@ the queue is removed, which decrements the degrees of its neighbors. A neighbor 
 its core number (V. Batagelj and M. Zaversnik, *An O(m) Algorithm for Cores Decomposition of
 Networks*, 2003).
 
-For each value of `core`, the loop reads all vertices that remain. So a vertex is read at most c + 1
-times, where c is its core number, which is at most its degree. These reads thus take at most as
-long as reading each vertex and each edge once.
+For each value of `core`, the loop reads all vertices that remain. So a vertex with core number c,
+which is at most its degree, is read at most c + 1 times. These reads thus take at most as long as
+reading each vertex and each edge once.
 
 Several threads may share this work (H. Kabir and K. Madduri, *Parallel k-core Decomposition on
 Multicore Platforms*, 2017). Thread 0 runs all steps: reads of the remaining vertices, and removals
-of the vertices that are in the queue. It announces each large step (`loops/steps`), and all threads
-take chunks of it.
+of the vertices that are in the queue. All threads take chunks of each large step (`loops/team`).
 """
 
 from typing import Any, NamedTuple
@@ -25,36 +24,42 @@ from graphla.backends.cpu.loops.placeholder_ops import (
     called,
     fetch_add,
     local_array,
-    watch,
 )
-from graphla.backends.cpu.loops.steps import (
-    DONE,
-    IS_OVER,
-    announce,
-    is_announced,
+from graphla.backends.cpu.loops.team import (
+    ARGUMENT,
+    KIND,
+    OVER,
+    close_step,
+    dismiss,
+    enter,
+    leave,
+    open_step,
     take_chunk,
 )
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
-BATCH = 1023
-ROOM = 1024  # length of a thread's own lists
+BATCH = np.uint64(1024)  # number of vertices that are removed between reads of the stop flag
+ROOM = 1024  # length of the lists that each thread collects
 PIECE = np.uint64(512)  # a row is read in pieces of this many entries
 CHUNKS = 32  # number of chunks of a step, if it has enough vertices
 LARGEST = np.int64(512)  # maximum number of vertices in a chunk
-# Positions in `state`, after those that `loops/steps` uses.
-SIZE, KEPT, SCANS, CORE, BEGIN = 32, 40, 48, 49, 50
-STATE_SIZE = 56
+# Positions in `state`: the ends of the queue and of `left`, each in a cache line of its own,
+# because threads change them during a step; the value of `core`; and the bounds of the step.
+SIZE, KEPT, CORE, BEGIN, END = 0, 8, 16, 17, 18
+STATE_SIZE = 24
+SCAN, REMOVE = range(2)
+"""The kinds of steps: read the remaining vertices, or remove vertices that are in the queue."""
 FINISHED, STOPPED = range(2)
 
 
 class Rows(NamedTuple):
-    """A matrix in CSR, and a second one, which may be the same."""
+    """A matrix in CSR form, and a second matrix, which may be the same one."""
 
     indptr: Any
     indices: Any
     other_indptr: Any
     other_indices: Any
-    both: Any  # whether the indices in the rows of the other matrix are neighbors too
+    both: Any  # whether the rows of the second matrix also list neighbors
 
 
 class Work(NamedTuple):
@@ -64,8 +69,9 @@ class Work(NamedTuple):
     # The vertices that may remain, in two halves that are used alternately. Initially the first
     # half lists all vertices.
     left: Any
-    queue: Any  # one element more than there are vertices
+    queue: Any  # has one element more than there are vertices
     state: Any
+    team: Any
     stop: Any
 
 
@@ -137,17 +143,16 @@ def remove_row(indptr, indices, degrees, out_queue, state, v, own, count):
 
 @called
 def run_chunks(rows: Rows, work: Work):
-    """Process chunks of the announced step until none is left."""
-    degrees, left, queue, state, stop = work
+    """Process chunks of the open step until none is left or a stop is requested."""
+    degrees, left, queue, state, team, stop = work
     own, rest = local_array(ROOM, np.int32), local_array(ROOM, np.int32)
-    while True:
-        begin, end = take_chunk(state, stop)
-        if begin >= end:
+    chunk, end, core = team[ARGUMENT], state[END], state[CORE]
+    while not stop[0]:
+        first = state[BEGIN] + take_chunk(team, chunk)
+        if first >= end:
             break
-        # The step cannot end before this chunk is done, so these values do not change.
-        first, last, count = state[BEGIN] + begin, state[BEGIN] + end, ZERO
-        if state[SCANS]:
-            core = state[CORE]
+        last, count = min(first + chunk, end), ZERO
+        if team[KIND] == SCAN:
             count, kept = divide(left, degrees, core, own, ZERO, rest, ZERO, first, last)
             put(state, np.uint64(KEPT), left, rest, kept)
         else:
@@ -158,15 +163,15 @@ def run_chunks(rows: Rows, work: Work):
                     indptr, indices = rows.other_indptr, rows.other_indices
                     count = remove_row(indptr, indices, degrees, queue, state, v, own, count)
         put(state, np.uint64(SIZE), queue, own, count)
-        fetch_add(state, np.uint64(DONE), end - begin)
 
 
 def assist(rows: Rows, work: Work):
-    """Take part in the steps that thread 0 shares, until it has finished or a stop is requested."""
-    state = work.state
-    while not watch(state, np.uint64(IS_OVER)) and not work.stop[0]:
-        if is_announced(state):
-            run_chunks(rows, work)
+    """Help thread 0 with its large steps, until it has finished or a stop is requested."""
+    number = enter(work.team, work.stop, np.int64(0))
+    while number != OVER:
+        run_chunks(rows, work)
+        leave(work.team)
+        number = enter(work.team, work.stop, number)
 
 
 def peel(rows: Rows, kept_work: Work, large, thread):
@@ -175,18 +180,15 @@ def peel(rows: Rows, kept_work: Work, large, thread):
     Several threads may call this function together. They share the steps with at least `large`
     vertices or edges.
     """
-    degrees, left, queue, state, stop = kept_work
+    degrees, left, queue, state, team, stop = kept_work
     if IS_SHARED and thread > 0:
         assist(rows, kept_work)
         return STOPPED if stop[0] else FINISHED
     n = np.int64(degrees.size)
-    remaining, base, core, step, turns = n, np.int64(0), np.int64(-1), np.int64(0), 0
+    remaining, base, core = n, np.int64(0), np.int64(-1)
     head = size = np.int64(0)
-    while remaining or head < size:
+    while (remaining or head < size) and not stop[0]:
         scans = head == size
-        if (scans or turns & BATCH == 0) and stop[0]:
-            return STOPPED
-        turns += 1
         count = size - head
         edges = count * core
         if scans:
@@ -194,14 +196,13 @@ def peel(rows: Rows, kept_work: Work, large, thread):
             count = edges = remaining
         if IS_SHARED and count > 1 and edges >= large:
             begin = base if scans else head
-            state[SCANS], state[CORE], state[BEGIN] = scans, core, begin
+            state[CORE], state[BEGIN], state[END] = core, begin, begin + count
             state[SIZE], state[KEPT] = 0 if scans else size, n - base
-            step += 1
-            announce(state, step, count, max(min(count // CHUNKS, LARGEST), 1))
+            team[ARGUMENT] = max(min(count // CHUNKS, LARGEST), 1)
+            open_step(team, SCAN if scans else REMOVE)
             run_chunks(rows, kept_work)
-            while watch(state, np.uint64(DONE)) != count and not stop[0]:
-                pass
-            head, size, turns = 0 if scans else size, state[SIZE], 0
+            close_step(team)
+            head, size = 0 if scans else size, state[SIZE]
             if scans:
                 base = n - base
                 remaining = state[KEPT] - base
@@ -210,17 +211,23 @@ def peel(rows: Rows, kept_work: Work, large, thread):
             ends = divide(left, degrees, core, queue, ZERO, left, place, place, end)
             head, size, remaining = np.int64(0), np.int64(ends[0]), np.int64(ends[1]) - base
         else:
-            v = np.uint64(queue[np.uint64(head)])
-            head += 1
-            begin, end = np.uint64(rows.indptr[v]), np.uint64(rows.indptr[v + ONE])
-            known = np.uint64(size)
-            known = decrement(rows.indices, degrees, queue, core, known, begin, end)
-            if rows.both:
-                begin = np.uint64(rows.other_indptr[v])
-                end = np.uint64(rows.other_indptr[v + ONE])
-                known = decrement(rows.other_indices, degrees, queue, core, known, begin, end)
-            size = np.int64(known)
+            # Remove vertices one by one, until the queue is empty or long enough for a shared step.
+            place, known = np.uint64(head), np.uint64(size)
+            last = place + BATCH
+            while place < min(known, last):
+                v = np.uint64(queue[place])
+                place += ONE
+                begin, end = np.uint64(rows.indptr[v]), np.uint64(rows.indptr[v + ONE])
+                known = decrement(rows.indices, degrees, queue, core, known, begin, end)
+                if rows.both:
+                    begin = np.uint64(rows.other_indptr[v])
+                    end = np.uint64(rows.other_indptr[v + ONE])
+                    known = decrement(rows.other_indices, degrees, queue, core, known, begin, end)
+                if IS_SHARED and np.int64(known - place) * core >= large:
+                    break
+            head, size = np.int64(place), np.int64(known)
         if core == 0:  # no vertex in the queue has neighbors
             head = size
-    state[IS_OVER] = 1
-    return FINISHED
+    if IS_SHARED:
+        dismiss(team)
+    return STOPPED if stop[0] else FINISHED

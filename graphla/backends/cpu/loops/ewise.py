@@ -1,4 +1,4 @@
-"""Merge two patterns row by row, into their union or intersection, and compute the values.
+"""Merge two patterns row by row into their union or intersection, and compute the values.
 
 A vector is cut into ranges that are passed as rows, so that threads can share the loop.
 """
@@ -39,7 +39,7 @@ def intersect(
 ):
     """Write rows start..stop of the intersection from position t on, and their indptr.
 
-    Return the position after the last entry. Each step writes an entry, but the next step
+    Return the position after the last entry. Each step writes an entry, and the next step
     overwrites it unless both operands have the entry. This avoids a branch that the processor would
     mispredict.
     """

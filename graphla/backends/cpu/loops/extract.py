@@ -1,8 +1,8 @@
 """Extract rows and columns of a matrix.
 
 Row k of the result is row rows[k] of the matrix, or row k if `has_rows` is 0. Column j of the
-matrix becomes column places[j], which is -1 if the result does not have it. Columns keep their
-order. If `has_places` is 0, the result has all columns.
+matrix becomes column places[j] of the result; places[j] is -1 if the result omits column j. Columns
+keep their order. If `has_places` is 0, the result has all columns.
 """
 
 from typing import Any, NamedTuple

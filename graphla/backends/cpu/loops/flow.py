@@ -33,7 +33,8 @@ def find_levels(indptr, indices, residuals, out_levels, kept_queue, source, targ
 
 
 def push(reverse, out_residuals, path, depth):
-    """Push as much flow as possible along a path; return the number of edges before a full one."""
+    """Push as much flow as possible along a path; return the number of edges before the first one
+    that is now full."""
     width = out_residuals[path[0]]
     for k in range(1, depth):
         width = min(width, out_residuals[path[k]])
@@ -63,7 +64,7 @@ def augment(
     """Push flow from the source to the target until the target cannot be reached.
 
     `reverse` holds the position of the opposite arc of each arc. `kept_path` holds the arcs of the
-    current path, and `kept_cursor` the next arc of each vertex to try.
+    current path, and `kept_cursor` holds, for each vertex, the next arc to try.
     """
     turns = 0
     while find_levels(indptr, indices, out_residuals, kept_levels, kept_queue, source, target):

@@ -28,9 +28,9 @@ def repel(
 ):
     """Write Σ m(j) (p(i) - p(j)) / d(i, j)² over all j for each i from `first` to `last` - 1.
 
-    If `has_size` is true, the radii of both vertices are subtracted from their distance. Each
-    `part` has SCRATCH elements of `kept_blocks`. `points` and `out_sums` hold all first
-    coordinates, then all second ones and all third ones.
+    If `has_size` is true, the radii of both vertices are subtracted from their distance. Each part
+    of the loop uses its own SCRATCH elements of `kept_blocks`. `points` and `out_sums` hold all
+    first coordinates, then all second ones and all third ones.
     """
     n = np.uint64(mass.size)
     twice = n + n

@@ -7,7 +7,7 @@ cycle.
 
 A word denotes an edge: the upper half is the row, and the lower half is the number of the entry
 within the row. So words are in the order of the entries. `words` lists the edges that may still
-leave a tree. Each thread writes its own part of this list.
+leave a tree. Each thread writes a separate part of this list.
 """
 
 from typing import Any, NamedTuple
@@ -36,14 +36,16 @@ class Rows(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """The trees. Between the rounds, the parent of each vertex is the root of its tree."""
+    """The trees that have been built so far. Between rounds, the parent of each vertex is the root
+    of its tree."""
 
     parents: Any
     best: Any  # for each root, the word of the first edge that leaves its tree, or NONE
     # For each root, the weight of best(root). While several threads run, it may be the weight of an
     # earlier best(root) of this round, which does not come before the present one.
     weights: Any
-    bounds: Any  # the weight that comes last of all weights, and the last of the light weights
+    # The weight that comes last among all weights, and the one that comes last among light weights.
+    bounds: Any
 
 
 def comes_before(w, x, greatest):
@@ -67,7 +69,8 @@ def may_replace(held, bound, word, w, greatest):
 
 
 def replace(indptr, values, step, best, weights, t, word, w, greatest):
-    """Make the edge the best of tree t, unless the present best comes before it, atomically."""
+    """Atomically make the edge the best edge of tree t, unless the present best edge comes before
+    it."""
     held, is_stored = best[t], False
     while not is_stored:
         if held >= 0:
@@ -84,7 +87,7 @@ def scan_rows(a: Rows, trees: Trees, words, stop_flag, greatest, which, lists, s
     """Compare the edges in rows start..stop - 1 with the best edges of the trees at their ends.
 
     Return the number of edges that leave a tree. `which` is ALL, LIGHT or HEAVY. If `lists` is set,
-    list these edges.
+    also list these edges in `words`.
     """
     indptr, indices, values = a.indptr, a.indices, a.values
     parents, best, weights, most = trees.parents, trees.best, trees.weights, trees.bounds[1]

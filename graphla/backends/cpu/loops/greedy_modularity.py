@@ -1,10 +1,10 @@
-"""Merge the two communities whose union raises the modularity the most, again and again.
+"""Repeatedly merge the two communities whose union raises the modularity the most.
 
 This is the method of A. Clauset, M. Newman and C. Moore (2004). Each community has a row: its
 neighboring communities in ascending order, with the gain of a merger with each of them. `best`
 holds the position of the largest gain in each row, and -1 for an empty row. `tree` is a binary tree
 over the rows; each node holds the row with the largest gain below it. Of equal gains, the first one
-counts.
+is chosen.
 """
 
 from typing import Any, NamedTuple
@@ -36,7 +36,8 @@ def find_best(rows, v):
 
 
 def is_better(rows, u, v):
-    """Return whether the largest gain of row u comes before that of row v; -1 means no row."""
+    """Return whether the largest gain of row u comes before that of row v. A row number of -1
+    stands for no row."""
     if v < 0 or rows.best[v] < 0:
         return u >= 0 and rows.best[u] >= 0
     if u < 0 or rows.best[u] < 0:
@@ -46,7 +47,7 @@ def is_better(rows, u, v):
 
 
 def climb(rows, v):
-    """Update the tree above row v."""
+    """Update the nodes of the tree above row v."""
     tree = rows.tree
     k = (len(tree) // 2 + v) // 2
     while k:
@@ -86,7 +87,7 @@ def replace(rows, w, old, new, gain, has_old, has_new):
                 gains[p] = gains[p + 1]
             rows.counts[w] -= 1
         else:
-            # Move the entries between both columns by one place.
+            # Move the entries between the columns `old` and `new` by one place.
             while place < last and columns[place + 1] < new:
                 columns[place] = columns[place + 1]
                 gains[place] = gains[place + 1]
@@ -107,7 +108,8 @@ def replace(rows, w, old, new, gain, has_old, has_new):
 
 
 def store(rows, v, count, end):
-    """Copy the first `count` spare entries to row v. Return the end of all rows."""
+    """Copy the first `count` spare entries to row v. Return the position where the last row
+    ends."""
     columns, gains = rows.columns, rows.gains
     if count > rows.rooms[v]:
         if end + count > len(columns):
@@ -125,9 +127,10 @@ def store(rows, v, count, end):
 
 
 def compact(rows, skipped):
-    """Move all rows except one to the front of the arrays. Return their end.
+    """Move all rows except row v to the front of the arrays. Return the position where the last one
+    ends.
 
-    The spare arrays hold the new row in front, and then take the other rows.
+    The spare arrays begin with the new row v; the other rows are first copied behind it.
     """
     columns, gains, end = rows.columns, rows.gains, 0
     base = len(rows.spare_columns) - len(columns)
@@ -163,9 +166,9 @@ def merge_best(
     """Merge communities until `fewest` are left, and return the number of mergers.
 
     The rows end at `end`. If at most `most` communities are left, only mergers that do not lower
-    the modularity take place. A merger moves community out_from[k] into out_into[k]. `kept_out` and
-    `kept_into` have the fractions of the edges out of and into each community, and rates[0] is the
-    resolution.
+    the modularity take place. Merger k moves community out_from[k] into community out_into[k].
+    `kept_out` and `kept_into` hold the fractions of the edges out of and into each community, and
+    rates[0] is the resolution.
     """
     rows, resolution = kept_rows, rates[0]
     n, mergers = len(rows.starts), 0
@@ -178,7 +181,7 @@ def merge_best(
         left, right = rows.tree[2 * k], rows.tree[2 * k + 1]
         rows.tree[k] = right if is_better(rows, right, left) else left
     while n - mergers > fewest:
-        if kept_stop[0]:  # a merger of a community with many neighbors takes long
+        if kept_stop[0]:  # test the flag at each merger, because one with many neighbors takes long
             return STOPPED
         u = rows.tree[1]
         if u < 0 or rows.best[u] < 0:

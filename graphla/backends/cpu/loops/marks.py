@@ -71,9 +71,9 @@ def reach(
 ):
     """List the columns of the entries in rows `start` to `stop` - 1 of A times B.
 
-    Columns in the same row of the mask are left out. The columns go to `out_columns`, row by row
-    and in order, and the number of each row's columns goes to `out_counts`. Returns the total
-    number of columns.
+    Columns that are in the same row of the mask are omitted. The columns are written to
+    `out_columns`, row by row and in ascending order, and the number of columns of each row is
+    written to `out_counts`. Return the total number of columns.
     """
     a_indptr, a_indices = a
     b_indptr, b_indices = b
@@ -112,7 +112,7 @@ def reach(
 
 
 def weigh(a_indptr, a_indices, b_indptr, out_products, start, stop):
-    """Count the products that are summed in each row of A times B; return how many there are."""
+    """Count the products that are summed in each row of A times B; return their total number."""
     count = 0
     for i in range(np.uint64(start), np.uint64(stop)):
         total = 0

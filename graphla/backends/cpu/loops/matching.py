@@ -1,10 +1,11 @@
 """Maximal matching, heaviest edges first, by proposals.
 
-Each vertex proposes to the neighbor on its best edge. A vertex keeps the best proposal that it gets
-as its suitor. A vertex whose proposal is rejected or replaced proposes to the neighbor on its next
-best edge. In the end, each vertex is the suitor of its own suitor. For any order of the proposals,
-the matching is the one that a greedy loop over all edges finds, from the best edge to the worst (F.
-Manne and M. Halappanavar, *New Effective Multithreaded Matching Algorithms*, 2014).
+Each vertex proposes to the neighbor on its best edge. A vertex keeps as its suitor the vertex that
+has made it the best proposal so far. A vertex whose proposal is rejected or replaced proposes to
+the neighbor on its next best edge. In the end, each vertex is the suitor of its own suitor. For any
+order of the proposals, the matching is the one that a greedy loop over all edges finds, from the
+best edge to the worst (F. Manne and M. Halappanavar, *New Effective Multithreaded Matching
+Algorithms*, 2014).
 
 Edges are compared by weight, then by their hash, and then by their ends.
 """
@@ -37,8 +38,8 @@ class Suitors(NamedTuple):
     suitors: Any  # the vertex whose proposal each vertex keeps, or NONE
     places: Any  # the position in the matrix of the last proposal of each vertex, if `step` is 1
     # For each vertex, the hash (if `step` is 0) or the weight (if `step` is 1) of the edge to its
-    # suitor. Without a suitor, it is 0 or the lowest weight. While several threads run, it may
-    # belong to an earlier suitor.
+    # suitor. For a vertex without a suitor, this is 0 or the lowest weight. While several threads
+    # run, the value may belong to an earlier suitor.
     hashes: Any
     weights: Any
 
@@ -74,14 +75,14 @@ def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
         drawn = mix(links.words[np.uint64(v)] + links.words[np.uint64(x)])
         if is_better(value, number, u, v, other, drawn, x, v):
             return x
-        # Another thread may have replaced the suitor x. Then x may have changed its place before
+        # Another thread may have replaced the suitor x, and then places[x] may have changed before
         # this thread read it.
         if not IS_SHARED or kept.suitors[np.uint64(v)] == x:
             return np.int64(u)
 
 
 def propose(links: Links, kept: Suitors, u):
-    """Propose to the best neighbor of u that prefers u to its suitor.
+    """Let u propose to its best neighbor that prefers u to its present suitor.
 
     Return the vertex that must propose next: the suitor that u replaced, u itself if another thread
     was faster, or NONE.
@@ -123,7 +124,7 @@ def propose(links: Links, kept: Suitors, u):
 
 
 def match(links: Links, kept_suitors: Suitors, stop_flag, start, stop):
-    """Let the vertices start..stop - 1 propose, and all vertices that they replace.
+    """Let the vertices start..stop - 1 propose, and also all suitors that are replaced.
 
     At first no vertex has a suitor.
     """

@@ -1,7 +1,7 @@
 """Up to 64 breadth-first searches in one loop: bit b of a vertex's word belongs to search b.
 
-levels(v, b) is the minimum number of edges from start b to v. If several searches use an edge at
-the same level, the edge is read only once.
+levels(v, b) is the minimum number of edges on a path from start vertex b to v. If several searches
+reach an edge at the same level, the edge is read only once.
 """
 
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ class Graph(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Two arrays with one column per search. A loop writes only to the array that is requested."""
+    """Two arrays with one column per search. A loop writes only to the one that is requested."""
 
     levels: Any  # shape (n, searches)
     # shape (3, searches): number of vertices reached, sum of their levels, maximum level
@@ -68,8 +68,8 @@ def search(
 ):
     """Run all levels of up to 64 searches, and return why the loop ended.
 
-    The searches write to the columns from `first` on. They write to `levels` if `has_levels` is
-    set, otherwise to `reach`.
+    The searches write to the columns from `first` on: to those of `levels` if `has_levels` is set,
+    otherwise to those of `reach`.
     """
     indptr, indices, into_indptr, into_indices = graph
     levels, reach = out_results

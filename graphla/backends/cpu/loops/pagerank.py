@@ -2,16 +2,16 @@
 
 The new rank of v is the sum of three terms:
 - the sum of carried(u) times the weight of the edge, over all edges u -> v. carried(u) is alpha
-  times the old rank of u, divided by the total weight of u's out-edges, or 0 if u is dangling (has
-  no out-edges). If all weights are equal, carried(u) contains the weight;
+  times the old rank of u, divided by the total weight of u's out-edges; it is 0 if u is dangling
+  (has no out-edges). If all weights are equal, carried(u) already includes the weight as a factor;
 - (1 - alpha)·jump(v), where jump(v) is the probability that a random jump leads to v;
 - fallen·fall(v), where `fallen` is alpha times the sum of the ranks of all dangling vertices, and
   fall(v) is the probability that v is the next vertex after a dangling one.
 
 If `carried` and `out_carried` are the same array, a round uses the new ranks of the vertices before
-v. Such rounds converge in fewer rounds, but they change the sum of the ranks, which then takes many
-rounds to return to 1. So ranks are then relative: their sum is arbitrary, and the probabilities of
-jumps are multiplied by the sum of the ranks before the round.
+v. The ranks then converge in fewer rounds, but the sum of the ranks changes and takes many rounds
+to return to 1. So these ranks are relative: their sum is arbitrary, and the probabilities of jumps
+are multiplied by the sum of the ranks before the round.
 """
 
 from typing import Any, NamedTuple
@@ -26,8 +26,8 @@ ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 class Walk(NamedTuple):
     """The parameters of the random walk.
 
-    A field whose name ends in `step` refers to the array in the field before it. It is 0 if all
-    elements of this array are equal and only one of them is stored; otherwise it is 1.
+    A field whose name ends in `step` belongs to the array in the field before it. The step is 0 if
+    all elements of this array are equal and only one of them is stored; otherwise the step is 1.
     """
 
     indptr: Any  # the matrix in CSC: indptr, indices and weights
@@ -39,12 +39,12 @@ class Walk(NamedTuple):
     jump_step: Any
     fall: Any
     fall_step: Any
-    # `fallen`, after 1 - alpha (in place: times the sum of the ranks before the round)
+    # two values: 1 - alpha (in place: times the previous sum of the ranks), and `fallen`
     odds: Any
 
 
 def initialize(share, first_rank, out_rank, out_carried, out_sums, part, first, last):
-    """Copy the first ranks of vertices first..last - 1, and compute `carried`.
+    """Copy the initial ranks of vertices first..last - 1, and compute their `carried`.
 
     out_sums[part] receives the sums of the ranks of dangling vertices and of all ranks.
     """
@@ -69,11 +69,10 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
     """Compute the ranks of vertices first..last - 1.
 
     The vertices are divided into RANGES ranges of equal length, and the loop takes one vertex of
-    each range in turn. In a mesh, most vertices are neighbors of the vertex before them. With one
-    range, a round in place would therefore wait for each new rank before it computes the next one.
-    If rows are long, one range is faster.
-    out_sums[part] receives three sums over these vertices: of the changes of the ranks, of the
-    ranks of dangling vertices, and of all ranks.
+    each range in turn. In a mesh, most vertices are neighbors of the vertex before them, so with
+    one range, a round in place would wait for each new rank before it computes the next one. If
+    rows are long, one range is faster. out_sums[part] receives three sums over these vertices: of
+    the changes of the ranks, of the ranks of dangling vertices, and of all ranks.
     """
     jumped, fallen = walk.odds[0], walk.odds[1]
     jump_step, fall_step = np.uint64(walk.jump_step), np.uint64(walk.fall_step)
@@ -92,7 +91,8 @@ def gather(walk: Walk, carried, out_rank, out_carried, out_sums, part, first, la
             total = arrivals(walk, carried, v) + jumps
             old = out_rank[v]
             out_rank[v] = total
-            change += abs(out_rank[v] - old)  # after rounding, so that it can become 0
+            # Use the rounded rank, so that the change can become 0.
+            change += abs(out_rank[v] - old)
             every += total
             out_carried[v] = total * walk.share[v]
             if walk.share[v] == 0:
@@ -131,5 +131,5 @@ def arrivals(walk, carried, v):
 
 
 def carried_by(walk, carried, p):
-    """Return the rank that arrives along the edge of entry p if all weights are equal."""
+    """Return the rank that arrives along the edge of entry p. All weights must be equal."""
     return carried[np.uint64(walk.indices[p])]

@@ -1,13 +1,13 @@
 """Placeholder definitions of operators (plus_times on float64).
 
-Loops import them, so that each file of loops is a valid Python file. Before Numba compiles a loop,
-the loader replaces them with the operators that a call needs.
+Loops import these placeholders, so that each file of loops is a valid Python file. Before Numba
+compiles a loop, the loader replaces the placeholders with the operators that a call needs.
 """
 
 import numpy as np
 
 IS_ANY = False
-"""Whether the monoid is `any`, so that the first value suffices."""
+"""Whether the monoid is `any`, so that a sum is its first term."""
 HAS_TERMINAL = False
 """Whether a sum may stop before its last term, because no term changes the value TERMINAL."""
 TERMINAL = 0.0
@@ -15,8 +15,8 @@ IDENTITY = 0.0
 U_FULL = False
 """Whether the vector is full, so that `u_present` is not read."""
 IS_VECTOR = False
-"""Whether the operands are vectors. If so, each row of the loop is a range of the vector, and the
-position of an entry is (index, 0)."""
+"""Whether the operands are vectors. In this case, each row of the loop is a range of the vector,
+and the position of an entry is (index, 0)."""
 HAS_ACCUM = False
 """Whether accum combines a new value with an existing entry; if not, the value replaces it."""
 LEAST = False
@@ -26,7 +26,7 @@ LEAST = False
 IS_SHARED = False
 """Whether several threads run the loop on the same arrays."""
 HAS_SUPPORT = False
-"""Whether the loop counts the triangles of each edge, and not only all triangles."""
+"""Whether the loop counts the triangles of each edge in addition to the total."""
 HAS_PARENTS = False
 """Whether the loop writes parents."""
 RANGES = 1
@@ -41,7 +41,7 @@ def add(x, y):
 
 
 def product(x, y, i, k, j):
-    """Return the term that A(i, k) and B(k, j) contribute to C(i, j), as the monoid's type."""
+    """Return the term that A(i, k) and B(k, j) contribute to C(i, j), in the monoid's dtype."""
     return x * y
 
 
@@ -59,7 +59,7 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the result at (i, j), where only the left operand has an entry, x.
+    """Return the result at (i, j), where only the left operand has an entry. Its value is x.
 
     `fill` is the value that may stand in for the missing entry of the right operand.
     """
@@ -67,7 +67,7 @@ def left_alone(x, fill, i, j):
 
 
 def right_alone(y, fill, i, j):
-    """Return the result at (i, j), where only the right operand has an entry, y.
+    """Return the result at (i, j), where only the right operand has an entry. Its value is y.
 
     `fill` is the value that may stand in for the missing entry of the left operand.
     """
@@ -75,7 +75,7 @@ def right_alone(y, fill, i, j):
 
 
 def lift(x):
-    """Return x as the type of the result."""
+    """Return x cast to the dtype of the result."""
     return x
 
 
@@ -90,7 +90,7 @@ def selects(x, i, j, thunk):
 
 
 def accumulate(c, t, i):
-    """Return accum(c, t) at index i of a vector, as the type of c."""
+    """Return accum(c, t) at index i of a vector, in the dtype of c."""
     return c + t
 
 
@@ -102,7 +102,7 @@ def overflows(a, u):
 def beyond(best, delta):
     """Return the value that is worse than `best` by `delta`.
 
-    This is best + delta if smaller values are better. If the value does not fit in the dtype,
+    This is best + delta if smaller values are better. If this value does not fit in the dtype,
     return the worst value of the dtype.
     """
     return best + delta
@@ -124,22 +124,22 @@ def bucket(value, base, width):
 
 
 def called(function):
-    """Let Numba compile a function once, for all its calls. Return the function.
+    """Decorate a function that Numba compiles only once, for all its calls.
 
-    Without this decorator, Numba inserts the statements of a function that takes arrays at each
-    call, and compiles them each time. A call passes arrays as copies of their descriptions, so the
-    function should process at least a row.
+    Without this decorator, Numba inlines a function that takes arrays at each call, and compiles it
+    again each time. A call of a decorated function copies the descriptions of its array arguments,
+    so the function should process at least a row.
     """
     return function
 
 
 def local_array(size, dtype):
-    """Return an array of a constant size that only one call of the loop uses."""
+    """Return a new array of a constant size, which exists during one call of the loop."""
     return np.empty(size, dtype)
 
 
 def compare_and_swap(array, index, old, new):
-    """Set array[index] to `new` if it equals `old`, and return whether it did, atomically."""
+    """Atomically set array[index] to `new` if it equals `old`, and return whether it did."""
     is_equal = array[index] == old
     if is_equal:
         array[index] = new
@@ -147,28 +147,29 @@ def compare_and_swap(array, index, old, new):
 
 
 def exchange(array, index, new):
-    """Set array[index] to `new` and return its previous value, atomically."""
+    """Atomically set array[index] to `new`, and return its previous value."""
     old = array[index]
     array[index] = new
     return old
 
 
 def fetch_add(array, index, value):
-    """Add a number to array[index] and return its previous value, atomically."""
+    """Atomically add a number to array[index], and return its previous value."""
     old = array[index]
     array[index] = old + value
     return old
 
 
 def fetch_or(array, index, value):
-    """Set the bits of `value` in array[index] and return its previous value, atomically."""
+    """Atomically set the bits of `value` in array[index], and return its previous value."""
     old = array[index]
     array[index] = old | value
     return old
 
 
 def watch(array, index):
-    """Let other threads run, and return array[index]: for loops that wait for another thread."""
+    """Yield to other threads, and then return array[index]. For loops that wait for another
+    thread."""
     return array[index]
 
 
@@ -178,7 +179,7 @@ def view(address, size, dtype):
 
 
 def call(address, a, b, c, d, w, r):
-    """Return the value of the function at an address."""
+    """Call the function at an address, and return its value."""
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Find each vertex's neighbor with the most edges, which a pull tries first."""
+"""Find, for each vertex, the neighbor with the most edges, which a pull tries first."""
 
 import numpy as np
 

@@ -1,18 +1,18 @@
-"""Functions of all compiled programs: they keep vectors in memory and run statements.
+"""Functions that all compiled programs use to store vectors and to run statements.
 
-A program keeps its whole state in an array of integers `w` and an array of floats `r`. The first
-words of `w` are the fields named here. Then come the records of slots, matrices, stacks, statements
-and products, whose fields are named here too. A field that holds an array, or a function, contains
-its address.
+A program keeps its whole state in an array of integers `w` and an array of floats `r`. `w` begins
+with the fields of the program, which are followed by the records of slots, matrices, stacks,
+statements and products. This module names all of these fields. A field for an array or a function
+contains its address.
 
 A slot stores an array of values, an array of flags (`PRESENT`) and, if `LISTED` is not 0, a list of
-indices. If `LISTED` is EXACT, the list contains each index with an entry once. If it is LOOSE, it
-may contain indices without an entry as well.
+indices. If `LISTED` is EXACT, the list contains each index with an entry once. If `LISTED` is
+LOOSE, the list may also contain indices without an entry.
 
-Numba compiles each function in `ENTRIES` by itself and caches it for all programs. Compiled code
-calls such a function by its address in `w`, so that it need not contain a copy of the function.
-Each of them, and each function that is printed for a program, has four integers, `w` and `r` as
-parameters, and returns an integer.
+Numba compiles each function in `ENTRIES` separately and caches it for all programs. The compiled
+code of a program calls such a function by its address in `w`, so that it need not contain a copy of
+the function. Each function in `ENTRIES`, and each function that is printed for a program, has as
+parameters four integers, `w` and `r`, and returns an integer.
 """
 
 import numpy as np
@@ -21,21 +21,23 @@ from graphla.backends.cpu.loops.placeholder_ops import call, prefetch, view
 
 ONE = np.uint64(1)
 
-# Numba compiles a function again for each literal argument. So all integer arguments are made by
-# np.int64, and so are the constants that are passed to functions.
+# Numba compiles a function again for each literal argument. So np.int64 converts all integer
+# arguments and all constants that are passed to functions.
 
-# The fields of the program. The caller sets those of the first line.
+# The fields of the program. The caller sets the fields in the first line.
 STOP, WIDE, WIDE_LIST, WIDE_PRODUCT, SPARSE, FIXED, FORCED, TRACED, NEAR = range(9)
-AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)  # where and why the program has left
+# Where and why the program has returned to its caller.
+AT, STATUS, STATEMENT, NEEDED, LINE, PHASE = range(9, 15)
 FAULT, FAULT_A, FAULT_B = range(15, 18)
 DOMAIN, SIZE, LENGTH_0, DOMAIN_0, DOMAIN_1, APPENDS = range(18, 24)  # what a statement visits
-PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(24, 30)  # the results of its parts
+# The results of a statement's parts.
+PARTS, COUNTS, PARTIALS, HAS_PARTIAL, FOUND, TOTAL = range(24, 30)
 PUSHES, FRONTIER, EDGES, ALLOWED, COVERS = range(30, 35)  # the current product
-REST = 35  # an array of ROW indices for each part
-ITEM = 36  # the number of an item of a stack
+REST = 35  # for each part, an array of ROW indices
+ITEM = 36  # the position of an item in a stack
 CODE_OF = 37  # the addresses of the functions in ENTRIES
 FIRST_RECORD = 42
-REAL_TOTAL = 2  # the place of a total in r; r[0] and r[1] are the operands of a fault
+REAL_TOTAL = 2  # the position of a total in r; r[0] and r[1] are the operands of a fault
 FIRST_REAL = 3
 
 # The fields of a slot.
@@ -45,39 +47,42 @@ EXACT, LOOSE = 1, 2
 
 # The indices that a statement visits: those in lists, those with an entry, or all.
 IN_LISTS, WITH_ENTRY, ALL = 0, 1, 2
-BLOCK = np.uint64(1024)  # number of indices that are listed at a time
-WIDTH = 16  # length of the counts of a part
-ROW = np.int64(1032)  # length of the list of a part
+BLOCK = np.uint64(1024)  # maximum number of indices that `list_block` lists in one call
+WIDTH = 16  # number of elements of COUNTS that belong to a part
+ROW = np.int64(1032)  # length of the list of indices of a part
 
 # The fields of a statement. REGION is the address of its region, the function that does the work
-# for a range of indices, and DIM the place of the number of indices. DIVISION tells how threads
-# divide the region, and WORK is the place of the amount of work, or -1 if it is the number of
-# indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0, OUT is cleared
-# before. FINISH tells what follows the region. It writes OUT, which is then exchanged with TARGET.
-# SPARE is a second result, or the vector that a push reads. FOLD is the address of the function
-# that folds partial results. TARGETS and OPTIONS are places of lists, which begin with their
-# lengths: of the slots that the region changes in place, and of the pairs of slots from which
-# `choose_domain` chooses. IN_ORDER is not 0 if the order of the indices matters. REALS is the place
-# of the operands that are floats. NUMBER is the number of the region. PLACES is the first of the
-# places that the region reads, and of its operands that are integers. -1 stands for no place.
+# for a range of indices, and DIM is the place (position in `w`) of the number of indices. DIVISION
+# tells how threads divide the region, and WORK is the place of the amount of work, or -1 if this is
+# the number of indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0,
+# OUT is cleared before the region runs. FINISH tells what follows the region. The region writes
+# OUT, which is then exchanged with TARGET. SPARE is a second result, or the vector that a push
+# reads. FOLD is the address of the function that folds partial results. TARGETS and OPTIONS are
+# places of lists, which begin with their lengths: of the slots that the region changes in place,
+# and of the pairs of slots from which `choose_domain` chooses. IN_ORDER is not 0 if the order of
+# the indices matters. REALS is the place of the operands that are floats. NUMBER is the number of
+# the region. PLACES is the first of the places that the region reads, and of its operands that are
+# integers. -1 stands for no place.
 REGION, DIM, DIVISION, WORK, FORM, CLEARS, FINISH, OUT, SPARE, TARGET, FOLD = range(11)
 TARGETS, OPTIONS, IN_ORDER, SOURCE_LINE, REALS, NUMBER, PLACES = range(11, 18)
 
-# How threads divide a region: not at all; by indices; by stretches; by the entries of the rows of
-# a matrix; or by the number of products that the outputs of a push receive.
+# How threads divide a region: not at all; by indices; by stretches (STRETCH consecutive indices);
+# by the entries of the rows of a matrix; or by the number of products that the outputs of a push
+# receive.
 WHOLE, BY_INDICES, BY_STRETCHES, BY_ROWS, BY_OUTPUTS = range(5)
-# What follows a region: nothing; counts of the entries of its targets or of a result; the same and
-# a list of the result; the result of a scatter; a fold of partial results; or a count.
+# What `finish` does after a region: nothing; update the counts of its targets; count the entries of
+# a result; count and list them; store the counts of a scatter; fold partial results; or add up a
+# count.
 DONE, UPDATE, RESULT, LISTED_RESULT, SCATTER, REDUCTION, COUNT = range(7)
 
-# The fields of a product: the vector, the place of its size and of the size of the result, the
-# matrix and its two forms, and the statements that push and pull.
+# The fields of a product: the vector, the places of its size and of the size of the result, the
+# matrix and its two forms, and the statements for a push and for a pull.
 U, U_DIM, OUT_DIM, MATRIX, PUSH_FORM, PULL_FORM, PUSHING, PULLING = range(8)
 STOPS, IS_FLOAT, IS_WIDE = range(8, 11)
 PRODUCT_FIELDS = 11
 
-# The fields of a matrix: two forms, CSR and CSC, and two numbers. FIRSTS holds a column of each
-# row, or -1 for an empty row.
+# The fields of a matrix: those of its two forms, CSR and CSC, and then two numbers. The array
+# FIRSTS contains a column of each row, or -1 for an empty row.
 INDPTR, INDICES, WEIGHTS, FIRSTS, HELD = range(5)
 FORM_FIELDS = 5
 ENTRIES_OF, LOSS = 10, 11
@@ -88,17 +93,20 @@ MATRIX_FIELDS = 12
 STACK_INDICES, STACK_VALUES, STACK_STARTS, STACK_COUNT, ROOM, STACK_ROOM, LOWEST = range(7)
 STACK_FIELDS = 7
 
-# Why the program has left, or 0 if it goes on. It also leaves with 0 if STOP is set.
+# Why the program has returned to its caller, or 0 if it continues. If STOP is set, it also returns
+# with 0.
 GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
-AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the step of a statement that comes next
+AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the next step of a statement
 
-STRETCH = np.uint64(1 << 14)  # number of indices whose values are folded first
+STRETCH = np.uint64(1 << 14)  # number of consecutive indices whose values are folded first
 NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
 
-FIRST_FAULT = -100  # the number of the program's first own fault; the next ones are lower
+# The number of the first fault that a program defines; its other faults have lower numbers.
+FIRST_FAULT = -100
 
 PUSH, PULL = 1, 2
-PUSHED, STOPPING, MISSING = 2.0, 0.6, 5.0  # costs; the unit is an entry that a pull reads
+# Costs, in units of the cost of one entry that a pull reads.
+PUSHED, STOPPING, MISSING = 2.0, 0.6, 5.0
 
 ENTRIES = ("clear", "list_entries", "list_block", "launch", "multiply")
 CLEAR, LIST_ENTRIES, LIST_BLOCK, LAUNCH, MULTIPLY = range(CODE_OF, CODE_OF + 5)
@@ -188,7 +196,7 @@ def remove(w, slot, i, n):
 
 
 def settle(w, slot, adds, removes):
-    """Update what is known of a slot's list after entries were added or removed.
+    """Update the state of a slot's list (LISTED) after entries were added or removed.
 
     If APPENDS is set, the indices of the new entries have been appended to an exact list.
     """
@@ -207,9 +215,9 @@ def settle(w, slot, adds, removes):
 def choose_domain(statement, n, w, r):
     """Choose the indices that a statement visits, and store them in the fields of the program.
 
-    Each option is a pair of slots, or -1 in place of a slot, such that the statement changes
-    nothing at an index where neither slot has an entry. If no option has few entries, or if none
-    is given, the statement visits all indices.
+    An option is a pair of slots such that the statement changes nothing at an index where neither
+    slot has an entry; -1 stands for no slot. If no option is given, or if none has few entries, the
+    statement visits all indices.
     """
     w[SIZE], w[DOMAIN], w[APPENDS] = n, ALL, 0
     options = w[statement + OPTIONS]
@@ -232,7 +240,8 @@ def choose_domain(statement, n, w, r):
         w[DOMAIN] = ALL if least * 4 > n * 3 or one < 0 else WITH_ENTRY
         return
     if w[FIXED] != 0 and w[statement + IN_ORDER] != 0:
-        # The sums must be the same at each run, so the statement visits the indices in order.
+        # The sums must have the same rounding in each run, so the statement visits the indices in
+        # order.
         w[DOMAIN] = WITH_ENTRY if one >= 0 else ALL
         return
     w[DOMAIN], w[SIZE], w[LENGTH_0], w[APPENDS] = IN_LISTS, 0, 0, 1
@@ -251,11 +260,12 @@ def rest_of(part, w):
 
 
 def list_block(first, last, part, n, w, _r):
-    """Store indices that a statement visits in the list of a part, and return their number.
+    """Store the next indices that a statement visits in the list of a part, and return their
+    number.
 
-    These are up to BLOCK of the indices first..last - 1, or those at these positions in the lists.
-    An index that is in both lists is visited with the first list only: a statement changes no flags
-    of this slot.
+    If the statement visits lists, first..last - 1 are positions in the lists, otherwise indices. At
+    most BLOCK of them are processed. An index in both lists is visited as part of the first list
+    only; this is possible because a statement does not change the flags of the first slot.
     """
     rest = rest_of(part, w)
     size = np.uint64(0)
@@ -297,7 +307,8 @@ def list_block(first, last, part, n, w, _r):
 
 
 def prepare(target, n, w, r):
-    """Make the list of a target exact, if a statement that visits a list can append to it."""
+    """If the statement visits lists, make the list of a target exact, so that the statement can
+    append to it. If the target has too many entries for this, drop its list."""
     if w[DOMAIN] == IN_LISTS and w[target + LISTED] == LOOSE:
         if w[target + NVALS] * 8 > n:
             w[target + LISTED] = 0
@@ -309,9 +320,10 @@ def prepare(target, n, w, r):
 
 
 def launch(statement, _a, _b, _c, w, r):
-    """Run a statement. Return GOES_ON, or why the program must leave.
+    """Run a statement. Return GOES_ON, or the reason why the program must return to its caller.
 
-    If the program leaves, it calls this function again after the caller has done what is needed.
+    After the caller has done what is needed, the program continues with another call of this
+    function.
     """
     n = w[w[statement + DIM]]
     if w[PHASE] == 0:
@@ -351,7 +363,8 @@ def divides(statement, w):
 
 
 def finish(statement, n, w, r):
-    """Count the entries that the parts of a statement have added and removed."""
+    """Complete a statement after all of its parts: update the counts and lists of its results, or
+    fold partial results."""
     way, out = w[statement + FINISH], w[statement + OUT]
     if way == UPDATE:
         targets = w[statement + TARGETS]
@@ -388,7 +401,7 @@ def store_counts(part, column, one, two, w):
 
 
 def sum_counts(column, w):
-    """Return the sum over all parts of a statement of one of their counts."""
+    """Return the sum of one count over all parts of a statement."""
     counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     total = np.int64(0)
     for part in range(w[PARTS]):
@@ -397,9 +410,9 @@ def sum_counts(column, w):
 
 
 def join_parts(out, n, w):
-    """Join the lists that the parts of a statement have made of the entries of a slot.
+    """Join the lists that the parts of a statement have written for the entries of a slot.
 
-    Part k has written its list from position counts[WIDTH * k + 1], its first index.
+    The list of part k begins at position counts[WIDTH * k + 1], which is the part's first index.
     """
     counts = view(w[COUNTS], WIDTH * w[PARTS], np.int64)
     listed = view(w[out + LIST], n + 1, np.int32)
@@ -430,7 +443,8 @@ def bisect(indices, begin, end, least):
 
 
 def multiply(product, _a, _b, _c, w, r):
-    """Run a product: choose push or pull, and launch this statement. Return as `launch` does."""
+    """Run a product: choose push or pull, and launch the statement for this direction. Return what
+    `launch` returns."""
     if w[PHASE] == AFTER_RECORD:
         w[PHASE] = 0
         return GOES_ON
@@ -453,10 +467,11 @@ def multiply(product, _a, _b, _c, w, r):
 
 
 def covers_rows(product, w):
-    """Return whether a pull finds an entry of u for each matrix entry, so that it need not look.
+    """Return whether u has an entry for each matrix entry, so that a pull need not test for it.
 
-    This is so if u is full, or if the matrix has no entry where u has none. Sums that may stop
-    early read so few entries of u that this test would take longer.
+    It does if u is full, or if the matrix has no entries for the indices at which u has none. If
+    sums may stop early, only the first condition is tested: such sums read so few entries of u that
+    the second test would take longer.
     """
     u, n, form = w[product + U], w[w[product + U_DIM]], w[product + PUSH_FORM]
     if w[u + NVALS] == n:
@@ -464,7 +479,8 @@ def covers_rows(product, w):
     if w[product + STOPS] != 0 or w[form + HELD] == 0 or w[u + NVALS] * 4 < n:
         return False
     present = view(w[u + PRESENT], n, np.bool_)
-    # Two int64 that differ by a degree have different low halves.
+    # If a row is not empty, its two int64 offsets differ by less than 2^32, so their low halves
+    # differ.
     step = np.uint64(2 if w[product + IS_WIDE] != 0 else 1)
     halves = view(w[form + INDPTR], (n + 1) * np.int64(step), np.int32)
     for k in range(np.uint64(n)):
@@ -477,7 +493,7 @@ def choose_direction(product, w, r):
     """Choose push or pull for a product, by the costs of `operations.direction`.
 
     ALLOWED is the number of outputs that the mask allows. STOPS is not 0 if a sum may stop early.
-    Return PUSH, PULL, or 0 if the caller must make a form of the matrix first.
+    Return PUSH, PULL, or 0 if the caller must first build a form of the matrix.
     """
     u, matrix, allowed = w[product + U], w[product + MATRIX], w[ALLOWED]
     n, outputs = w[w[product + U_DIM]], w[w[product + OUT_DIM]]
@@ -536,7 +552,7 @@ def check_indices(w, slot, indices, n, size):
         return
     for t in range(np.uint64(n)):
         index = np.int64(indices[t])
-        is_wide = index < 0 and indices[t] > 0  # a UINT64 above INT64
+        is_wide = index < 0 and indices[t] > 0  # a UINT64 that does not fit INT64
         if index >= size or index < -size or is_wide:
             w[FAULT], w[FAULT_A], w[FAULT_B] = -1 - OUT_OF_RANGE, index, size
             return
@@ -552,7 +568,8 @@ def wrap(index, size):
 
 
 def append_item(stack, slot, n, values, stack_values, w, r):
-    """Append the entries of a slot to a stack. Return NEEDS_ROOM if the stack has no room."""
+    """Append the entries of a slot to a stack as one item. Return NEEDS_ROOM if the stack has no
+    room."""
     count, nvals = w[stack + STACK_COUNT], w[slot + NVALS]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     end = starts[count]
@@ -572,7 +589,7 @@ def append_item(stack, slot, n, values, stack_values, w, r):
 
 
 def find_item(w, stack, index):
-    """Return the number of an item of a stack; a negative index counts from the end."""
+    """Return the position of an item in a stack; a negative index counts from the end."""
     count = w[stack + STACK_COUNT]
     item = index + count if index < 0 else index
     if item < 0 or item >= count:
@@ -587,7 +604,7 @@ def remove_item(w, stack, item):
 
 
 def read_item(stack, slot, n, values, stack_values, w, r):
-    """Store a copy of the item ITEM of a stack in a slot."""
+    """Copy the item w[ITEM] of a stack to a slot."""
     item = w[ITEM]
     starts = view(w[stack + STACK_STARTS], w[stack + STACK_ROOM] + 2, np.int64)
     begin, end = starts[item], starts[item + 1]
@@ -604,9 +621,9 @@ def read_item(stack, slot, n, values, stack_values, w, r):
     return GOES_ON
 
 
-# --- scalars, by the rules of Python --------------------------------------------------------------
-# A function that Python would raise an exception for stores its number and its operands in
-# the fields of the fault. The caller computes it again in Python to raise the exception.
+# --- scalars, which follow the rules of Python ----------------------------------------------------
+# If Python would raise an exception, a function stores its number and its operands in the fields of
+# the fault. The caller then calls the corresponding Python function, which raises the exception.
 
 (
     ADD,
@@ -636,7 +653,7 @@ def read_item(stack, slot, n, values, stack_values, w, r):
     COMB,
     PERM,
 ) = [np.int64(_number) for _number in range(1, 27)]
-MATH = 32  # number of the first function of module math, in the order of MATH_NAMES
+MATH = 32  # the number of the first function in MATH_NAMES; the others follow in order
 MATH_NAMES = (
     "sqrt",
     "exp",
@@ -671,21 +688,21 @@ LEAST, MOST = np.int64(-(1 << 63)), np.int64((1 << 63) - 1)
 
 
 def fail(w, function, x, y):
-    """Record that a function of the integers x and y fails. Return 0."""
+    """Record that a function has failed for the integers x and y. Return 0."""
     if w[FAULT] == 0:
         w[FAULT], w[FAULT_A], w[FAULT_B] = function, x, y
     return np.int64(0)
 
 
 def fail_float(w, r, function, x, y):
-    """Record that a function of the floats x and y fails. Return 0."""
+    """Record that a function has failed for the floats x and y. Return 0."""
     if w[FAULT] == 0:
         w[FAULT], r[0], r[1] = function, x, y
     return 0.0
 
 
-# Compiled code may assume that sums and products of signed integers do not overflow, so a test
-# comes before the operation, or the operation is on unsigned integers.
+# The compiler may assume that sums and products of signed integers do not overflow. So these
+# functions test for an overflow before the operation, or operate on unsigned integers.
 
 
 def add_int(w, x, y):
@@ -838,7 +855,7 @@ def remainder(x, y):
 
 
 def to_int(w, r, function, x, whole):
-    """Return the integer `whole`, which a function has computed from the float x."""
+    """Return `whole`, which a rounding function has computed from the float x, as an integer."""
     if x != x or whole >= 9223372036854775808.0 or whole < -9223372036854775808.0:
         fail_float(w, r, function, x, 0.0)
         return np.int64(0)
@@ -851,7 +868,7 @@ def truediv(w, r, x, y):
 
 
 def floordiv_float(w, r, x, y):
-    """Return x // y, or 0 if y is 0, which is a fault."""
+    """Return x // y. If y is 0, record a fault and return 0."""
     if y == 0:
         return fail_float(w, r, FLOORDIV_FLOAT, x, y)
     rest = np.fmod(x, y)
@@ -875,7 +892,8 @@ def mod_float(w, r, x, y):
 
 
 def checked(w, r, function, x, y, z):
-    """Return z, the value of a function of module math or of x ** y, if Python returns it."""
+    """Return z, the value of a function of module math or of x ** y. Record a fault if Python would
+    raise an exception instead."""
     if z - z == 0 or (z != z and (x != x or y != y)):
         return z
     if z == z and not (x - x == 0 and y - y == 0):
@@ -884,7 +902,7 @@ def checked(w, r, function, x, y, z):
 
 
 def signed(w, x):
-    """Return a UINT64 as a Python int, which must fit INT64."""
+    """Return a UINT64 as an INT64. Record a fault if it does not fit."""
     return fail(w, UNSIGNED, np.int64(x), np.int64(x)) if x > np.uint64(MOST) else np.int64(x)
 
 
@@ -899,12 +917,12 @@ def larger(x, y):
 
 
 def fit_int(w, x, least, most, dtype):
-    """Return the integer x if it fits a dtype; `dtype` is the dtype's number."""
+    """Return the integer x. Record a fault if it does not fit the dtype with the number `dtype`."""
     return fail(w, FIT_INT, x, dtype) if x < least or x > most else x
 
 
 def fit_float(w, r, x, least, most, dtype):
-    """Return the float x as an integer that fits a dtype."""
+    """Return the float x. Record a fault if its integer part does not fit a dtype."""
     if not (least - 1.0 < x and x < most + 1.0):
         fail_float(w, r, FIT_FLOAT, x, np.float64(dtype))
         return 0.0
@@ -912,6 +930,6 @@ def fit_float(w, r, x, least, most, dtype):
 
 
 def fit_fp32(w, r, x, dtype):
-    """Return the float x if it does not become infinite as an FP32."""
+    """Return the float x, rounded to FP32. Record a fault if a finite x becomes infinite."""
     z = np.float64(np.float32(x))
     return fail_float(w, r, FIT_FP32, x, np.float64(dtype)) if x - x == 0 and z - z != 0 else z

@@ -16,11 +16,11 @@ ONE = np.uint64(1)
 SHORT = 4
 """Maximum number of values of a row that is combined without a branch on its length."""
 ROOM = SHORT + 1
-"""Number of possible lengths of such a row: 0 to SHORT."""
+"""Number of possible lengths of a row with at most SHORT values."""
 STRETCH = np.uint64(1 << 10)
 """Number of consecutive values of a row that are combined first.
 
-Adding many values to one sum would round off more of each value, the larger the sum becomes.
+If many values were added to one sum, the rounding errors would grow with the sum.
 """
 
 
@@ -45,9 +45,9 @@ def fold(values, begin, end, step):
 def rows(indptr, values, out_values, step, start, stop):
     """Combine the values of each of the rows `start` to `stop` - 1; `values` must not be empty.
 
-    A row of at most SHORT values is combined without a branch that depends on its length, because
-    the processor would mispredict it. For each possible length the loop stores the total of that
-    many values. Then it reads the total for the length of the row.
+    A row of at most SHORT values is combined without a branch that depends on its length, which the
+    processor would mispredict: the loop stores the total of the first k values for each k up to
+    SHORT, and then reads the total for the length of the row.
     """
     step = np.uint64(step)
     last = np.uint64(indptr[-1]) - ONE

@@ -16,9 +16,11 @@ def flag(indptr, indices, values, thunk, out_flags, step, start, stop):
 
 
 def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
-    """Flag the entries in rows start..stop of a matrix that the matrix M has, too.
+    """Flag the entries in rows start..stop of a matrix at whose positions the matrix M also has
+    entries.
 
-    Where a row of M is much longer, each index is searched instead of merging the two rows.
+    If a row of M is much longer, the loop searches it for each index instead of merging the two
+    rows.
     """
     for i in range(np.uint64(start), np.uint64(stop)):
         p, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])
@@ -61,7 +63,8 @@ def keep(
     start,
     stop,
 ):
-    """Copy the flagged entries in rows start..stop. `part_ends` has their number up to each part.
+    """Copy the flagged entries in rows start..stop. `part_ends` holds the number of flagged entries
+    up to the end of each part.
 
     If `has_values` is 0, the values are not copied. Each step writes an entry, but the next step
     overwrites it unless it is flagged. This avoids a branch that the processor would mispredict.

@@ -48,9 +48,9 @@ def search(
     if the target was found, 0 if there is no path, and -1 if the heap, which has `room` elements,
     is full.
 
-    Element i of the heap has the estimated length of a whole path at kept_keys[2 * i], the length
-    of its first part at kept_keys[2 * i + 1], and in `kept_items` the number of the insertion, a
-    vertex and its parent.
+    Element i of the heap consists of five values: the estimated length of a path to the target,
+    kept_keys[2 * i]; the length of this path up to a vertex, kept_keys[2 * i + 1]; and in
+    `kept_items` the number of the insertion, this vertex and its parent.
     """
     most = a_estimates[len(a_estimates) - 1]
     kept_keys[0] = 0

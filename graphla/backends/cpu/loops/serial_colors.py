@@ -4,7 +4,7 @@ The matrices are symmetric. Each heap is a binary heap of integers, with the sma
 element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
 smaller values of q come first. If the q of a vertex falls, the loop inserts a new element. It skips
 the old element, which comes later, because the vertex is then done. So a heap needs room for n
-elements plus one for each entry of the matrix.
+elements plus one element for each entry of the matrix.
 
 These loops also run as plain Python on lists (see `serial`).
 """
@@ -40,8 +40,8 @@ def remove_first(kept_heap, size):
 def smallest_last(a_indptr, a_indices, out_order, kept_degrees, kept_heap, kept_stop):
     """Fill `out_order` from its end: repeatedly remove a vertex of least remaining degree.
 
-    Of several such vertices, the first one is removed. There are no self-loops. `kept_degrees` has
-    the degrees; those of removed vertices become -1.
+    Of several such vertices, the first one is removed. There are no self-loops. `kept_degrees`
+    holds the degrees; the degree of a removed vertex becomes -1.
     """
     n = len(out_order)
     size, place = 0, n
@@ -136,9 +136,9 @@ def saturation(
     """Repeatedly color a vertex whose neighbors have the most different colors (D. Brelaz, 1979).
 
     Of several such vertices, the one of least rank is colored. Each vertex gets the smallest color
-    that no neighbor has. `a_ranks` has the ranks of the vertices, and `a_by_rank` the vertices by
-    rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of different colors of the
-    neighbors of v; these colors are at the beginning of the row of v in `kept_seen`.
+    that no neighbor has. `a_ranks` holds the ranks of the vertices, and `a_by_rank` lists the
+    vertices by rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of different
+    colors of the neighbors of v; these colors are at the beginning of the row of v in `kept_seen`.
     `kept_marks[c]` is n - i if the i-th vertex to be colored has a neighbor of color c. Counts and
     marks are 0 at first, and there are n + 1 marks.
     """

@@ -11,9 +11,9 @@ STOPPED = -1
 def generations(a_indptr, a_indices, kept_degrees, out_order, out_generations, kept_stop):
     """Remove vertices without in-edges, until none is left (A. B. Kahn, 1962).
 
-    `kept_degrees` has the in-degrees. `out_order` receives the removed vertices in the order of
+    `kept_degrees` holds the in-degrees. `out_order` receives the removed vertices in the order of
     their removal, and `out_generations` the number of edges on a longest path to each of them. All
-    other elements keep their values. Return the number of removed vertices.
+    other elements of these arrays keep their values. Return the number of removed vertices.
     """
     count, t = 0, 0
     for v in range(len(out_order)):
@@ -60,10 +60,10 @@ def longest(a_indptr, a_indices, a_values, a_order, out_lengths, out_parents, ke
 def reduce(a_indptr, a_indices, a_order, a_positions, out_dropped, kept_reached, kept_stop):
     """Mark the entries u -> v for which a path with at least two edges leads from u to v.
 
-    `a_order` lists all vertices in a topological order, and `a_positions` has their positions in
-    it. The loop handles WIDTH target vertices at a time, which are consecutive in this order. Bit k
-    of `kept_reached[v]` is set if a path leads from v to the k-th target. `out_dropped` and
-    `kept_reached` are 0 at first.
+    `a_order` lists all vertices in a topological order, and `a_positions` holds the position of
+    each vertex in it. The loop handles WIDTH target vertices at a time, which are consecutive in
+    this order. Bit k of `kept_reached[v]` is set if a path leads from v to the k-th target.
+    `out_dropped` and `kept_reached` are 0 at first.
     """
     n = len(a_order)
     for first in range(0, n, WIDTH):

@@ -13,10 +13,10 @@ def breadth_first(
 ):
     """Search level by level from the first `count` vertices in `out_order`.
 
-    The levels of these sources are 0 and those of all other vertices -1. Each source is its own
-    parent. `out_order` receives the vertices in the order of discovery. `limit` is the maximum
-    level, and -1 sets no bound. If `target` is not -1, the search ends when it discovers `target`.
-    Return the number of discovered vertices.
+    Initially the levels of these sources are 0, and the levels of all other vertices are -1. Each
+    source is its own parent. `out_order` receives the vertices in the order of discovery. `limit`
+    is the maximum level, and -1 sets no bound. If `target` is not -1, the search ends when it
+    discovers `target`. Return the number of discovered vertices.
     """
     t = 0
     while t < count:
@@ -54,9 +54,9 @@ def depth_first(
     """Search depth-first from each root that is not discovered yet.
 
     All parents are -1 at first. `out_order` receives the vertices in the order of discovery, and
-    `out_finished` in the order in which the search leaves them. A root is its own parent. The
-    search does not continue from vertices that are `limit` edges below their root. Return the
-    number of discovered vertices.
+    `out_finished` receives them in the order in which the search leaves them. A root is its own
+    parent. The search does not continue from vertices that are `limit` edges below their root.
+    Return the number of discovered vertices.
     """
     count, finished, turns = 0, 0, 0
     for root in a_roots:
@@ -111,10 +111,10 @@ def find_cycle(
     """Search depth-first from each root until an entry leads back to a vertex on the path.
 
     a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
-    same number. The search does not return along the edge by which it reached a vertex. All colors
-    are 0 at first. They become 1 on the path, and 2 when the search leaves a vertex.
-    kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`, whose
-    last vertex has the entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    same number. The search does not return along the edge by which it reached a vertex. The color
+    of each vertex is 0 at first, 1 while the vertex is on the path, and 2 after the search has left
+    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`,
+    whose last vertex has the entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
     """
     turns = 0
     for root in a_roots:
@@ -183,7 +183,8 @@ def insert(kept_keys, kept_heap, base, size, mark, v):
 
 
 def remove_first(kept_keys, kept_heap, base, size):
-    """Move the first element of a heap with size + 1 elements behind the other elements."""
+    """Move the first element of a heap of size + 1 elements to the end, behind the `size` elements
+    that remain in the heap."""
     swap(kept_keys, kept_heap, base, base + size)
     i, j = 0, 1
     while j < size:
@@ -214,7 +215,7 @@ def nearest_first(
     `out_order` receives the vertices in the order of their lengths; equal lengths are in the order
     in which they were found. Each source is its own parent and has length 0. The parents of all
     other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If `target` is not -1,
-    the search ends when its length is final. Return the number of final lengths.
+    the search ends when the length of `target` is final. Return the number of final lengths.
 
     Element i of the heap consists of a length `kept_keys[i]`, a number `kept_heap[2 * i]` that
     increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
@@ -253,7 +254,8 @@ def nearest_first(
 
 
 def meet(a_indptr, a_indices, out_parents, kept_queue, kept_stop, source, target, shift):
-    """Search level by level from both ends, from the end with fewer vertices on its last level.
+    """Search level by level from both ends. The next level always starts from the end with fewer
+    vertices on its last level.
 
     Let n be half the size of `out_parents`, which is -1 at first. Its first half receives the
     parents of the search from `source`, and its second half those of the search from `target`. Each
@@ -308,10 +310,10 @@ def meet_nearest(
 ):
     """Run Dijkstra's algorithm alternately from both ends, until both have the same final vertex.
 
-    The arguments are those of `meet`, and a_values[p] is the length of entry p. While the length of
-    a vertex x is not final, out_parents[x] is its parent p, and then -2 - p. Each search has half
-    of the heap. Return the vertex on a shortest path where the searches meet, or -2 if there is no
-    path.
+    The arguments are those of `meet`, and a_values[p] is the length of entry p. If p is the parent
+    of a vertex x, out_parents[x] is p while the length of x is not final, and -2 - p afterwards.
+    Each search has half of the heap. Return the vertex on a shortest path at which the searches
+    meet, or -2 if there is no path.
     """
     n, half = len(out_parents) // 2, len(kept_keys) // 2
     mark, meeting, best, turns = 2, -2, out_lengths[0], 0

@@ -1,7 +1,8 @@
 """A stable merge sort of segments of values by a comparison: short runs are sorted by insertion,
 then merged in pairs.
 
-Each step writes every element exactly once, even if the comparison `before` is not an order.
+Each step writes every element exactly once, even if the comparison `before` is not an order
+relation.
 """
 
 import numpy as np
@@ -46,7 +47,8 @@ def sort_four(values, to_values, to_places, begin, end):
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
     y, j, z, k = swap(y, j, z, k, (c <= last) & before(z, y))
     x, i, y, j = swap(x, i, y, j, (b <= last) & before(y, x))
-    # All values beyond the end are written to the last position. Its own value is written last.
+    # All values beyond the end are written to the last position. The value that belongs there is
+    # written last.
     to_values[min(d, last)], to_places[min(d, last)] = w, m
     to_values[min(c, last)], to_places[min(c, last)] = z, k
     to_values[min(b, last)], to_places[min(b, last)] = y, j
@@ -54,7 +56,7 @@ def sort_four(values, to_values, to_places, begin, end):
 
 
 def swap(x, i, y, j, is_needed):
-    """Return both values with their positions, exchanged if `is_needed`."""
+    """Return both values with their positions. If `is_needed`, exchange them."""
     return (
         y if is_needed else x,
         j if is_needed else i,

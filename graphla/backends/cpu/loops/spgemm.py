@@ -1,4 +1,4 @@
-"""Matrix times matrix, C(i, j) = (+)_k product(A(i, k), B(k, j)), at the entries of a pattern P.
+"""Matrix times matrix: C(i, j) = (+)_k product(A(i, k), B(k, j)), at the positions of a pattern P.
 
 All loops sum the products of an entry in order of k. `saxpy` reads row k of B for each entry A(i,
 k). `dot` and `count_pairs` read row j of B's transpose for each entry P(i, j). `multiply_rows`
@@ -103,7 +103,7 @@ def dot(
     start,
     stop,
 ):
-    """Like `saxpy`, but compute a dot product for each entry of P.
+    """Compute the result of `saxpy` with one dot product for each entry of P.
 
     For the current row i, kept_places[k] is 1 + the position of A(i, k) in the row.
     """
@@ -204,7 +204,8 @@ def multiply_rows(
 ):
     """Compute all rows of C into the `out_` arrays; return the number of entries.
 
-    The set `kept` holds the columns of the current row. It is empty before and after the call.
+    The set `kept` contains the columns of the current row of C. It is empty before and after the
+    call.
     """
     a_indptr, a_indices, a_values = a
     b_indptr, b_indices, b_values = b

@@ -2,7 +2,7 @@
 
 w(o) = (+)_k term(A(k, o), u(k)), at outputs that the mask allows. Terms are added in the order of
 u's entries. The mask is tested before any multiplication. A call computes only the outputs
-first..last - 1, so calls for disjoint ranges may run at the same time. Rows are sorted, so a binary
+first..last - 1, so calls for disjoint ranges may run simultaneously. Rows are sorted, so a binary
 search finds the entries of a row that belong to these outputs.
 """
 
@@ -75,12 +75,12 @@ def push_sparse(
     first,
     last,
 ):
-    """Compute the outputs first..last - 1. Mark those that u reaches in a two-level bit map.
+    """Compute the outputs first..last - 1. Mark the outputs that u reaches in a two-level bit map.
 
     Return the number of outputs that this call has marked. The value kept_values[o] is valid only
     if output o is marked. `limit` bounds the number of matrix entries in the rows at which u has an
-    entry. If `limit` is positive and this number exceeds it, the call changes nothing and returns
-    minus the number.
+    entry. If `limit` is positive and this number exceeds `limit`, the call changes nothing and
+    returns the negated number.
     """
     indptr, indices, values = a
     u_indices, u_values = u
@@ -133,7 +133,7 @@ def push_bitmap(
     first,
     last,
 ):
-    """Compute outputs first..last - 1 into an empty bitmap; return the number of new entries."""
+    """Write the outputs first..last - 1 to an empty bitmap; return the number of new entries."""
     indptr, indices, values = a
     u_indices, u_values = u
     count = 0

@@ -106,7 +106,7 @@ def pull_any(
     start,
     stop,
 ):
-    """Like `pull`, for a semiring where a single term determines an output.
+    """Compute the result of `pull` for a semiring under which a single term determines an output.
 
     The loop processes blocks of rows. First it reads only the first entry of each row, which
     determines most outputs. It lists the other outputs of the block without a branch, so that the
@@ -148,7 +148,8 @@ def pull_any(
 
 
 def find_firsts(indptr, indices, out_firsts, start, stop):
-    """For rows start to stop - 1, find the column of the first entry; -1 for an empty row."""
+    """Find the column of the first entry of each row from `start` to `stop` - 1, or -1 if the row
+    is empty."""
     for o in range(np.uint64(start), np.uint64(stop)):
         p = np.uint64(indptr[o])
         out_firsts[o] = indices[p] if p < np.uint64(indptr[o + ONE]) else -1

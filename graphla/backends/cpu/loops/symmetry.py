@@ -5,8 +5,8 @@ the right of the diagonal. For each entry (i, j) with j < i, the entry at the cu
 be in column i; the cursor then advances. The pass ends after the first row with an entry that lacks
 its counterpart.
 
-One part of the loop processes the columns start..stop of the lower triangle, and thus the rows
-start..stop of the upper triangle. Parts share only the flag that stops all of them.
+Each part of the loop processes the columns start..stop of the lower triangle, and thus the rows
+start..stop of the upper triangle. Parts share only the flag that stops all parts.
 """
 
 import numpy as np
@@ -17,7 +17,8 @@ DIFFERENT, SAME_PATTERN, SAME = 0, 1, 2
 
 
 def first_from(indices, begin, end, column):
-    """Return the first position in begin..end with an index of at least `column`, or end."""
+    """Return the first position in begin..end whose index is at least `column`, or end if there is
+    none."""
     while begin < end:
         middle = begin + ((end - begin) >> ONE)
         if indices[middle] < column:

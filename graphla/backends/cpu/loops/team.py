@@ -1,10 +1,11 @@
 """Let other threads help one thread with the large steps of a loop, without a return to Python.
 
-One thread, the *leader*, runs the loop. For a large step it stores what the helpers need to know,
-calls `open_step`, works on the step itself, and calls `close_step`, which waits for the helpers.
-All threads take chunks of the step by `take_chunk` until none is left. A helper calls `enter` to
-wait for the next step, and `leave` once it has finished its last chunk. The leader never waits for
-a helper that has not entered the step, so a helper may start late or not at all.
+One thread, the *leader*, runs the loop. For a large step, the leader stores the parameters of the
+step, calls `open_step`, works on the step together with the helpers, and calls `close_step`, which
+waits for them. All threads take chunks of the step with `take_chunk` until none is left or a stop
+is requested. A helper calls `enter` to wait for the next step, and `leave` once it has finished its
+last chunk. The leader never waits for a helper that has not entered the step, so a helper may start
+late or not at all.
 """
 
 import numpy as np
@@ -12,10 +13,10 @@ import numpy as np
 from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add, watch
 
 # Positions in the array `team`. All threads often access the first three, so each has a cache line.
-STEP_NUMBER = np.uint64(0)  # the number of the last step, which is odd while the step is open
+STEP_NUMBER = np.uint64(0)  # odd while a step is open; incremented when a step is opened or closed
 INSIDE = np.uint64(16)  # the number of helpers that have entered the step
 NEXT_CHUNK = np.uint64(32)  # the first element of the next chunk
-KIND = np.uint64(48)  # the kind of the step, a constant of the loop
+KIND = np.uint64(48)  # the kind of the step, one of the loop's constants
 SUM = np.uint64(49)  # the sum of the threads' results
 ARGUMENT = np.uint64(50)  # a number that the leader passes to the helpers
 TEAM_WORDS = 64  # the length of the array `team`
@@ -41,7 +42,8 @@ def dismiss(team):
 
 
 def enter(team, stop, last):
-    """Wait for an open step other than `last`, and enter it. Return its number, or OVER."""
+    """Wait for an open step other than number `last`, and enter it. Return its number, or OVER if
+    the loop has ended or a stop is requested."""
     while True:
         step = watch(team, STEP_NUMBER)
         if step == OVER or stop[0]:

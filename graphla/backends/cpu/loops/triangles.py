@@ -2,10 +2,9 @@
 
 The rank of a vertex is its position when the vertices are sorted by descending degree; among equal
 degrees, the smaller number comes first. Row r of L belongs to the vertex with rank r, and lists the
-ranks below r of its neighbors. A triangle with the ranks r > s > t is counted once, for row r: s is
-in row r, and t is in rows r and s. A row of L
-has at most sqrt(2 · edges) entries, even for a hub (T. Schank and D. Wagner, *Finding, Counting and
-Listing All Triangles in Large Graphs*, 2005).
+ranks below r of its neighbors. A triangle with the ranks r > s > t is counted once, at row r: s is
+in row r, and t is in both rows r and s. A row of L has at most sqrt(2 · edges) entries, even for a
+hub (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005).
 
 Most columns of long rows are among the first TOP ranks. So the rows of vertices of high degree also
 store these columns as a bitmap. One instruction then compares 64 ranks. These vertices have the
@@ -46,7 +45,8 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
         if np.int64(end - begin) > most:
             return UNFIT
-        for p in range(begin + ONE, end):  # row u has no column before the first one
+        # The first column of row u has no smaller column to form a triangle with.
+        for p in range(begin + ONE, end):
             v = np.uint64(indices[p])
             if v >= u:
                 break
@@ -55,7 +55,8 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
                 w = indices[q]
                 if np.uint64(w) >= v:
                     break
-                while indices[at] < w:  # ends at v, which row u contains, because v > w
+                # The loop ends at v at the latest, because row u contains v and v > w.
+                while indices[at] < w:
                     at += ONE
                 total += indices[at] == w
                 if HAS_SUPPORT and indices[at] == w:
@@ -131,7 +132,8 @@ def orient(
 
 
 def count_ones(x):
-    """Return the number of bits of x that are set; LLVM compiles this to one instruction."""
+    """Return the number of bits of x that are set. LLVM compiles this function to one
+    instruction."""
     x -= (x >> ONE) & ODD_BITS
     x = (x & ODD_PAIRS) + ((x >> np.uint64(2)) & ODD_PAIRS)
     return ((x + (x >> np.uint64(4))) & ODD_NIBBLES) * ONES >> np.uint64(56)
@@ -144,7 +146,8 @@ def count(ranks, begins, middles, ends, columns, bits, kept_marks, stop_flag, st
     """
     total = np.uint64(0)
     with_bits = np.uint64(bits.size // WORDS)
-    top = local_array(WORDS, np.uint64)  # the columns of row r among the first ranks
+    # A bitmap of the columns of row r among the first TOP ranks.
+    top = local_array(WORDS, np.uint64)
     for u in range(np.uint64(start), np.uint64(stop)):
         if (u - np.uint64(start)) & BATCH == 0 and stop_flag[0]:
             return STOPPED

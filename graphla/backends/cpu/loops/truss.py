@@ -2,8 +2,8 @@
 
 See J. Wang and J. Cheng, *Truss Decomposition in Massive Networks*, 2012. The matrix N is symmetric
 and in CSR, without entries on the diagonal. Each edge {u, v} has a number, which `ids` holds at
-both of its entries. L is the part of N that `loops/triangles` describes: row v is
-columns[begins[v] : ends[v]], and `numbers` holds the number of the edge at each entry of L.
+both of its entries. L is the part of N that `loops/triangles` describes: row v is columns[begins[v]
+: ends[v]], and `numbers` holds, for each entry of L, the number of its edge.
 """
 
 from typing import Any, NamedTuple
@@ -26,9 +26,10 @@ class Rows(NamedTuple):
 def number(indptr, indices, kept_cursors, out_ids, out_sources, out_targets, stop_flag):
     """Number the edges {u, v} in order of their entries above the diagonal.
 
-    `kept_cursors` starts as a copy of the first entries of the rows. The loop reaches the entries
-    (u, v) of a column v in order of u, and (v, u) is then the entry at the cursor of row v. If it
-    is not, the matrix is not symmetric, and the loop ends before it writes past the arrays.
+    At first `kept_cursors` holds the position of the first entry of each row. The loop reaches the
+    entries (u, v) of a column v in order of u, so the entry at the cursor of row v should be (v,
+    u). If it is not, the matrix is not symmetric, and the loop ends before it writes past the
+    arrays.
     """
     edge = 0
     for row in range(indptr.size - 1):
@@ -102,7 +103,8 @@ def support(begins, ends, columns, numbers, kept_marks, out_support, stop_flag):
 
 
 def first_from(indices, begin, end, column):
-    """Return the first position in begin..end with an index of at least `column`, or end."""
+    """Return the first position in begin..end whose index is at least `column`, or end if there is
+    none."""
     while begin < end:
         middle = begin + ((end - begin) >> ONE)
         if indices[middle] < column:

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda."""
+"""A stand-in for cupy.cuda."""
 
 from . import device, driver, function, memory, nvrtc, pinned_memory, runtime, stream
 from .device import Device

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.device."""
+"""A stand-in for cupy.cuda.device."""
 
 from __future__ import annotations
 

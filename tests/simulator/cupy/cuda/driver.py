@@ -1,4 +1,4 @@
-"""A look-alike of the part of cupy.cuda.driver that graphla uses."""
+"""A stand-in for the part of cupy.cuda.driver that graphla uses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...machine import machine
 class CUDADriverError(RuntimeError):
     """A stand-in for CuPy's error of the same name.
 
-    The message gives the driver's name of the error, and its meaning.
+    The message contains the driver's name for the error and its meaning.
     """
 
     words: ClassVar = {

@@ -50,7 +50,7 @@ class CPointer:
 
 
 class _Parameter(ctypes.Structure):
-    """A kernel parameter or a struct field. In a list of these, a struct precedes its fields."""
+    """A kernel parameter or struct field. In a list of parameters, a struct precedes its fields."""
 
     _fields_ = tuple((name, ctypes.c_int) for name in ("size", "pointee", "reads_only", "fields"))
 
@@ -165,7 +165,7 @@ def _digest(pairs: Iterable[tuple[Any, _Parameter]]) -> int:
 
 
 def _check(what: str, argument: Any, size: int, taken: tuple[_Parameter, list[Any]]) -> None:
-    """Reject an argument of `size` bytes, or a field of it, that the kernel would misread."""
+    """Reject an argument of `size` bytes if the kernel would misread it or one of its fields."""
     parameter, fields = taken
     if size != parameter.size:
         raise SimulatorFault(f"{what} has {size} bytes, but the parameter has {parameter.size}")

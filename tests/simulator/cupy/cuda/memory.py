@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.memory."""
+"""A stand-in for cupy.cuda.memory."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class PinnedMemoryPool:
 
 
 class _Pinned:
-    """An array of bytes whose `ptr` is its address, which kernels may use."""
+    """An array of bytes; `ptr` is its address, which kernels may use."""
 
     ptr = property(ctypes.addressof)
     mem = property(lambda self: self)

@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.nvrtc that compiles with g++."""
+"""A stand-in for cupy.cuda.nvrtc that compiles with g++."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _text(value: str | bytes) -> str:
 
 
 def getVersion() -> tuple[int, int]:
-    """Return a version that NVRTC never has, so that no cache mixes programs of NVRTC and g++."""
+    """Return a version that NVRTC never has, so that no cache mixes programs of both compilers."""
     return (13, 1_000_000 + int(toolchain.digest()[:6], 16))
 
 

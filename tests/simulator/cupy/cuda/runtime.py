@@ -1,4 +1,4 @@
-"""A look-alike of cupy.cuda.runtime."""
+"""A stand-in for cupy.cuda.runtime."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """Return the status of a failed GPU, otherwise 0, because no work is ever pending.
+    """Return the status of a failed GPU, or 0 for an intact GPU, because no work is ever pending.
 
     This function never raises an error.
     """
@@ -77,7 +77,7 @@ def memcpy(dst: int, src: int, size: int, kind: int) -> None:
 
 
 def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
-    """Copy bytes. The order of streams is not checked, because only the pointers are known."""
+    """Copy bytes without checking the order of streams, because only the pointers are known."""
     ctypes.memmove(dst, src, size)
 
 

@@ -1,4 +1,4 @@
-"""A stand-in for CuPy's streams and events, which runs all work immediately and checks its order.
+"""A stand-in for CuPy's streams and events that runs all work immediately and checks its order.
 
 On a GPU, only events and host waits order the work of two streams. Each stream has a vector clock:
 its own progress, and the progress of every other stream that it has waited for. It is a fault if a
@@ -17,7 +17,7 @@ from ...machine import SimulatorFault, local, lock, machine
 
 _pointers = itertools.count(16)
 Place = tuple[int, int]
-"""A stream of a device: the device's number and the stream's pointer."""
+"""A stream of a device: the index of the device and the pointer of the stream."""
 
 
 class _Local(threading.local):
@@ -42,7 +42,7 @@ def _place(stream: Any) -> Place:
 
 
 def _clock(place: Place) -> dict[Place, int]:
-    """Return the vector clock of a stream, merged with all clocks that it waits for implicitly."""
+    """Return the vector clock of a stream, merged with the clocks of its implicit predecessors."""
     clock = _clocks.setdefault(place, {})
     _merge(clock, _host)
     device, pointer = place
@@ -177,7 +177,7 @@ def reads(memory: Any, stream: Any = None, what: str = "work") -> None:
 
 
 def copies(memory: Any) -> None:
-    """Record that the current stream copies from memory, and check this as `reads` does.
+    """Record that the current stream copies from memory; check the order as `reads` does.
 
     If the current stream is a null stream and the memory is on another device, the copy also waits
     for the null stream of that device.

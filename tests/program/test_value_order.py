@@ -1,4 +1,4 @@
-"""If a pull stops at the first term of each output, this term is the result of the output."""
+"""A pull may stop at the first term of an output only if this term is the result."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import graphla as gl
 from graphla.program import interpreter, ir
-from graphla.program.courses import find_terms
 from graphla.program.plan_steps import Terms
 from graphla.program.running import Arguments
+from graphla.program.value_order import find_terms
 from semirings import binary, indexunary, monoid, select, semiring, unary
 from semirings.dtypes import FP64, INT8, INT64
 
@@ -139,7 +139,7 @@ def terms_of(x: ir.Product, u: gl.Vector, A: gl.Matrix) -> dict[int, list[Any]]:
 
 @st.composite
 def programs(draw: st.DrawFn) -> ir.Program:
-    """Draw a program in which a slot often has rising values before a product."""
+    """Draw a program in which a slot often has values that never decrease before a product."""
     slot = draw(slots)
     source = draw(st.sampled_from((indices_of(slot), ir.Full(number(2), INT64))))
     side = draw(st.sampled_from(("vxm", "mxv")))
@@ -151,7 +151,9 @@ def programs(draw: st.DrawFn) -> ir.Program:
 
 
 @given(st.lists(programs(), min_size=9, max_size=9), st.integers(0, 99))
-def test_a_first_term_is_the_fold_of_all_terms(some: list[ir.Program], seed: int):
+def test_the_first_term_that_a_pull_stops_at_is_the_fold_of_all_terms(
+    some: list[ir.Program], seed: int
+):
     random, n = np.random.default_rng(seed), 6
     some_values = random.integers(1, 4, (n, n)) * (random.random((n, n)) < 0.4)
     A = gl.Matrix.from_dense(some_values, missing_value=0)
@@ -167,7 +169,7 @@ def test_a_first_term_is_the_fold_of_all_terms(some: list[ir.Program], seed: int
         x: Any = each.source
         if terms_known.reads_index:
             assert all(k == value for k, value in state.slots[x.u.index].to_dict().items())
-        if terms_known.is_first:
+        if terms_known.first_is_result:
             adds, u = x.semiring.monoid.binaryop, state.slots[x.u.index]
             for terms in terms_of(x, u, A).values():
                 for other in terms[1:]:
@@ -182,49 +184,49 @@ def test_a_first_term_is_the_fold_of_all_terms(some: list[ir.Program], seed: int
             assert interpreter.run(program, given).fault is None
 
 
-def is_first(*instructions: ir.Instruction) -> bool:
+def first_is_result(*instructions: ir.Instruction) -> bool:
     """Return whether a pull of the last instruction may stop at the first term."""
     program = program_of(*instructions)
-    return find_terms(program)[id(instructions[-1])].is_first
+    return find_terms(program)[id(instructions[-1])].first_is_result
 
 
 FROM_INDICES = replaced(X, indices_of(X))
 
 
 @pytest.mark.parametrize("ring", [semiring.min_first, own_left])
-def test_terms_rise_if_the_values_of_the_vector_are_its_indices(ring: Any):
+def test_terms_never_decrease_if_the_values_of_the_vector_are_its_indices(ring: Any):
     multiply = product(ring, X, X)
     masked = ir.Write(X, ir.NotMask(ir.MaskOf(Y, False)), None, True, multiply.source)
-    assert is_first(FROM_INDICES, multiply)
-    assert is_first(FROM_INDICES, masked)
-    assert not is_first(multiply)
-    assert not is_first(FROM_INDICES, ir.SetElement(X, number(3), number(0), None), multiply)
+    assert first_is_result(FROM_INDICES, multiply)
+    assert first_is_result(FROM_INDICES, masked)
+    assert not first_is_result(multiply)
+    assert not first_is_result(FROM_INDICES, ir.SetElement(X, number(3), number(0), None), multiply)
     some = ir.Write(X, ir.MaskOf(Y, False), None, False, ir.Full(number(2), INT64))
-    assert not is_first(FROM_INDICES, some, multiply)
-    assert is_first(FROM_INDICES, ir.SetElement(Y, number(3), number(0), None), multiply)
+    assert not first_is_result(FROM_INDICES, some, multiply)
+    assert first_is_result(FROM_INDICES, ir.SetElement(Y, number(3), number(0), None), multiply)
 
 
-def test_terms_rise_if_they_are_indices_of_the_vector():
-    assert is_first(product(semiring.min_secondi, X, Y))
-    assert is_first(product(semiring.min_firstj, X, Y, "mxv"))
-    assert not is_first(product(semiring.max_secondi, X, Y))
-    assert not is_first(product(semiring.min_plus, X, Y))
+def test_terms_never_decrease_if_they_are_indices_of_the_vector():
+    assert first_is_result(product(semiring.min_secondi, X, Y))
+    assert first_is_result(product(semiring.min_firstj, X, Y, "mxv"))
+    assert not first_is_result(product(semiring.max_secondi, X, Y))
+    assert not first_is_result(product(semiring.min_plus, X, Y))
 
 
-def test_equal_terms_rise_and_fall():
+def test_the_first_of_equal_terms_is_their_minimum_but_not_their_sum():
     full = replaced(Y, ir.Full(number(4), INT64))
-    assert is_first(full, product(semiring.min_first, Y, X))
-    assert not is_first(full, product(semiring.plus_first, Y, X))
+    assert first_is_result(full, product(semiring.min_first, Y, X))
+    assert not first_is_result(full, product(semiring.plus_first, Y, X))
 
 
-def test_values_that_are_cast_to_a_smaller_dtype_may_fall():
+def test_values_that_are_cast_to_a_smaller_dtype_may_decrease():
     narrow, wide = replaced(SMALL, ir.Entry(X)), replaced(REAL, ir.Entry(X))
-    assert is_first(FROM_INDICES, wide, product(semiring.min_first, REAL, REAL))
-    assert not is_first(FROM_INDICES, narrow, product(semiring.min_first, SMALL, SMALL))
+    assert first_is_result(FROM_INDICES, wide, product(semiring.min_first, REAL, REAL))
+    assert not first_is_result(FROM_INDICES, narrow, product(semiring.min_first, SMALL, SMALL))
 
 
-def test_vectors_keep_their_values_when_they_are_exchanged():
+def test_exchanging_two_vectors_also_exchanges_what_is_known_about_their_values():
     first = replaced(Y, indices_of(Y))
     move = ir.Move((X, Y), (Y, X))
-    assert is_first(first, move, product(semiring.min_first, X, REAL))
-    assert not is_first(first, move, product(semiring.min_first, Y, REAL))
+    assert first_is_result(first, move, product(semiring.min_first, X, REAL))
+    assert not first_is_result(first, move, product(semiring.min_first, Y, REAL))

@@ -1,4 +1,4 @@
-"""Programs in the cache on disk: a later process runs them as if it had traced the loops itself.
+"""A later process runs programs from the cache on disk as if it had traced the loops itself.
 
 In most tests, a new decorator stands for a new process, because all that `gl.jit` keeps in memory
 belongs to the decorator. The engine of these tests compiles nothing: it keeps whole programs by
@@ -26,8 +26,16 @@ from sources import Source, call, compare, has_large_number, sources
 
 import graphla as gl
 from graphla import Matrix, Vector
-from graphla.compilers import entries
-from graphla.program import content, interpreter, ir, running, shelf, storing, tracing
+from graphla.compilers import disk_cache
+from graphla.program import (
+    fingerprints,
+    interpreter,
+    ir,
+    running,
+    stored_programs,
+    storing,
+    tracing,
+)
 from graphla.program.reasons import NotCompilable
 from graphla.program.running import Arguments, Outcome
 from semirings.dtypes import FP64, INT64
@@ -36,7 +44,7 @@ pytestmark = pytest.mark.cpu
 
 
 class Engine:
-    """An engine that interprets programs, and that knows the programs of outlines by their keys."""
+    """An engine that interprets programs, and that knows the programs of headers by their keys."""
 
     programs: ClassVar[dict[str, ir.Program]] = {}
 
@@ -44,10 +52,10 @@ class Engine:
         self.restored = 0
 
     def run(self, program: ir.Program, arguments: Arguments) -> Outcome:
-        if isinstance(program, ir.Outline):
+        if isinstance(program, ir.ProgramHeader):
             self.restored += 1
             whole = self.programs[program.key]
-            for name in shelf._OUTLINE:
+            for name in stored_programs._HEADER:
                 assert getattr(program, name) == getattr(whole, name)
             program = whole
         elif program.key:
@@ -60,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a cache folder for the entries of this module."""
     path = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "cache_folder", lambda: path)
+        patch.setattr(disk_cache, "cache_folder", lambda: path)
         patch.setattr(running, "may_store", lambda: True)
         yield path
 
@@ -81,7 +89,7 @@ def without_tracing() -> Iterator[None]:
 
 
 @given(sources())
-def test_a_drawn_function_computes_the_same_plainly_and_from_disk(source: Source):
+def test_a_drawn_function_gives_the_same_results_plainly_and_from_the_cache_on_disk(source: Source):
     expected = call(source, source.function())
     if has_large_number(expected):
         return
@@ -266,11 +274,11 @@ CHANGES = {
         "def f(A, v):\n    for k in range(3):\n        v << v + g(k)\n    return v\n",
     ),
 }
-"""Maps each change to the text of a module before and after it. Each change alters the result."""
+"""Maps each change to the text of a module before and after the change, which alters the result."""
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_change_is_seen_by_the_next_process(what: str, tmp_path: Path):
+def test_the_next_process_notices_a_change_of_the_source(what: str, tmp_path: Path):
     before, after = CHANGES[what]
     module, engine = Module(tmp_path, before), Engine()
     A, v = small_graph(int), start()
@@ -298,13 +306,13 @@ READ_BY_OPERATORS = {
     "an attribute of a function": ("def h(x):\n    return x\nh.k = {}", "h.k"),
     "an attribute of a class": ("class C:\n    k = {}", "C.k"),
     "a global by its name": ("K = {}", "globals()['K']"),
-    "a variable of the environment": ("os.environ['SHELF'] = '{}'", "int(os.environ['SHELF'])"),
+    "a variable of the environment": ("os.environ['STORED'] = '{}'", "int(os.environ['STORED'])"),
 }
 """A statement that sets a number, and an expression that reads it."""
 
 
 @pytest.mark.parametrize("what", READ_BY_OPERATORS)
-def test_a_number_that_an_operator_finds_in_an_object_is_read_in_each_process(
+def test_a_number_that_an_operator_reads_from_an_object_is_read_again_in_each_process(
     what: str, tmp_path: Path
 ):
     before, expression = READ_BY_OPERATORS[what]
@@ -322,17 +330,17 @@ def test_a_number_that_an_operator_finds_in_an_object_is_read_in_each_process(
                 assert found.to_dict() == {0: 2 * (k + 1) ** 3, 2: 3 * (k + 1) ** 3}
 
 
-def test_an_operator_that_imports_a_module_is_traced_in_each_process(
+def test_an_operator_that_imports_a_module_is_traced_again_in_each_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     text = (
-        "def g(x, y):\n    import shelf_numbers\n    return x * shelf_numbers.k + y\n"
+        "def g(x, y):\n    import stored_numbers\n    return x * stored_numbers.k + y\n"
         "op = binary.register_anonymous(g)\n" + LOOP.format(statement="op(v & v)")
     )
     module, A, v = Module(tmp_path, text), small_graph(int), start()
     with running.use(Engine()):
         for k in (2, 3):
-            monkeypatch.setitem(sys.modules, "shelf_numbers", SimpleNamespace(k=k))  # pyright: ignore[reportArgumentType]
+            monkeypatch.setitem(sys.modules, "stored_numbers", SimpleNamespace(k=k))  # pyright: ignore[reportArgumentType]
             for _ in range(2):
                 found = gl.jit(module.load().f)(A, v.dup())
                 assert found.to_dict() == {0: 2 * (k + 1) ** 3, 2: 3 * (k + 1) ** 3}
@@ -370,13 +378,13 @@ def test_other_settings_need_another_program(settings: dict[str, Any], tmp_path:
     module, engine = Module(tmp_path, LOOP.format(statement="v + v @ A")), Engine()
     names = []
     with pytest.MonkeyPatch.context() as patch, running.use(engine):
-        name_of = shelf.Shelf.name_of
+        name_of = stored_programs.StoredPrograms.name_of
 
         def record(self: Any, *args: Any) -> str:
             names.append(name_of(self, *args))
             return names[-1]
 
-        patch.setattr(shelf.Shelf, "name_of", record)
+        patch.setattr(stored_programs.StoredPrograms, "name_of", record)
         before = gl.config.device
         gl.jit(module.load().f)(small_graph(), start())
         with gl.config.set(**settings):
@@ -385,7 +393,7 @@ def test_other_settings_need_another_program(settings: dict[str, Any], tmp_path:
     assert (names[0] != names[-1]) == differs
 
 
-def test_a_fault_of_a_program_from_disk_has_the_line_of_the_statement(tmp_path: Path):
+def test_a_fault_in_a_program_from_disk_names_the_line_of_the_statement(tmp_path: Path):
     text = "def f(A, v):\n    for k in range(9):\n\n        v[k] = k\n    return v\n"
     module = Module(tmp_path, text)
     with running.use(Engine()):
@@ -396,7 +404,7 @@ def test_a_fault_of_a_program_from_disk_has_the_line_of_the_statement(tmp_path: 
             assert (Path(last.filename), last.line) == (module.path, "v[k] = k")
 
 
-def test_a_function_that_moves_in_its_file_has_the_new_lines(tmp_path: Path):
+def test_a_function_that_moves_within_its_file_gets_the_new_line_numbers(tmp_path: Path):
     text = "def f(A, v):\n    for k in range(9):\n        v[k] = k\n    return v\n"
     module = Module(tmp_path, text)
     lines = []
@@ -409,7 +417,7 @@ def test_a_function_that_moves_in_its_file_has_the_new_lines(tmp_path: Path):
     assert lines[0] == lines[1] == (lines[2] or 0) - 1
 
 
-def test_a_loop_with_an_object_of_a_users_class_is_not_stored(tmp_path: Path, folder: Path):
+def test_a_loop_with_an_object_of_a_user_defined_class_is_not_stored(tmp_path: Path, folder: Path):
     text = (
         "class C:\n    k = 2\nc = C()\ndef f(A, v):\n    for _ in range(2):\n"
         "        v << v * c.k\n    return v\n"
@@ -425,7 +433,7 @@ def test_a_loop_with_an_object_of_a_users_class_is_not_stored(tmp_path: Path, fo
     assert {path.name for path in folder.iterdir()} == before
 
 
-def test_explaining_a_program_from_disk_shows_its_statements(tmp_path: Path):
+def test_explain_shows_the_statements_of_a_program_from_disk(tmp_path: Path):
     module = Module(tmp_path, LOOP.format(statement="v + 1"))
     with running.use(Engine()):
         texts = {gl.jit(module.load().f).explain(small_graph(), start()) for _ in range(2)}
@@ -442,11 +450,11 @@ def test_an_engine_that_needs_the_blocks_gets_the_traced_program(tmp_path: Path)
     expected = outcome(module.load().f, A, v)
     with running.use(Engine()):
         assert outcome(gl.jit(module.load().f), A, v) == expected
-    with running.use(interpreter):  # it reads the blocks of an outline, and so gets LacksBlocks
+    with running.use(interpreter):  # it reads the blocks of a header, and so gets LacksBlocks
         assert outcome(gl.jit(module.load().f), A, v) == expected
 
 
-# --- entries ------------------------------------------------------------------------------------
+# --- the cache on disk ----------------------------------------------------------------------------
 
 plain = st.recursive(
     st.none()
@@ -461,18 +469,18 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_an_entry_returns_the_value_that_was_stored(value: Any):
-    name = entries.name_of("test", 1)
-    entries.store(name, value)
-    found = entries.load(name)
+def test_a_cache_entry_returns_the_value_that_was_stored(value: Any):
+    name = disk_cache.name_of("test", 1)
+    disk_cache.store(name, value)
+    found = disk_cache.load(name)
     assert found == value and repr(type(found)) == repr(type(value))
 
 
 @given(st.data())
-def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
-    name = entries.name_of("test", 2)
-    entries.store(name, ("some", "value", 3))
-    path = entries._path(name)
+def test_a_damaged_cache_entry_is_ignored_and_replaced(data: st.DataObject):
+    name = disk_cache.name_of("test", 2)
+    disk_cache.store(name, ("some", "value", 3))
+    path = disk_cache._path(name)
     contents = bytearray(path.read_bytes())
     place = data.draw(st.integers(0, len(contents) - 1))
     if data.draw(st.booleans()):
@@ -480,23 +488,23 @@ def test_a_damaged_entry_is_ignored_and_replaced(data: st.DataObject):
     else:
         contents[place] ^= data.draw(st.integers(1, 255))
     path.write_bytes(contents)
-    assert entries.load(name) is None
-    entries.store(name, "new")
-    assert entries.load(name) == "new"
+    assert disk_cache.load(name) is None
+    disk_cache.store(name, "new")
+    assert disk_cache.load(name) == "new"
 
 
-def test_an_entry_under_another_name_is_ignored():
-    one, other = entries.name_of("test", 3), entries.name_of("test", 4)
-    entries.store(one, "value")
-    entries._path(other).write_bytes(entries._path(one).read_bytes())
-    assert entries.load(other) is None
+def test_a_cache_entry_under_another_name_is_ignored():
+    one, other = disk_cache.name_of("test", 3), disk_cache.name_of("test", 4)
+    disk_cache.store(one, "value")
+    disk_cache._path(other).write_bytes(disk_cache._path(one).read_bytes())
+    assert disk_cache.load(other) is None
 
 
 @pytest.mark.parametrize("kind", ["loop", "program"])
 def test_a_program_whose_entries_are_damaged_is_traced_again(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     module, A, v = Module(tmp_path, LOOP.format(statement="v + 1")), small_graph(), start()
     expected = outcome(module.load().f, A, v)
     with running.use(Engine()):
@@ -518,29 +526,29 @@ def test_a_program_whose_entries_are_damaged_is_traced_again(
         lambda root: os.utime(root / "graphla/program/plan.py", (1, 1)),
     ],
 )
-def test_a_change_of_the_compiler_invalidates_all_entries(
+def test_a_change_of_the_compiler_invalidates_all_cache_entries(
     change: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    for name in entries._SOURCES:
+    for name in disk_cache._SOURCES:
         (tmp_path / name).mkdir(exist_ok=True)
     (tmp_path / "graphla/backends/cuda").mkdir()
     for name in ("graphla/program/plan.py", "graphla/settings.py"):
         (tmp_path / name).write_text("# before")
     (tmp_path / "graphla/backends/cuda/program.cuh").write_text("// before")
-    monkeypatch.setattr(entries, "_ROOT", tmp_path)
-    monkeypatch.setattr(entries, "signature", entries.signature.__wrapped__)
-    name = entries.name_of("test", 5)
-    entries.store(name, "value")
-    assert entries.load(name) == "value"
+    monkeypatch.setattr(disk_cache, "_ROOT", tmp_path)
+    monkeypatch.setattr(disk_cache, "signature", disk_cache.signature.__wrapped__)
+    name = disk_cache.name_of("test", 5)
+    disk_cache.store(name, "value")
+    assert disk_cache.load(name) == "value"
     change(tmp_path)
-    assert entries.load(name) is None
+    assert disk_cache.load(name) is None
 
 
 def test_the_signature_covers_all_modules_that_a_compilation_imports():
     code = (
         "import sys, graphla.program.tracing, graphla.program.interpreter\n"
-        "from graphla.compilers import entries\n"
-        "files = '\\n'.join(entries._list_sources())\n"
+        "from graphla.compilers import disk_cache\n"
+        "files = '\\n'.join(disk_cache._list_sources())\n"
         "parts = ('graphla.program', 'graphla.compilers', 'graphla.operations', 'semirings')\n"
         "for name, module in list(sys.modules.items()):\n"
         "    if name.startswith(parts): assert module.__file__ in files, name\n"
@@ -552,18 +560,18 @@ def test_the_signature_covers_all_modules_that_a_compilation_imports():
 WRITER = """
 import sys
 from pathlib import Path
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 folder = Path(sys.argv[1])
-entries.cache_folder = lambda: folder
-name = entries.name_of("test", 6)
+disk_cache.cache_folder = lambda: folder
+name = disk_cache.name_of("test", 6)
 for k in range(300):
-    found = entries.load(name)
+    found = disk_cache.load(name)
     assert found is None or (len(found) == 2000 and len(set(found)) == 1), "a torn entry"
-    entries.store(name, (k,) * 2000)
+    disk_cache.store(name, (k,) * 2000)
 """
 
 
-def test_processes_may_write_an_entry_at_the_same_time(tmp_path: Path):
+def test_several_processes_may_write_a_cache_entry_at_the_same_time(tmp_path: Path):
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     processes = [subprocess.Popen(command) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
@@ -576,14 +584,14 @@ NAMES = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import written_module as m
-from graphla.program.content import content_of, content_of_code
+from graphla.program.fingerprints import content_of, content_of_code
 from graphla.program.keys import Description
 print(content_of(Description().of_parts((m.f, m.op, m.replace, m.math.sqrt, {1.5, "x"} and 2))))
 print(content_of_code(m.f.__code__))
 """
 
 
-def test_contents_are_the_same_in_each_process(tmp_path: Path):
+def test_content_keys_are_the_same_in_each_process(tmp_path: Path):
     text = (
         "op = binary.register_anonymous(lambda x, y: x * 2 + y)\n"
         "def f(x, names=('a', 'b')):\n    return x in {'p', 'q', 'r', 's'} and op\n"
@@ -600,24 +608,24 @@ def test_contents_are_the_same_in_each_process(tmp_path: Path):
 
 @pytest.mark.parametrize("value", [object(), [], {}, Module, pytest, pytest.raises, Engine().run])
 def test_an_object_without_content_is_unknown(value: Any):
-    with pytest.raises(content.Unknown):
-        content.content_of(value)
+    with pytest.raises(fingerprints.NoContent):
+        fingerprints.content_of(value)
 
 
 def test_an_operator_that_the_user_registers_has_the_content_of_its_function():
     def register(k: int) -> Any:
-        op = gl.binary.register_new(f"shelf_{k}", lambda x, y: x * k + y)
+        op = gl.binary.register_new(f"stored_{k}", lambda x, y: x * k + y)
         try:
-            return content.content_of(op)[2]
+            return fingerprints.content_of(op)[2]
         finally:
-            delattr(gl.binary, f"shelf_{k}")
+            delattr(gl.binary, f"stored_{k}")
 
     assert register(2) != register(3)
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.integers(0, 3), st.booleans()), max_size=4))
-def test_a_codec_restores_records(items: list[Any]):
-    codec = storing.Codec(shelf.Left, shelf.Unchanged)
+def test_a_codec_restores_the_records_that_it_encodes(items: list[Any]):
+    codec = storing.Codec(stored_programs.Left, stored_programs.Unchanged)
     dim = ir.Dim(1)
     names = {
         name: ir.Slot(k, name, INT64 if flag else FP64, dim) if k else ir.Var(name, FP64)
@@ -625,7 +633,9 @@ def test_a_codec_restores_records(items: list[Any]):
     }
     value = (
         ir.LoopExit(2, names),
-        shelf.Left(1, True, (*names.values(), None, ir.Same("x")), (1, 2), frozenset(names)),
+        stored_programs.Left(
+            1, True, (*names.values(), None, ir.Same("x")), (1, 2), frozenset(names)
+        ),
         [gl.monoid.plus, gl.monoid.plus[INT64], gl.semiring.min_plus[FP64], {1: {2}}],
     )
     restored = codec.unpack(codec.pack(value))
@@ -633,10 +643,10 @@ def test_a_codec_restores_records(items: list[Any]):
     assert restored[2][0] is gl.monoid.plus
 
 
-def test_a_codec_makes_only_objects_of_its_classes():
+def test_a_codec_creates_only_objects_of_its_own_classes():
     with pytest.raises(KeyError):
         storing.Codec().unpack(("Left", 1, True, (), (), ()))
-    with pytest.raises(content.Unknown):
-        storing.Codec().pack(shelf.Unchanged("x"))
-    with pytest.raises(content.Unknown):
+    with pytest.raises(fingerprints.NoContent):
+        storing.Codec().pack(stored_programs.Unchanged("x"))
+    with pytest.raises(fingerprints.NoContent):
         storing.Codec().pack(gl.binary.register_anonymous(lambda x, y: x))

@@ -19,14 +19,14 @@ from test_launches import SMALL, random_graph  # noqa: E402
 
 import graphla as gl  # noqa: E402
 from graphla.backends.tuning import using  # noqa: E402
-from graphla.compilers import entries  # noqa: E402
+from graphla.compilers import disk_cache  # noqa: E402
 from graphla.program import cuda, cuda_text, plan, tracing  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Run on CUDA with small blocks, and return an empty folder for entries."""
-    monkeypatch.setattr(entries, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(disk_cache, "cache_folder", lambda: tmp_path)
     with gl.config.set(device="cuda"), using(SMALL):
         yield tmp_path
 
@@ -71,8 +71,8 @@ def test_a_program_from_disk_runs_without_the_front_end(name: str):
             assert parts_of(gl.jit(program)(*given)) == expected
 
 
-@pytest.mark.parametrize("kind", ["loop", "program", "needs", "kernel"])
-def test_a_damaged_entry_is_made_again(kind: str, folder: Path):
+@pytest.mark.parametrize("kind", ["loop", "program", "host_info", "kernel"])
+def test_a_damaged_cache_entry_is_created_again(kind: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     for path in folder.glob(f"{kind}_*.entry"):
@@ -83,7 +83,7 @@ def test_a_damaged_entry_is_made_again(kind: str, folder: Path):
 
 
 @pytest.mark.parametrize("what", ["direction", "deterministic", "tuning"])
-def test_a_kernel_for_other_settings_is_another_kernel(what: str, folder: Path):
+def test_other_settings_need_another_kernel(what: str, folder: Path):
     program, given = programs.PROGRAMS["bfs_levels"], arguments("bfs_levels")
     expected = parts_of(gl.jit(program)(*given))
     known = set(folder.glob("kernel_*"))

@@ -1,14 +1,15 @@
-"""Keep plain values in the cache folder for later processes: numbers, texts, bytes and tuples.
+"""Keep plain values in the cache folder for later processes: numbers, strings, bytes and tuples.
 
 The name of an entry is a digest of everything that its value depends on, except the sources of the
 compiler. An entry begins with a digest of its name, its contents, and the sizes and times of these
 sources (`signature`). So an entry that is damaged, or that another version of the compiler has
-written, is never used, and the next process that needs it replaces it. Each file appears as a
-whole, so processes may write the same entry at the same time.
+written, is never used, and the next process that needs it replaces it. Files are written
+atomically, so several processes may write the same entry at the same time.
 
-The contents have the format of Python's module `marshal`, which makes only plain values when it is
-read: unlike a pickle, it calls no functions. It is not safe against a forged file. The machine code
-in the same folder is not either, so `cache_folder` makes sure that no other user can write there.
+The contents have the format of Python's module `marshal`. Reading them creates only plain values
+and, unlike reading a pickle, calls no functions. This is not safe against forged files. Neither is
+the machine code in the same folder, so `cache_folder` makes sure that no other user can write
+there.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _SOURCES = (
     *("semirings", "graphla", "graphla/backends", "graphla/compilers", "graphla/operations"),
     *("graphla/program", "graphla/sparse", "graphla/stores"),
 )
-"""The folders with the sources of the compiler, including subfolders, except those of `graphla`."""
+"""The folders with the sources of the compiler. Subfolders also count, except those of
+`graphla`."""
 
 _INSTALLATION = f"{_ROOT} {sys.version} {np.__version__}"
 
@@ -41,10 +43,11 @@ _DIGEST = 32  # bytes
 
 
 def name_of(kind: str, *parts: Any) -> str:
-    """Return the name of an entry, whose value depends on these parts and on the compiler.
+    """Return the name of the entry whose value depends on these parts and on the compiler.
 
-    The parts are plain values: equal parts have equal texts (`repr`). Each installation has its own
-    entries, so that two versions that are used in turn do not replace each other's.
+    The parts are plain values: equal parts have the same `repr`. Each installation has its own
+    entries, so that two installations that are used alternately do not replace each other's
+    entries.
     """
     text = f"{kind}{parts!r}{_INSTALLATION}"
     return f"{kind}_{sha256(text.encode()).hexdigest()[:32]}"
@@ -55,7 +58,7 @@ def load(name: str) -> Any:
     with suppress(OSError, EOFError, ValueError, TypeError):
         data = _path(name).read_bytes()
         contents = data[_DIGEST:]
-        if data[:_DIGEST] == _seal(name, contents):
+        if data[:_DIGEST] == _checksum(name, contents):
             return marshal.loads(contents)
     return None
 
@@ -64,23 +67,23 @@ def store(name: str, value: Any) -> None:
     """Store an entry. Errors are ignored, for example if the disk is full."""
     contents = marshal.dumps(value)
     with suppress(OSError):
-        write(_path(name), _seal(name, contents) + contents)
+        write(_path(name), _checksum(name, contents) + contents)
 
 
 def _path(name: str) -> Path:
     return cache_folder() / f"{name}.entry"
 
 
-def _seal(name: str, contents: bytes) -> bytes:
+def _checksum(name: str, contents: bytes) -> bytes:
     return sha256(f"{name}{signature()}".encode() + contents).digest()
 
 
 @cache
 def signature() -> str:
-    """Return a digest that changes if the sources of the compiler or its libraries change.
+    """Return a digest that changes if a source file of the compiler changes.
 
-    As Python does for its bytecode, this compares times and sizes of the files, because reading
-    them would take longer than most loops take to run.
+    Like Python for its bytecode, it uses the times and sizes of the files, because reading the
+    files would take longer than running most loops.
     """
     try:
         files = _list_sources()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphla.backends.cuda import program as machine
-from graphla.program.cuda_layout import FormKey, Needs, form_keys, words_of
+from graphla.program.cuda_layout import FormKey, HostInfo, form_keys, words_of
 from graphla.program.patterns import reads_values
 from graphla.program.plan_steps import Multiply, Plan, Save
 from semirings.dtypes import BOOL, DataType
 
 
-def find_needs(of: Plan) -> Needs:
+def find_host_info(of: Plan) -> HostInfo:
     """Return what the host needs to know about a plan."""
     steps = [step for block in of.blocks for step in block.steps]
     products = [step for step in steps if isinstance(step, Multiply)]
-    return Needs(
+    return HostInfo(
         forms=list(dict.fromkeys(key for step in products for key in form_keys(step.product))),
         reads={
             key
@@ -75,4 +75,4 @@ def _takes_hubs(step: Multiply) -> bool:
     monoid = step.product.semiring.monoid
     is_search = monoid.is_any or (monoid.type is BOOL and monoid.terminal is not None)
     reads_u = reads_values(step.product)[1] and not step.terms.reads_index
-    return step.product.u in step.full and reads_u and not (is_search or step.terms.is_first)
+    return step.product.u in step.full and reads_u and not (is_search or step.terms.first_is_result)

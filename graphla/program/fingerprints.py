@@ -1,8 +1,8 @@
-"""Describe values by their content, so that descriptions of two processes can be compared.
+"""Describe values by their content, so that descriptions from two processes can be compared.
 
-`graphla.program.keys` describes many objects by themselves, because they are compared within one
-process only. Here, each of them is replaced by its name or by its content: an operator of the
-library by its name, a function by its bytecode. An object that has neither is `Unknown`.
+A description of `graphla.program.keys` contains many objects themselves, because it is compared
+within one process only. Here, each of them is replaced by its name or by its content: an operator
+of the library by its name, a function by its bytecode. An object with neither raises `NoContent`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy as np
 
 from graphla.program.keys import Description, Same
 from semirings.dtypes import DataType
-from semirings.naming import registered
+from semirings.naming import user_operators
 from semirings.operators import Operator, Typed, named
 
 
-class Unknown(Exception):
-    """A value has no content that another process could compare."""
+class NoContent(Exception):
+    """Raised for a value without a content that another process could compare."""
 
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 
 
 def content_of(value: Any) -> Any:
-    """Return the content of a value or of a description: plain values with the same `repr` in each
-    process. Raise Unknown if there is none."""
+    """Return the content of a value or of a description: plain values whose `repr` is the same in
+    each process. Raise NoContent if the value has no content."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -61,8 +61,8 @@ def content_of(value: Any) -> Any:
 
 
 def content_of_code(code: CodeType) -> tuple[Any, ...]:
-    """Return everything of a function's code that a program depends on: not the name of its file,
-    and line numbers only relative to its first line."""
+    """Return those parts of a function's code on which a program depends. The name of the file is
+    left out, and line numbers are relative to the function's first line."""
     first = code.co_firstlineno
     return (
         *("code", code.co_name, code.co_flags, code.co_code, code.co_exceptiontable),
@@ -77,15 +77,15 @@ def _content_of_operator(op: Operator) -> Any:
     """Return the name of an operator of the library, or the parts of an operator of the user."""
     if is_of_library(op):
         return "operator", op.kind, op.name
-    if op.is_anonymous or (op.kind, op.name) in registered:
+    if op.is_anonymous or (op.kind, op.name) in user_operators:
         recipe = op._recipe()
         return op.kind, tuple(recipe), content_of(Description().of_read(recipe.values()))
-    raise Unknown
+    raise NoContent
 
 
 def is_of_library(op: Operator) -> bool:
-    """Return whether an operator is in a catalog of `semirings`, in each process."""
-    if op.is_anonymous or (op.kind, op.name) in registered:
+    """Return whether an operator is in a catalog of `semirings` in every process."""
+    if op.is_anonymous or (op.kind, op.name) in user_operators:
         return False
     try:
         return named(op.kind, op.name) is op
@@ -99,7 +99,7 @@ _LIBRARIES = frozenset(
         *("itertools", "functools", "_functools", "numbers", "typing", "types"),
     )
 )
-"""Packages whose versions are in the name of each entry of the cache, and whose functions and
+"""Packages whose versions are part of the name of each cache entry, and whose functions and
 attributes are the same in each process. So `os`, `sys` and `random` are not among them."""
 
 
@@ -115,9 +115,9 @@ _IMPORT = opmap["IMPORT_NAME"]
 
 
 def _check_names(code: CodeType) -> None:
-    """Raise Unknown if a function may read values that its description does not contain."""
+    """Raise NoContent if a function may read values that its description does not contain."""
     if not _OPEN.isdisjoint(code.co_names) or _IMPORT in code.co_code[::2]:
-        raise Unknown
+        raise NoContent
 
 
 _HEAP_TYPE = 1 << 9
@@ -126,29 +126,29 @@ _HEAP_TYPE = 1 << 9
 
 def _name_of_library(name: str, module: ModuleType) -> str:
     if name.partition(".")[0] not in _LIBRARIES or sys.modules.get(name) is not module:
-        raise Unknown
+        raise NoContent
     return name
 
 
 def _qualified_name(value: Any) -> tuple[str, str]:
-    """Return the module and the name of a function or a class, from which it can be found."""
+    """Return the module and the name by which a function or a class can be found."""
     module = getattr(value, "__module__", None) or ("numpy" if type(value) is np.ufunc else "")
     name = getattr(value, "__qualname__", None) or value.__name__
     found: Any = sys.modules.get(module)
     if module.partition(".")[0] not in _LIBRARIES:
-        raise Unknown
+        raise NoContent
     if type(value) is type and not value.__flags__ & _HEAP_TYPE:
         return module, name  # such as the class of built-in functions, which no module contains
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is not value:
-        raise Unknown
+        raise NoContent
     return module, name
 
 
 def _global_name(value: Any) -> tuple[str, str]:
-    """Return the module and the name of an object such as `replace`, which its class's module
-    defines."""
+    """Return the module and the name of an object such as `replace`, which is defined in the module
+    of its class."""
     module = type(value).__module__
     if isinstance(value, Enum):
         return module, f"{_qualified_name(type(value))[1]}.{value.name}"
@@ -156,4 +156,4 @@ def _global_name(value: Any) -> tuple[str, str]:
         for name, each in vars(sys.modules[module]).items():
             if each is value:
                 return module, name
-    raise Unknown
+    raise NoContent

@@ -1,8 +1,8 @@
-"""Find out what is known about the values of vectors, and which values no instruction reads.
+"""Find out how the values of a vector are ordered by index, and which values no instruction reads.
 
-The terms of an output are in the order of the index of the vector that is multiplied. If they never
-fall in this order, the smallest term is the first one. A pull then stops at the first term. If the
-values of the vector are its indices, the product need not read them.
+A product combines the terms of an output in the order of the indices of its vector. If the terms
+never decrease in this order, the first term is the smallest, and a pull that computes a minimum
+stops there. If each value of the vector is its own index, the product need not read the values.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from semirings.dtypes import BOOL, INT32, DataType
 from semirings.primitives import Node
 
 
-class Course(IntEnum):
-    """What is known about the values of an expression, in the order of an index."""
+class Order(IntEnum):
+    """How the values of an expression are ordered by an index."""
 
     UNKNOWN = 0
-    RISING = 1  # no value is smaller than an earlier one
+    NONDECREASING = 1  # the values never decrease
     INDEX = 2  # each value is the index
     CONSTANT = 3  # all values are equal
     ZERO = 4  # all values are 0
@@ -35,21 +35,21 @@ class Course(IntEnum):
 
 
 INDICES = {"i", "j", "ix", "jx", "iy", "jy"}
-"""The arguments of operators that are indices. They fit into INT32."""
+"""The names of those arguments of an operator that are indices. Indices fit in INT32."""
 
-Known = dict[ir.Slot, Course]
-"""What is known about the values of some slots, in the order of their positions."""
+Known = dict[ir.Slot, Order]
+"""How the values of some slots are ordered by index."""
 
 
 def find_terms(program: ir.Program) -> dict[int, Terms]:
     """Return what is known about the product in each Write, by the `id` of the Write.
 
-    If an instruction occurs at several places, the result holds at all of them.
+    If an instruction occurs at several places, the result is valid at all of them.
     """
     before: list[Known | None] = [None] * len(program.blocks)
     # All slots except the inputs are empty at the start.
     others = set(program.slots) - set(program.inputs)
-    before[0] = dict.fromkeys(others, Course.EMPTY)
+    before[0] = dict.fromkeys(others, Order.EMPTY)
     changed = [0]
     while changed:
         number = changed.pop()
@@ -71,111 +71,113 @@ def find_terms(program: ir.Program) -> dict[int, Terms]:
                 terms = _terms_of(each.source, known)
                 other = found.get(id(each), terms)
                 found[id(each)] = Terms(
-                    terms.is_first and other.is_first, terms.reads_index and other.reads_index
+                    terms.first_is_result and other.first_is_result,
+                    terms.reads_index and other.reads_index,
                 )
             known = _known_after(each, known)
     return found
 
 
 def _join(one: Known, other: Known) -> Known:
-    """Return what is known about slots of which either `one` or `other` tells the values."""
+    """Return what is known about each slot where two paths meet, one with the orders `one`, and the
+    other with the orders `other`."""
     return {slot: _either(one[slot], other[slot]) for slot in one.keys() & other.keys()}
 
 
-def _either(one: Course, other: Course) -> Course:
-    """Return what is known about values that have one of two courses."""
+def _either(one: Order, other: Order) -> Order:
+    """Return the order of values that have either the order `one` or the order `other`."""
     if one is other:
         return one
     both = {one, other}
-    if Course.EMPTY in both:
+    if Order.EMPTY in both:
         return min(both)
-    if both == {Course.CONSTANT, Course.ZERO}:
-        return Course.CONSTANT
-    return Course.UNKNOWN if Course.UNKNOWN in both else Course.RISING
+    if both == {Order.CONSTANT, Order.ZERO}:
+        return Order.CONSTANT
+    return Order.UNKNOWN if Order.UNKNOWN in both else Order.NONDECREASING
 
 
 def _terms_of(x: ir.Product, known: Known) -> Terms:
     ring: Any = x.semiring
     adds, op = ring.monoid, ring.binaryop
-    value = known.get(x.u, Course.UNKNOWN)
-    reads_index = value is Course.INDEX
+    value = known.get(x.u, Order.UNKNOWN)
+    reads_index = value is Order.INDEX
     if adds.is_any or adds.type is BOOL or order_of(adds) == 0:
         return Terms(False, reads_index)
     # The index of a term is the column of a row for "mxv", and the row of a column for "vxm".
-    given = {"jx": Course.INDEX, "iy": Course.INDEX}
+    given = {"jx": Order.INDEX, "iy": Order.INDEX}
     if x.side == "mxv":
-        given |= {"y": _cast(value, x.u.dtype, op.type2), "ix": Course.CONSTANT, "jy": Course.ZERO}
+        given |= {"y": _cast(value, x.u.dtype, op.type2), "ix": Order.CONSTANT, "jy": Order.ZERO}
     else:
-        given |= {"x": _cast(value, x.u.dtype, op.type), "ix": Course.ZERO, "jy": Course.CONSTANT}
-    course = _cast(_course_of(op.expression, given), op.return_type, adds.type)
-    is_first = course >= (Course.RISING if order_of(adds) == 1 else Course.CONSTANT)
-    return Terms(is_first, reads_index)
+        given |= {"x": _cast(value, x.u.dtype, op.type), "ix": Order.ZERO, "jy": Order.CONSTANT}
+    order = _cast(_order_of_operator(op.expression, given), op.return_type, adds.type)
+    first_is_result = order >= (Order.NONDECREASING if order_of(adds) == 1 else Order.CONSTANT)
+    return Terms(first_is_result, reads_index)
 
 
 def _known_after(x: ir.Instruction, known: Known) -> Known:
-    """Return what is known about the values of slots after an instruction."""
+    """Return how the values of slots are ordered after an instruction."""
     if isinstance(x, ir.Write):
-        found = Course.UNKNOWN
+        found = Order.UNKNOWN
         if is_replaced(x):
-            found = _course(x.source, known, x.target.dtype)
+            found = _order_of_entries(x.source, known, x.target.dtype)
         return {**known, x.target: found}
     if isinstance(x, ir.Clear):
-        return {**known, x.slot: Course.EMPTY}
+        return {**known, x.slot: Order.EMPTY}
     if isinstance(x, ir.Move):
         pairs = zip(x.targets, x.sources, strict=True)
-        return known | {target: known.get(source, Course.UNKNOWN) for target, source in pairs}
+        return known | {target: known.get(source, Order.UNKNOWN) for target, source in pairs}
     if isinstance(x, (ir.Scatter, ir.SetElement)):
-        return {**known, x.target: Course.UNKNOWN}
+        return {**known, x.target: Order.UNKNOWN}
     if isinstance(x, (ir.Pop, ir.Peek)):
-        return {**known, x.slot: Course.UNKNOWN}
+        return {**known, x.slot: Order.UNKNOWN}
     return known
 
 
-def _course(x: ir.VectorExpression, known: Known, dtype: DataType) -> Course:
-    """Return the course of the entries of an expression that is converted to a dtype."""
-    found = Course.UNKNOWN
+def _order_of_entries(x: ir.VectorExpression, known: Known, dtype: DataType) -> Order:
+    """Return the order of the entries of an expression that is converted to a dtype."""
+    found = Order.UNKNOWN
     if isinstance(x, ir.Full):
-        found = Course.CONSTANT
+        found = Order.CONSTANT
     elif isinstance(x, ir.Empty):
-        found = Course.EMPTY
+        found = Order.EMPTY
     elif isinstance(x, ir.Entry):
-        return _cast(known.get(x.slot, Course.UNKNOWN), x.slot.dtype, dtype)
+        return _cast(known.get(x.slot, Order.UNKNOWN), x.slot.dtype, dtype)
     elif isinstance(x, (ir.Restrict, ir.Select, ir.Cast)):
-        found = _course(x.x, known, x.dtype)
+        found = _order_of_entries(x.x, known, x.dtype)
     elif isinstance(x, (ir.Apply, ir.ApplyIndex)):
-        given = {"i": Course.INDEX, "j": Course.ZERO, "x": _course(x.x, known, x.op.type)}
+        given = {"i": Order.INDEX, "j": Order.ZERO, "x": _order_of_entries(x.x, known, x.op.type)}
         thunk = getattr(x, "thunk", None)
         if isinstance(thunk, ir.Constant):
-            given["thunk"] = Course.CONSTANT if thunk.value else Course.ZERO
-        found = _cast(_course_of(x.op.expression, given), x.op.return_type, x.dtype)
+            given["thunk"] = Order.CONSTANT if thunk.value else Order.ZERO
+        found = _cast(_order_of_operator(x.op.expression, given), x.op.return_type, x.dtype)
     return _cast(found, getattr(x, "dtype", dtype), dtype)
 
 
-def _course_of(x: Node, known: Mapping[str, Course]) -> Course:
-    """Return the course of the expression of an operator, given those of its arguments."""
+def _order_of_operator(x: Node, known: Mapping[str, Order]) -> Order:
+    """Return the order of an operator's results, given the orders of its arguments."""
     name = getattr(x.operation, "name", x.operation)
     if name == "argument":
-        return known.get(x.value, Course.UNKNOWN)
+        return known.get(x.value, Order.UNKNOWN)
     if name == "constant":
-        return Course.CONSTANT if x.value else Course.ZERO
-    given = [_course_of(each, known) for each in x.arguments]
-    if all(each >= Course.CONSTANT for each in given):
-        return Course.CONSTANT
+        return Order.CONSTANT if x.value else Order.ZERO
+    given = [_order_of_operator(each, known) for each in x.arguments]
+    if all(each >= Order.CONSTANT for each in given):
+        return Order.CONSTANT
     if name == "cast":
         return _cast(given[0], x.arguments[0].dtype, x.dtype)
-    if name == "add" and Course.ZERO in given and x.dtype is not BOOL:
-        return max(each for each in given if each is not Course.ZERO)
-    return Course.UNKNOWN
+    if name == "add" and Order.ZERO in given and x.dtype is not BOOL:
+        return max(each for each in given if each is not Order.ZERO)
+    return Order.UNKNOWN
 
 
-def _cast(course: Course, before: DataType, after: DataType) -> Course:
-    """Return the course of values that are converted to another dtype."""
-    if course is Course.INDEX:
+def _cast(order: Order, before: DataType, after: DataType) -> Order:
+    """Return the order of values that are converted to another dtype."""
+    if order is Order.INDEX:
         before = INT32  # all indices fit into INT32
-    if course in (Course.RISING, Course.INDEX):
+    if order in (Order.NONDECREASING, Order.INDEX):
         is_exact = np.can_cast(before.np_type, after.np_type, "safe")
-        return course if is_exact else Course.UNKNOWN
-    return course
+        return order if is_exact else Order.UNKNOWN
+    return order
 
 
 # --- values that no instruction reads -------------------------------------------------------------
@@ -185,7 +187,8 @@ Live = frozenset[ir.Slot]
 
 
 def without_unread(program: ir.Program, terms: Mapping[int, Terms]) -> ir.Program:
-    """Return the program without writes that only change values that no instruction reads.
+    """Return the program without the writes that change nothing except values that no instruction
+    reads.
 
     `terms` is the result of `find_terms`.
     """
@@ -218,14 +221,15 @@ def without_unread(program: ir.Program, terms: Mapping[int, Terms]) -> ir.Progra
 
 
 def _is_unread(x: ir.Instruction, live: Live) -> bool:
-    """Return whether a write changes no presence, only values that no instruction reads."""
+    """Return whether a write changes only values that no instruction reads. Such a write neither
+    adds nor deletes entries."""
     if not isinstance(x, ir.Write) or x.mask is not None or x.accum is not None:
         return False
     return x.target not in live and has_pattern_of(x.source, x.target) and not may_fault(x)
 
 
 def _live_before(x: ir.Instruction, live: Live, every: Live, terms: Mapping[int, Terms]) -> Live:
-    """Return the slots whose values are read by an instruction, or after it.
+    """Return the slots whose values this instruction or a later one reads.
 
     A program that ends with a fault returns all vectors.
     """

@@ -1,16 +1,17 @@
 """Keep the programs of a loop in the cache on disk, so that later processes do not trace it.
 
-A loop has two kinds of entries (see `graphla.compilers.entries`):
+A loop has two kinds of entries (see `graphla.compilers.disk_cache`):
 
-- One lists what the loop reads (`Reads`): its variables, globals and attributes, once for each set
-  of helper functions with which it was flattened. The name of this entry depends on the source and
-  the bytecode of the function.
-- For each description of these values (`graphla.program.keys`), one has the programs that were
-  traced with such values: an outline of each program, where its arguments are found, and its exits.
+- One entry lists what the loop reads (`Reads`): its variables, globals and attributes. There is one
+  list for each set of helper functions with which the loop was flattened. The name of this entry
+  depends on the source and the bytecode of the function.
+- For each description of these values (`graphla.program.keys`), an entry contains the programs that
+  were traced with such values: the header of each program, where its arguments are found, and its
+  exits.
 
 The values are read again in each call, as without a cache. So a program from the cache is used only
-if everything on which it depends has the same content. If a value has no content (`Unknown`), for
-example because it is an object of a user's class, programs that depend on it are not stored.
+if everything on which it depends has the same content. Some values have no content (`NoContent`),
+for example objects of a user's class. Programs that depend on such a value are not stored.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from hashlib import sha256
 from types import CodeType, FunctionType
 from typing import Any
 
-from graphla.compilers import entries
+from graphla.compilers import disk_cache
 from graphla.program import ir
-from graphla.program.content import Unknown, content_of, content_of_code
+from graphla.program.fingerprints import NoContent, content_of, content_of_code
 from graphla.program.records import record
 from graphla.program.running import Binding, Path
 from graphla.program.source import Source, is_inlined, original
@@ -46,11 +47,11 @@ class Left:
     """An exit of a program.
 
     Attributes:
-        place: the number that the rewritten function gets: 0 for the end of the loop, 1 for a
+        place: the number that the rewritten function receives: 0 for the end of the loop, 1 for a
             `break`, or 2 + k for item k of `Site.statements`.
         raises: whether a `raise` statement of a helper ends the loop here.
         outputs: the slot, variable, stack or object that each name in `Site.outputs` refers to.
-        slots: the slots with vectors.
+        slots: the indices of the slots whose vectors are written back to Vector objects.
         missing: the outputs that have no value.
     """
 
@@ -62,21 +63,21 @@ class Left:
 
 
 Restored = tuple[ir.Program, Binding, list[Left]]
-"""An outline of a program, where its arguments are found, and its exits."""
+"""The header of a program, where its arguments are found, and its exits."""
 
 _codec = Codec(Binding, Home, Left, Unchanged)
 
-_OUTLINE = (
+_HEADER = (
     *("name", "dims", "matrices", "arrays", "scalars", "inputs", "stacks", "slots", "variables"),
     "exits",
 )
-"""The attributes of a program that an outline has, too."""
+"""The attributes of a program that its header also has."""
 
 FindContent = Callable[[Path], Any]
 """Returns the value at a path in this call, in a form that `content_of` accepts."""
 
 
-class Shelf:
+class StoredPrograms:
     """The entries of one loop: loop `number` of a function."""
 
     def __init__(self, function: FunctionType, source: Source, number: int, line: int) -> None:
@@ -87,15 +88,15 @@ class Shelf:
         """The name of the entry with `Reads`, or "" if the loop is not stored."""
         code, source, number, line = self.parts
         try:
-            return entries.name_of("loop", content_of_code(code), source.lines, number, line)
-        except (Unknown, RecursionError):
+            return disk_cache.name_of("loop", content_of_code(code), source.lines, number, line)
+        except (NoContent, RecursionError):
             return ""
 
     # --- what the loop reads ----------------------------------------------------------------------
 
     def find_reads(self, user: FunctionType, names: Mapping[str, Any]) -> Iterator[Reads]:
         """Yield what the loop reads, for each set of helper functions that fits these values."""
-        for packed in (self.name and entries.load(self.name)) or ():
+        for packed in (self.name and disk_cache.load(self.name)) or ():
             inputs, outside, helpers, attributes = _codec.unpack(packed)
             functions, found = [user], []
             for home, digest, is_method in helpers:
@@ -116,21 +117,23 @@ class Shelf:
     # --- programs ---------------------------------------------------------------------------------
 
     def name_of(self, reads: Reads, description: Any) -> str:
-        """Return the name of the entry with programs for a description, or "" if there is none."""
+        """Return the name of the entry with the programs for a description, or "" if they are not
+        stored."""
         try:
             content = content_of(description)
-        except (Unknown, RecursionError):
+        except (NoContent, RecursionError):
             return ""
-        return self.name and entries.name_of("program", self.name, _pack_reads(reads), content)
+        return self.name and disk_cache.name_of("program", self.name, _pack_reads(reads), content)
 
     def load(self, name: str, find_content: FindContent) -> Restored | None:
-        """Return the program in an entry whose constants equal the values in this call."""
-        for item in (name and entries.load(name)) or ():
+        """Return the program from an entry whose constants equal the values in this call, or
+        None."""
+        for item in (name and disk_cache.load(name)) or ():
             fixed, packed = item
             if all(_content_at(path, find_content) == content for path, content in fixed):
                 known, binding, exits = _codec.unpack(packed)
-                parts = dict(zip(_OUTLINE, known, strict=True))
-                return ir.Outline(**parts, blocks=[], key=_key(name, item)), binding, exits
+                parts = dict(zip(_HEADER, known, strict=True))
+                return ir.ProgramHeader(**parts, blocks=[], key=_key(name, item)), binding, exits
         return None
 
     def pack(
@@ -144,14 +147,14 @@ class Shelf:
         """Return the item for a program in an entry, and set the key of the program.
 
         Return None if the program contains an object that cannot be stored. The key depends on the
-        item. So two programs with the same key have the same arguments and results, even if tracing
-        the loop again gives a program with other numbers of slots.
+        item. So two programs with the same key have the same arguments and results, even if another
+        trace of the loop numbers the slots in another way.
         """
-        outline = tuple([getattr(program, each) for each in _OUTLINE])
+        header = tuple([getattr(program, each) for each in _HEADER])
         try:
             fixed = tuple([(path, content_of(find_content(path))) for path in binding.fixed])
-            item = fixed, _codec.pack((outline, binding, exits))
-        except (Unknown, RecursionError):
+            item = fixed, _codec.pack((header, binding, exits))
+        except (NoContent, RecursionError):
             return None
         if not name:
             return None
@@ -166,17 +169,18 @@ class Shelf:
 def _add(name: str, item: Any, is_same: Callable[[Any], bool]) -> None:
     """Add an item to an entry, and drop equal and old items.
 
-    If two processes do this at the same time, one of the items may be lost. It is then made again.
+    If two processes do this at the same time, one of the items may be lost. A later process then
+    stores it again.
     """
-    others = [other for other in entries.load(name) or () if not is_same(other)]
-    entries.store(name, [*others, item][-MOST:])
+    others = [other for other in disk_cache.load(name) or () if not is_same(other)]
+    disk_cache.store(name, [*others, item][-MOST:])
 
 
 def _content_at(path: Path, find_content: FindContent) -> Any:
     try:
         return content_of(find_content(path))
-    except (Unknown, RecursionError):
-        return Unknown
+    except (NoContent, RecursionError):
+        return NoContent
 
 
 def _key(name: str, item: Any) -> str:
@@ -191,7 +195,7 @@ def _pack_reads(reads: Reads) -> Any:
 def _digest(code: CodeType) -> str:
     try:
         return sha256(repr(content_of_code(code)).encode()).hexdigest()
-    except Unknown:
+    except NoContent:
         return ""
 
 
