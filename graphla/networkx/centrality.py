@@ -24,7 +24,7 @@ from graphla.networkx.graphs import (
     to_node_dict,
     with_weights,
 )
-from graphla.networkx.selections import bunch
+from graphla.networkx.selections import VERSION, bunch
 from graphla.sparse import Matrix, Vector
 from semirings import monoid
 
@@ -329,6 +329,8 @@ def _from_sample(
         raise NotImplementedError(f"k is {k}, but graphla samples from 1 to {len(G)} nodes")
     if isinstance(seed, PythonRandomInterface | PythonRandomViaNumpyBits):
         raise NotImplementedError("the seed is a generator of NumPy")
+    if VERSION < (3, 6):
+        raise NotImplementedError("NetworkX before 3.6 scales some sums over samples differently")
     state = seed.getstate()
     try:
         return compute(seed.sample(range(len(G)), k))

@@ -13,6 +13,7 @@ from graphla import algorithms
 from graphla.graph import Graph
 from graphla.io.entries import by_rows
 from graphla.networkx.graphs import find, nodes_of, to_node_dict, with_weights, without_weights
+from graphla.networkx.selections import VERSION, refuse_loops
 from graphla.sparse import Matrix
 
 
@@ -51,6 +52,8 @@ def square_clustering(G: Graph, nodes: Any = None) -> Any:
         raise NotImplementedError(
             "the graph is directed, but graphla counts only undirected squares"
         )
+    if VERSION < (3, 5):
+        refuse_loops(G, "square_clustering")
     return _of_nodes(G, without_weights(G).matrix, nodes, algorithms.square_clustering)
 
 

@@ -27,6 +27,7 @@ from graphla.networkx.graphs import (
     without_weights,
 )
 from graphla.networkx.searches import Neighbors, neighbors_of, node_number
+from graphla.networkx.selections import VERSION
 from graphla.sparse import Matrix
 from semirings import binary, unary
 
@@ -108,6 +109,8 @@ def is_aperiodic(G: Graph) -> bool:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Graph has no nodes.")
     if not algorithms.is_strongly_connected(without_weights(G).matrix):
+        if VERSION < (3, 5):
+            raise NotImplementedError("the graph is not strongly connected")
         raise nx.NetworkXError("Graph is not strongly connected.")
     levels = algorithms.bfs(without_weights(G).matrix, 0, parents=False).levels.to_dense()
     indptr, columns = neighbor_lists(G)

@@ -26,12 +26,15 @@ def forceatlas2_layout(
     node_mass: Mapping[Any, float] | None = None,
     node_size: Mapping[Any, float] | None = None,
     weight: str | None = None,
+    dissuade_hubs: bool = False,
     linlog: bool = False,
     seed: Any = None,
     dim: int = 2,
     store_pos_as: str | None = None,
 ) -> dict[Any, np.ndarray]:
-    """Implement `networkx.forceatlas2_layout`."""
+    """Implement `networkx.forceatlas2_layout`; only NetworkX 3.5 has `dissuade_hubs`."""
+    if dissuade_hubs:
+        raise NotImplementedError("dissuade_hubs is True")
     if len(G) == 0:
         return {}
     A = with_weights(G, weight, parallel="sum").matrix

@@ -15,6 +15,7 @@ from graphla.algorithms.astar import search_for
 from graphla.graph import Graph
 from graphla.networkx.graphs import find, nodes_of, number, numbers, with_weights
 from graphla.networkx.searches import Neighbors, Tree, all_paths, neighbors_of
+from graphla.networkx.selections import VERSION
 from graphla.traversal.cycles import EndlessCycle
 from semirings.exceptions import InvalidValue
 
@@ -33,10 +34,11 @@ def single_source_shortest_path_length(
 
 def single_target_shortest_path_length(
     G: Graph, target: Any, cutoff: float | None = None
-) -> dict[Any, int]:
+) -> dict[Any, int] | Iterator[tuple[Any, int]]:
     """Implement `networkx.single_target_shortest_path_length`."""
     start = number(G, target, "Target {} is not in G")
-    return neighbors_of(G, reverse=True).search([start], cutoff).distances()
+    found = neighbors_of(G, reverse=True).search([start], cutoff).distances()
+    return found if VERSION >= (3, 5) else iter(found.items())
 
 
 def all_pairs_shortest_path_length(
@@ -125,7 +127,8 @@ def shortest_path(
         return _tree(G, source, weight, method).paths()
     if target is not None:
         return _tree(G, target, weight, method, reverse=True).paths(reverse=True)
-    return _all_trees(G, weight, method, Tree.paths)
+    found = _all_trees(G, weight, method, Tree.paths)
+    return found if VERSION >= (3, 5) else dict(found)
 
 
 def shortest_path_length(
@@ -208,7 +211,9 @@ def _each_target(
     G: Graph, source: Any, weight: Any, method: str, neighbors: Neighbors | None
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
     parents = _all_parents(G, source, weight, method, neighbors)
-    for node in parents:
+    # NetworkX 3.4 lists the nodes in the order of the graph.
+    nodes = parents if VERSION >= (3, 5) else [node for node in G.labels if node in parents]
+    for node in nodes:
         yield node, list(all_paths(source, node, parents))
 
 

@@ -117,10 +117,10 @@ def constraint(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, flo
 
 def effective_size(G: Graph, nodes: Any = None, weight: Any = None) -> dict[Any, float]:
     """Implement `networkx.effective_size`."""
-    if VERSION < SCALED_FROM:
-        refuse_loops(G, "effective_size")
     if G.is_multigraph() and len(G):
         raise NotImplementedError("the graph is a multigraph")
+    if VERSION < SCALED_FROM:
+        refuse_loops(G, "effective_size")
     nodes = list(G.labels) if nodes is None and VERSION < SCALED_FROM else nodes
     if nodes is None:
         if len(G) and (G.directed or weight is not None):
@@ -154,7 +154,7 @@ def _by_holes(G: Graph, nodes: Any, weight: Any, measure: Any) -> np.ndarray:
         if (weight is not None or G.is_multigraph()) and self_loops(W):
             raise NotImplementedError("NetworkX compares sums of weights with shares at self-loops")
     else:
-        if G.is_multigraph():
+        if G.is_multigraph() and len(G):
             raise NotImplementedError("the graph is a multigraph, and `nodes` is given")
         if weight is not None and W.nvals and (W.to_coo()[2] == 0).any():
             raise NotImplementedError("an edge has weight 0, and `nodes` is given")

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import pytest
 from networkx.utils import backends as nx_backends
+
+from graphla.networkx.selections import VERSION
 
 backends: Any = nx_backends
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12
 
 
-def call(name: str, *args: Any, backend: str | None = None, **kwargs: Any) -> Any:
-    """Call a function by its name in NetworkX's dispatch; return its result or its exception.
+def call(
+    function: str | Callable[..., Any], *args: Any, backend: str | None = None, **kwargs: Any
+) -> Any:
+    """Call a function of NetworkX, and return its result or its exception.
 
+    `function` is a public function, or the name under which NetworkX dispatches one.
     An iterator becomes a list, and the items of a list of iterators as well. `args` must not
     contain iterators, so that the function can be called again with the same arguments.
     """
-    function = backends._registered_algorithms[name]
+    called = backends._registered_algorithms[function] if isinstance(function, str) else function
     try:
-        with nx.config(warnings_to_ignore={"cache"}):
-            return as_lists(function(*args, backend=backend, **kwargs))
+        with nx.config(warnings_to_ignore={"cache"}), warnings.catch_warnings():
+            # NetworkX 3.4 announces other results for later versions.
+            warnings.simplefilter("ignore", FutureWarning)
+            return as_lists(called(*args, backend=backend, **kwargs))
     except Exception as error:
         return error
+
+
+def needs(*names: str) -> pytest.MarkDecorator:
+    """Return a mark that skips a test if NetworkX does not dispatch one of the functions."""
+    missing = [name for name in names if name not in backends._registered_algorithms]
+    return pytest.mark.skipif(bool(missing), reason=f"NetworkX {VERSION} lacks {missing}")
 
 
 def as_lists(result: Any) -> Any:
@@ -34,12 +49,14 @@ def as_lists(result: Any) -> Any:
     return [as_lists(item) for item in result] if isinstance(result, Iterator) else result
 
 
-def assert_agree(name: str, *args: Any, tolerance: float = RELATIVE, **kwargs: Any) -> Any:
+def assert_agree(
+    function: str | Callable[..., Any], *args: Any, tolerance: float = RELATIVE, **kwargs: Any
+) -> Any:
     """Assert that NetworkX and the backend return the same result, and return it."""
-    expected = call(name, *args, backend="networkx", **kwargs)
-    found = call(name, *args, backend="graphla", **kwargs)
+    expected = call(function, *args, backend="networkx", **kwargs)
+    found = call(function, *args, backend="graphla", **kwargs)
     if (problem := difference(expected, found, tolerance)) is not None:
-        raise AssertionError(f"{name}: {problem}")
+        raise AssertionError(f"{function}: {problem}")
     return found
 
 

@@ -74,9 +74,11 @@ KNOWN = [name for name in FUNCTIONS if name in backends._registered_algorithms]
 def test_each_function_has_the_same_parameters_as_in_networkx(name: str) -> None:
     expected = inspect.signature(backends._registered_algorithms[name].orig_func).parameters
     found = inspect.signature(getattr(backend, name)).parameters
-    kinds = [(each.name, each.kind) for each in expected.values()]
-    assert [(each.name, each.kind) for each in found.values()][: len(kinds)] == kinds
+    # This version of NetworkX may lack some of the keyword-only parameters.
+    positional = [each.name for each in expected.values() if each.kind is not each.KEYWORD_ONLY]
+    assert list(found)[: len(positional)] == positional
     for each in expected.values():
+        assert found[each.name].kind is each.kind
         default = found[each.name].default
         assert default is each.default or default == each.default
 

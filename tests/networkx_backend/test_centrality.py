@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from graphla.networkx.selections import VERSION
 from tests.networkx_backend.agreement import assert_agree, call
 from tests.networkx_backend.weighted_graphs import KINDS, SIMPLE, weighted_graphs
 
@@ -44,9 +45,12 @@ def test_harmonic_centrality_agrees_with_networkx(G: Any, weight: Any, data: st.
 def test_betweenness_agrees_with_networkx_for_the_nodes_that_the_seed_samples(
     G: Any, weight: Any, normalized: bool, endpoints: bool, data: st.DataObject
 ) -> None:
-    k = data.draw(st.none() | st.integers(1, len(G)) if len(G) else st.none())
-    assert_agree("betweenness_centrality", G, k, normalized, weight, endpoints, seed=3)
-    assert_agree("edge_betweenness_centrality", G, k, normalized, weight, seed=3)
+    # Before version 3.6, NetworkX scales some sums of samples differently, and graphla rejects `k`.
+    samples = st.integers(1, len(G)) if len(G) and VERSION >= (3, 6) else st.none()
+    k = data.draw(st.none() | samples)
+    # NetworkX 3.4 makes a generator from the seed only in the public functions.
+    assert_agree(nx.betweenness_centrality, G, k, normalized, weight, endpoints, seed=3)
+    assert_agree(nx.edge_betweenness_centrality, G, k, normalized, weight, seed=3)
 
 
 @given(weighted_graphs(), weights, st.booleans(), st.data())

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphla.networkx.selections import VERSION
 from tests.networkx_backend.agreement import assert_agree, call
 
 nx = pytest.importorskip("networkx")
@@ -56,12 +57,19 @@ def with_nodes(draw, edges):
 kinds = st.sampled_from([nx.Graph, nx.DiGraph])
 
 
+def counts_squares(G):
+    """Return whether graphla counts the squares of G: NetworkX 3.4 does not ignore self-loops."""
+    return VERSION >= (3, 5) or not nx.number_of_selfloops(G)
+
+
 @settings(max_examples=60)
 @given(with_nodes(graphs()), st.sampled_from([None, "weight", "missing"]))
 def test_clustering_coefficients_agree_with_networkx(given, weight):
     G, nodes = given
-    for name in ("triangles", "square_clustering", "generalized_degree"):
+    for name in ("triangles", "generalized_degree"):
         assert_agree(name, G, nodes)
+    if counts_squares(G):
+        assert_agree("square_clustering", G, nodes)
     assert_agree("clustering", G, nodes, weight)
     assert_agree("transitivity", G)
     if not (nodes in G if nodes.__hash__ else False):
@@ -79,8 +87,10 @@ def test_clustering_coefficients_of_directed_graphs_agree_with_networkx(given, w
 
 @given(graphs(nx.MultiGraph))
 def test_parallel_edges_are_rejected_or_counted_once(G):
-    for name in ("triangles", "square_clustering", "clustering", "transitivity"):
+    for name in ("triangles", "clustering", "transitivity"):
         assert_agree(name, G)
+    if counts_squares(G):
+        assert_agree("square_clustering", G)
 
 
 @settings(max_examples=60)

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.networkx_backend.agreement import assert_agree, call
+from tests.networkx_backend.agreement import assert_agree, call, needs
 from tests.networkx_backend.test_cohesion import graphs
 
 nx = pytest.importorskip("networkx")
 
-MODULARITY = ["louvain_communities", "leiden_communities"]
+has_leiden = needs("leiden_communities")
+MODULARITY = ["louvain_communities", pytest.param("leiden_communities", marks=has_leiden)]
 PROPAGATION = ["asyn_lpa_communities", "fast_label_propagation_communities"]
 KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
 kinds = st.sampled_from(KINDS)
@@ -96,6 +97,7 @@ def test_each_node_is_in_a_most_frequent_community_of_its_neighbors(name, G, wei
         assert not counts or counts[part_of[v]] == max(counts.values())
 
 
+@has_leiden
 def test_the_modularity_of_leiden_is_at_least_that_of_louvain_in_networkx():
     ours, theirs = [], []
     for seed in range(6):
@@ -120,6 +122,7 @@ def test_the_result_is_the_last_partition(name):
         find(G, max_level=0, backend="graphla")
 
 
+@has_leiden
 def test_communities_of_leiden_are_connected():
     for seed in range(3):
         G = nx.gnm_random_graph(200, 300, seed=seed)

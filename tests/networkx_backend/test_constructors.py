@@ -14,7 +14,7 @@ from scipy import sparse
 
 import graphla as gl
 from graphla.networkx import backend
-from networkx_backend.agreement import assert_agree, call, difference
+from networkx_backend.agreement import assert_agree, backends, call, difference
 from networkx_backend.test_conversion import nx_graphs
 
 KINDS = (None, nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
@@ -93,7 +93,8 @@ def test_the_array_built_from_a_graph_equals_that_of_networkx(
 @given(nx_graphs())
 def test_isolates_and_self_loops_match_networkx(G: Any) -> None:
     for name in ("isolates", "number_of_isolates", "number_of_selfloops", "is_empty"):
-        assert_agree(name, G)
+        if name in backends._registered_algorithms:  # NetworkX 3.4 lacks the last two
+            assert_agree(name, G)
     for node in [*G, "no such node", 99]:
         assert_agree("is_isolate", G, node)
 

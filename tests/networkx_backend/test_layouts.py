@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.networkx_backend.agreement import call
+from tests.networkx_backend.agreement import call, needs
 from tests.networkx_backend.weighted_graphs import weighted_graphs
+
+pytestmark = needs("forceatlas2_layout")
 
 
 @given(weighted_graphs(least=3), st.sampled_from([None, "weight"]), st.booleans())

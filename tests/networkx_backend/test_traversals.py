@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphla.networkx import backend
+from graphla.networkx.selections import VERSION
 from tests.networkx_backend.agreement import assert_agree, call
 from tests.networkx_backend.drawn import DIRECTED, signed, weighted_graphs, with_nodes
 
@@ -66,7 +67,8 @@ def test_topological_orders_of_any_graph_agree_with_networkx(G: Any, reverses: b
         assert_agree(name, G)
     assert_agree("lexicographical_topological_sort", G)
     assert_agree("has_cycle", G)
-    assert_agree("is_aperiodic", G)
+    if VERSION >= (3, 5) or not G.is_directed() or not len(G) or nx.is_strongly_connected(G):
+        assert_agree("is_aperiodic", G)
     if reverses:
         order = {node: -k for k, node in enumerate(G)}
         assert_agree("lexicographical_topological_sort", G, order.__getitem__)
