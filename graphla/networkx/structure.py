@@ -179,6 +179,8 @@ def triadic_census(G: Graph, nodelist: Any = None) -> dict[str, int]:
     flags = mark(G, nodelist)
     if len(nodelist) != flags.sum():
         raise ValueError("nodelist includes duplicate nodes or nodes not in G")
+    if len(nodelist) < len(G):
+        refuse_loops(G, "triadic_census")  # NetworkX then returns counts that may be negative
     # Triads with a node of the list: all triads, minus the triads among the other nodes.
     others = (~flags).nonzero()[0]
     rest = algorithms.triadic_census(without_weights(G).matrix[others, others].new())

@@ -90,6 +90,12 @@ def test_networkx_computes_the_independent_sets_of_graphs_with_self_loops() -> N
     assert "self-loops" in reason_of("maximal_independent_set", nx.Graph([(0, 0)]))
 
 
+def test_networkx_counts_the_triads_of_some_nodes_of_a_graph_with_self_loops() -> None:
+    G = nx.DiGraph([(0, 1), (1, 1), (1, 2)])
+    assert_agree("triadic_census", G)
+    assert "self-loops" in reason_of("triadic_census", G, [0])
+
+
 def test_the_reciprocity_of_an_undirected_graph_is_zero() -> None:
     G = nx.path_graph(3)
     assert_agree("reciprocity", G)
