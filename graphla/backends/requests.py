@@ -122,11 +122,11 @@ class Closure:
 
     x has the semiring's return type; values of A are cast to the type of the second operand of ⊗.
     The closure never writes entries that the mask does not allow. If x initially has such entries,
-    they are kept and multiplied. An entry improves if its bits change. If values still improve
-    after `turns` rounds, they may be improving without end around a cycle. The closure then returns
-    the current values with `settled` False, and the caller may continue from these values. The
-    semiring must not be positional. If `enough` is given, "near_far" may end as soon as the values
-    that `enough` describes are final; other values may then be missing or not final.
+    they are kept and multiplied. An entry improves if its bits change. Values that still improve
+    after `turns` rounds may keep improving forever around a cycle. So the closure then returns the
+    current values with `settled` False, and the caller may continue from these values. The semiring
+    must not be positional. If `enough` is given, "near_far" may end as soon as the values that
+    `enough` describes are final; other values may then be missing or not final.
     """
 
     out: Csr
@@ -155,7 +155,7 @@ class ClosureResult:
     # An int32 array; the parents of vertices without a value are arbitrary. A start vertex whose
     # value has not improved is its own parent.
     parents: Array | None
-    depth: int  # number of rounds (or turns of "near_far") that ran
+    depth: int  # number of rounds (or steps of "near_far") that ran
     trace: list[Level]
     overflowed: bool = False
     settled: bool = True

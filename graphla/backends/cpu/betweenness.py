@@ -127,8 +127,8 @@ class _Job:
             self.run_separately(done)
 
     def run_together(self) -> int:
-        """Process at least the first source, and usually all sources one after another, with all
-        threads together.
+        """Process the first source and, unless the levels of its search are small, all other
+        sources. All threads work together on one source after another.
 
         Return the number of sources that have been processed.
         """

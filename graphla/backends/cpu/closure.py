@@ -145,8 +145,8 @@ class _Numba:
     def _settle(self, trace: list[Level]) -> bool:
         """Call the compiled loop until the closure ends, and return whether it converged.
 
-        The loop also returns if the values may improve without end around a cycle. This function
-        then looks for a cycle in the parents.
+        The loop also returns if values may keep improving around a cycle. This function then looks
+        for a cycle in the parents.
         """
         state = self.state
         while True:

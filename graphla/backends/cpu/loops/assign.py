@@ -7,7 +7,7 @@ from graphla.backends.cpu.loops.placeholder_ops import HAS_ACCUM, accumulate, li
 ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 BLOCK = 512
-ROOM = BLOCK + 1  # the loops write an index before they decide whether to keep it
+ROOM = BLOCK + 1  # spare room: the loops write an index before deciding whether to keep it
 
 
 def write(

@@ -62,9 +62,9 @@ COPIED = 64  # if a round has more blocks than this, several threads copy them
 ALONE = 256  # after this number of consecutive rounds with few edges, one thread continues alone
 CHUNKS = 8  # a round with many vertices has at least this many chunks per thread
 CHECK = 1023  # the stop flag is read every CHECK vertices
-# Positions in `state`: the number of the current bucket, the number of vertices of this round, the
-# number of blocks in use, whether a vertex was not listed, and the numbers of buckets, multiplied
-# vertices and edges so far.
+# Positions in `state`: the index of the current bucket, the number of vertices of this round, the
+# number of blocks in use, whether a vertex could not be listed because no block was left, and how
+# many buckets, vertices and edges have been processed so far.
 CURRENT, SIZE, BLOCKS, IS_FULL, DEPTH, MULTIPLIED, EDGES = range(7)
 FINISHED, PAUSED, STOPPED, TO_SHARE, TO_RUN_ALONE, TOO_LARGE = range(6)
 FAILED = np.int64(-(1 << 60))  # a thread adds this to its number of edges if a value is too large

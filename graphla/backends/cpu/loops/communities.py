@@ -348,8 +348,9 @@ def refine(
     `within` holds the community of each vertex, and `wholes` the sums of the degrees in each
     community. Initially each vertex is a part of its own. The vertices of the queue are visited
     once. A vertex that is alone in its part joins the part of its community with the largest gain.
-    The vertex and the part must be well connected: the weight between them and the rest of their
-    community (for parts, this is in `kept_cuts`) must be at least the weight expected by chance.
+    Both this vertex and the part that it joins must be well connected: the weight of their edges to
+    the rest of the community, which `kept_cuts` holds for each part, must be at least the weight
+    expected by chance.
     """
     degrees, totals, sides = kept_moves.degrees, kept_moves.totals, kept_moves.sides
     other, factor, margin = sides - 1, kept_moves.rates[0], kept_moves.rates[1]
@@ -435,7 +436,7 @@ def contract_rows(
 def sort_symmetric(
     offsets, counts, indices, values, ends, out_indices, out_values, kept_next, first, last
 ):
-    """Write rows first..last - 1 of a symmetric matrix with sorted columns.
+    """Write rows first..last - 1 of a symmetric matrix, and sort each row by column.
 
     The entries of row c are given from position offsets[c] on, in any order. As the matrix is
     symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from

@@ -61,8 +61,8 @@ def place_of(indptr, word):
 def may_replace(held, bound, word, w, greatest):
     """Return whether an edge may come before the best edge of a tree.
 
-    The function takes numbers only: a call that passes arrays, even inlined, would count references
-    for each edge, and a scan would take several times as long.
+    The function takes only numbers: if it took arrays, even an inlined call would update reference
+    counts for each edge, and a scan would take several times as long.
     """
     is_known = (held >= 0) & (bound == w) & (held < word)
     return not (comes_before(bound, w, greatest) | is_known)

@@ -13,7 +13,8 @@ STOPPED = -1
 
 
 class Rows(NamedTuple):
-    """The rows: row v is at starts[v] to starts[v] + counts[v] - 1, with room for rooms[v]."""
+    """The rows: row v is at starts[v] to starts[v] + counts[v] - 1, with room for rooms[v]
+    entries."""
 
     starts: Any
     counts: Any
@@ -181,7 +182,7 @@ def merge_best(
         left, right = rows.tree[2 * k], rows.tree[2 * k + 1]
         rows.tree[k] = right if is_better(rows, right, left) else left
     while n - mergers > fewest:
-        if kept_stop[0]:  # test the flag at each merger, because one with many neighbors takes long
+        if kept_stop[0]:  # test the flag at each merger, because a merger of long rows takes long
             return STOPPED
         u = rows.tree[1]
         if u < 0 or rows.best[u] < 0:

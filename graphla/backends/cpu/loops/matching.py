@@ -62,9 +62,9 @@ def is_better(value, number, u, v, other_value, other_number, other_u, other_v):
 
 
 def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
-    """Return the suitor of v if the edge {u, v} is better than its edge to v, otherwise u.
+    """Return the present suitor of v, or NONE, if v prefers u to it; otherwise return u.
 
-    The result is NONE if v has no suitor.
+    A vertex prefers the better edge, and any suitor to none.
     """
     while True:
         x = np.int64(kept.suitors[np.uint64(v)])

@@ -310,7 +310,7 @@ def meet_nearest(
 ):
     """Run Dijkstra's algorithm alternately from both ends, until both have the same final vertex.
 
-    The arguments are those of `meet`, and a_values[p] is the length of entry p. If p is the parent
+    The arguments are those of `meet`, and a_values[e] is the length of entry e. If p is the parent
     of a vertex x, out_parents[x] is p while the length of x is not final, and -2 - p afterwards.
     Each search has half of the heap. Return the vertex on a shortest path at which the searches
     meet, or -2 if there is no path.

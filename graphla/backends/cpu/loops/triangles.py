@@ -45,7 +45,7 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
         if np.int64(end - begin) > most:
             return UNFIT
-        # The first column of row u has no smaller column to form a triangle with.
+        # A triangle at column v needs a smaller column of row u, so skip the first column.
         for p in range(begin + ONE, end):
             v = np.uint64(indices[p])
             if v >= u:
