@@ -344,7 +344,7 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Search from k start vertices, and return the levels of each search.
+        """Run one search from each of k start vertices, and return the levels of each search.
 
         If the request asks for no levels, return three numbers for each search instead: how many
         vertices it reaches, and the sum and the maximum of their levels.
@@ -623,7 +623,8 @@ class Streams(Protocol):
         ...
 
     def enter_device(self, device: str) -> Any:
-        """Make a device the current one, and return the previous state, which `leave` restores."""
+        """Make a device the current one, and return the previous state, which `leave_device`
+        restores."""
         ...
 
     def leave_device(self, before: Any) -> None: ...

@@ -298,7 +298,7 @@ class CommunityMoves:
 
     links: Csr
     out: Array  # float64[n]: the weight of the edges out of each vertex
-    into: Array  # the weight of the edges into each vertex; the object `out` if both are equal
+    into: Array  # the weight of the edges into each vertex; `out` itself if both are equal
     factor: float
     margin: float
     words: Callable[[], Array]  # a function that returns one random word per vertex, uint64[n]

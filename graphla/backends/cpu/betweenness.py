@@ -32,8 +32,8 @@ class BetweennessTuning:
 
     parts: int = 8  # the list of sources is divided into this number of parts per thread
     # Several threads share a source only if the searches from all sources read more vertices and
-    # entries than this. At this size, a second thread saves a few milliseconds, and the loop for
-    # several threads takes about 2 s to compile.
+    # entries than this. At this size, a second thread saves only a few milliseconds, but compiling
+    # the loop for several threads takes about 2 s.
     alone: int = 1 << 20
     shared: int = 1 << 12  # all threads share a level with more edges and vertices than this
     # If the levels of the search from the first source have fewer vertices than this on average,

@@ -49,7 +49,7 @@ class _Weights(NamedTuple):
     """The values of a matrix as arguments of a loop, and statistics of the matrix."""
 
     values: Array
-    step: int  # stride between weights: 0 if all are equal and stored once, otherwise 1
+    step: int  # 0 if `values` holds a single weight for all entries, otherwise 1
     typical: float  # the median of a sample of the weights, or their mean if the median is 0
     most: Any  # the largest weight
     longest: int  # number of entries of the longest row

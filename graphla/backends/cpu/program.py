@@ -35,10 +35,13 @@ class Phase:
     """A loop of a printed program. If several threads share a phase, they wait for each other at
     its end.
 
-    Attributes: block: the number of the program's block that contains the loop. kind: "push",
-    "pull", "reduce" or another name. lines: the line numbers in the user's function. dim: the
-    number of the dimension that bounds the indices. covers: sets of slots. It is enough if the loop
-    visits the entries of one of these sets. u: the slot whose entries a push visits, or None.
+    Attributes:
+        block: the number of the program's block that contains the loop.
+        kind: "push", "pull", "reduce" or another name.
+        lines: the line numbers in the user's function.
+        dim: the number of the dimension that bounds the indices.
+        covers: sets of slots. It is enough if the loop visits the entries of one of these sets.
+        u: the slot whose entries a push visits, or None.
     """
 
     block: int
@@ -140,7 +143,8 @@ class Input:
 
 
 class _Pool(local):
-    """Arrays that the next programs of this thread may use for their slots, by size and dtype.
+    """Arrays that the next programs of this thread may use for their slots, keyed by size and
+    dtype.
 
     The elements of Boolean arrays are all False; other arrays contain arbitrary values.
     """

@@ -56,7 +56,7 @@ class Graph(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # stride between weights in the array: 0 if all are equal and stored once
+    step: Any  # 0 if `weights` holds a single weight for all entries, otherwise 1
 
 
 class Sums(NamedTuple):

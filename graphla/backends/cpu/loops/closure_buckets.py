@@ -123,9 +123,10 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
     Return the number of edges that were read, or -1 if a value is too large to be multiplied.
-    `step` is the stride between weights: 0 if all weights are equal and stored once. The function
-    lists a batch of edges before it examines their targets. It copies a short row without a branch
-    that depends on its length, and chooses edges without a branch that depends on the values.
+    `step` is 0 if the array of weights holds a single weight for all entries, otherwise 1. The
+    function lists a batch of edges before it examines their targets. It copies a short row without
+    a branch that depends on its length, and chooses edges without a branch that depends on the
+    values.
     """
     indptr, indices, weights = edges
     values, done, current = work.values, work.done, work.state[CURRENT]

@@ -8,7 +8,7 @@ TURNS = 1000
 
 
 class Links(NamedTuple):
-    """A matrix in CSR. If all values are equal, `step` is 0, and `values` has one element."""
+    """A matrix in CSR. If `step` is 0, `values` holds a single value for all entries."""
 
     indptr: Any
     indices: Any

@@ -32,7 +32,7 @@ class Rows(NamedTuple):
     indptr: Any
     indices: Any
     values: Any
-    step: Any  # 0 if all values are equal and stored once, otherwise 1
+    step: Any  # 0 if `values` holds a single value for all entries, otherwise 1
 
 
 class Trees(NamedTuple):

@@ -29,7 +29,7 @@ class Links(NamedTuple):
     indices: Any
     values: Any
     words: Any
-    step: Any  # 0 if all values are equal and stored once, otherwise 1
+    step: Any  # 0 if `values` holds a single value for all entries, otherwise 1
 
 
 class Suitors(NamedTuple):

@@ -98,7 +98,7 @@ STACK_FIELDS = 7
 GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
 AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the next step of a statement
 
-STRETCH = np.uint64(1 << 14)  # a reduction first folds each range of this many consecutive indices
+STRETCH = np.uint64(1 << 14)  # number of consecutive indices per partial result of a reduction
 NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
 
 # The number of the first fault that a program defines; its other faults have lower numbers.

@@ -2,9 +2,9 @@
 
 The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. An
 element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
-smaller values of q come first. If the q of a vertex falls, the loop inserts a new element. It skips
-the old element, which comes later, because the vertex is then done. So a heap needs room for n
-elements plus one element for each entry of the matrix.
+smaller values of q come first. If the q of a vertex decreases, the loop inserts a new element. The
+old element leaves the heap later; the loop then skips it, because the vertex is already done. So a
+heap needs room for n elements plus one element for each entry of the matrix.
 
 These loops also run as plain Python on lists (see `serial`).
 """

@@ -212,10 +212,11 @@ def nearest_first(
 ):
     """Run Dijkstra's algorithm from the first `count` vertices in `out_order`.
 
-    `out_order` receives the vertices in the order of their lengths; equal lengths are in the order
-    in which they were found. Each source is its own parent and has length 0. The parents of all
-    other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If `target` is not -1,
-    the search ends when the length of `target` is final. Return the number of final lengths.
+    `out_order` receives the vertices in the order of their lengths. Vertices of equal length are in
+    the order in which these lengths were found. Each source is its own parent and has length 0. The
+    parents of all other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If
+    `target` is not -1, the search ends when the length of `target` is final. Return the number of
+    final lengths.
 
     Element i of the heap consists of a length `kept_keys[i]`, a number `kept_heap[2 * i]` that
     increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
@@ -254,8 +255,8 @@ def nearest_first(
 
 
 def meet(a_indptr, a_indices, out_parents, kept_queue, kept_stop, source, target, shift):
-    """Search level by level from both ends. The next level always starts from the end with fewer
-    vertices on its last level.
+    """Search level by level from both ends. Each step searches the next level from the end whose
+    last level has fewer vertices.
 
     Let n be half the size of `out_parents`, which is -1 at first. Its first half receives the
     parents of the search from `source`, and its second half those of the search from `target`. Each
