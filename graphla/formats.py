@@ -1,4 +1,4 @@
-"""Storage classes, which hold the arrays of entries of a matrix or vector and do not change.
+"""Immutable storage classes, which hold the arrays of the entries of a matrix or vector.
 
 Invariants, for every array here:
 - entries are unique;

@@ -454,7 +454,7 @@ def watts_strogatz(
     v = (u + np.repeat(np.arange(1, k // 2 + 1, dtype=np.int64), n)) % max(n, 1)
     ring = _keys(u, v, n, symmetric)
     moving = np.flatnonzero(rng.random(u.size) < p)
-    taken = np.empty(0, np.int64)  # the keys of the edges that have been rewired
+    taken = np.empty(0, np.int64)  # the new keys of the edges that have been rewired
     for _ in range(DRAWS):
         if not moving.size:
             break

@@ -117,7 +117,7 @@ class Matrix:
     """A matrix that a program reads. Form 0 is CSR, and form 1 is CSC."""
 
     nvals: int
-    is_iso: bool  # whether the program was printed for a matrix whose entries are all equal
+    is_iso: bool  # whether the program was printed for a matrix whose entries share one value
     held: tuple[Csr | None, Csr | None]  # the forms that exist
     make: Callable[[int], Csr]  # returns a form, which is built if necessary
     # For a form, returns a column of each row, or -1 if the row is empty.

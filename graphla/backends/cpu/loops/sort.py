@@ -1,5 +1,5 @@
-"""A stable merge sort of segments of values by a comparison: short runs are sorted by insertion,
-then merged in pairs.
+"""Sort each segment of an array by a stable merge sort with an arbitrary comparison function. Short
+runs are sorted by insertion, and then merged in pairs.
 
 Each step writes every element exactly once, even if the comparison `before` is not an order
 relation.
