@@ -51,8 +51,8 @@ class ClosureTuning:
     # In NumPy, delta is the mean weight times this factor. Each round takes at least 100
     # microseconds, so a large delta keeps the number of rounds small.
     numpy_ahead: float = 16.0
-    # NumPy looks for a cycle of parents once more than numpy_cycle_check * (n + nvals) products have
-    # been computed since it last looked.
+    # After more than numpy_cycle_check * (n + nvals) products, NumPy looks for a cycle of parents,
+    # and then counts the products again from 0.
     numpy_cycle_check: int = 4
     sample: int = 4096  # number of values that are sampled to estimate the mean weight of a matrix
 

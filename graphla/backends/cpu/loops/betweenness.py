@@ -7,12 +7,12 @@ that pass through v. An edge lies on a shortest path if its weight is exactly eq
 difference between the distances of its ends from the source.
 
 Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
-those of the search and then the same levels in reverse. A large level is a step of which all
-threads take chunks (`loops/team`). The search adds path counts by atomic operations. The counts are
-integers, and floating-point sums of integers below EXACT do not depend on the order of the
-additions. If a count is not below EXACT, thread 0 repeats the search alone. Each share(v) is
-computed by a single thread, which adds its terms in the order of the row. So the sums have the same
-bits for any number of threads.
+those of the search and then the same levels in reverse. Thread 0 opens a step for a large level,
+and all threads take chunks of this step (`loops/team`). The search adds path counts with atomic
+operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
+on the order of the additions. If a count is not below EXACT, thread 0 repeats the search alone.
+Each share(v) is computed by a single thread, which adds its terms in the order of the row. So the
+sums have the same bits for any number of threads.
 """
 
 from typing import Any, NamedTuple

@@ -310,7 +310,7 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 
 
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
-    """Set the bit of each vertex that has an in-neighbor in `seen`; return the number of bits.
+    """Set the bit in `next` of each target that has an in-neighbor in `seen`; return their number.
 
     The function examines only the vertices in words start..stop - 1 that are still targets. For a
     batch of vertices, it first tests one neighbor of each vertex, then a second neighbor, and then

@@ -185,7 +185,7 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
     """Return the most frequent label among the neighbors of v, or v's label if it has none.
 
     The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
-    Of the labels with the largest sum, the smallest is chosen. The label of neighbor j is
+    Among the labels with the largest sum, the smallest is chosen. The label of neighbor j is
     near_labels[j] if j >> bits == v >> bits, and otherwise labels[j]. All elements of `kept_sums`
     are 0 before and after the call; `kept_met` is at least as long as the longest row.
     """

@@ -1,9 +1,8 @@
 """A spanning forest of minimum weight by Borůvka's algorithm.
 
-In each round, the first edge that leaves each tree is selected, and the trees at its ends are
-joined. The edges are the entries of an upper triangular matrix, in order of weight; among edges of
-equal weight, the first entry comes first. This order is strict, so the selected edges form no
-cycle.
+For each tree, a round selects the first edge that leaves the tree, and joins the trees at its ends.
+The edges are the entries of an upper triangular matrix, in order of weight; among edges of equal
+weight, the first entry comes first. This order is strict, so the selected edges form no cycle.
 
 A word denotes an edge: the upper half is the row, and the lower half is the number of the entry
 within the row. So words are in the order of the entries. `words` lists the edges that may still

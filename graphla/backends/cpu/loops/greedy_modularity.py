@@ -3,8 +3,8 @@
 This is the method of A. Clauset, M. Newman and C. Moore (2004). Each community has a row: its
 neighboring communities in ascending order, with the gain of a merger with each of them. `best`
 holds the position of the largest gain in each row, and -1 for an empty row. `tree` is a binary tree
-over the rows; each node holds the row with the largest gain below it. Of equal gains, the first one
-is chosen.
+over the rows; each node holds the row with the largest gain below it. Among equal gains, the first
+one is chosen.
 """
 
 from typing import Any, NamedTuple

@@ -11,8 +11,8 @@ LOOSE, the list may also contain indices without an entry.
 
 Numba compiles each function in `ENTRIES` separately and caches it for all programs. The compiled
 code of a program calls such a function by its address in `w`, so that it need not contain a copy of
-the function. Each function in `ENTRIES`, and each function that is printed for a program, has as
-parameters four integers, `w` and `r`, and returns an integer.
+the function. Each function in `ENTRIES`, and each function that is printed for a program, takes
+four integers, `w` and `r`, and returns an integer.
 """
 
 import numpy as np
@@ -260,8 +260,7 @@ def rest_of(part, w):
 
 
 def list_block(first, last, part, n, w, _r):
-    """Store the next indices that a statement visits in the list of a part, and return their
-    number.
+    """Store in the list of a part the next indices that a statement visits. Return their number.
 
     If the statement visits lists, first..last - 1 are positions in the lists, otherwise indices. At
     most BLOCK of them are processed. An index in both lists is visited as part of the first list
@@ -470,7 +469,7 @@ def covers_rows(product, w):
     """Return whether u has an entry at every index at which a pull reads u, so that the pull need
     not test for entries.
 
-    It does if u is full, or if the matrix has no entries for the indices at which u has none. If
+    This is so if u is full, or if the matrix has no entries for the indices at which u has none. If
     sums may stop early, only the first condition is tested: such sums read so few entries of u that
     the second test would take longer.
     """

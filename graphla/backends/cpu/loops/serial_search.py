@@ -113,8 +113,9 @@ def find_cycle(
     a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
     same number. The search does not return along the edge by which it reached a vertex. The color
     of each vertex is 0 at first, 1 while the vertex is on the path, and 2 after the search has left
-    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`,
-    whose last vertex has the entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`;
+    the entry kept_next[0] leads from the last of them back to the path. Return 0 if there is no
+    cycle.
     """
     turns = 0
     for root in a_roots:

@@ -7,8 +7,8 @@ in row r, and t is in both rows r and s. A row of L has at most sqrt(2 · edges)
 hub (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005).
 
 Most columns of long rows are among the first TOP ranks. So the rows of vertices of high degree also
-store these columns as a bitmap. One instruction then compares 64 ranks. These vertices have the
-first rows of L, and the array of bitmaps has WORDS words for each of these rows.
+store these columns as a bitmap. One instruction then compares 64 ranks. The rows of these vertices
+are the first rows of L, and the array of bitmaps has WORDS words for each of them.
 """
 
 import numpy as np
