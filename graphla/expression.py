@@ -68,7 +68,7 @@ class Operand:
     def _read(self) -> Any:
         """Return the object that stores the entries of this operand.
 
-        A later change of the operand replaces this object, so the result does not change.
+        A later change of the operand replaces this object, so the returned object stays the same.
         """
         return self._store
 

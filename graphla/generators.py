@@ -526,7 +526,7 @@ def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_lo
         if not self_loops:
             u, v = _without_loops(u, v)
         # An edge between two vertices is drawn as (u, v) or as (v, u), but a loop only as (u, u).
-        # All must be equally probable, so only draws with u >= v are used.
+        # All edges, including loops, must be equally probable, so only draws with u >= v are used.
         if symmetric and self_loops:
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))

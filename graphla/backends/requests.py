@@ -226,9 +226,9 @@ class Dependencies:
 class DependenciesResult:
     """The dependencies, summed over all sources.
 
-    For each source s and each vertex t, the fraction of the shortest paths from s to t that pass
-    through v is added to vertex v, for each v other than s and t. The fraction of these paths that
-    use an edge is added to that edge.
+    The value of vertex v is the sum, over all sources s and all vertices t with s ≠ v ≠ t, of the
+    fraction of the shortest paths from s to t that pass through v. The value of an edge is the sum,
+    over all s and t, of the fraction of these paths that use the edge.
     """
 
     totals: Array  # float64[n]

@@ -28,10 +28,10 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SHORT = 1 << 15
-"""If two vectors have at most this many entries in total, the entries of their union are not
-counted first.
+"""If two vectors have at most this many entries in total, their union is computed without counting
+its entries first.
 
-Instead, the arrays for the result have space for all entries of both vectors. Counting would take
+The arrays for the result then have space for all entries of both vectors. Counting would take
 longer than computing the union.
 """
 FROM_ZERO = np.zeros(1, np.int32)

@@ -388,9 +388,9 @@ def share_sources(
 ):
     """Add the dependencies for sources[first:last]. Several threads call this function together.
 
-    There are no weights. Thread 0 processes a level alone until it has read at least `large` edges
-    and vertices. The remaining vertices of the level become a step, which all threads share. Other
-    parameters are as in `dependencies`.
+    The graph has no weights. Thread 0 processes a level alone until it has read at least `large`
+    edges and vertices. The remaining vertices of the level become a step, which all threads share.
+    Other parameters are as in `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
     s, level, number = first - 1, np.int64(-1), np.int64(0)

@@ -296,8 +296,8 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     """Move the vertices of the queue one by one, until the queue is empty.
 
     The queue contains `size` vertices at first. The neighbors of a moved vertex are appended to it.
-    The loop also ends after TURNS visits per vertex: if the matrix is not symmetric although the
-    user said so, the queue may never become empty.
+    The loop also ends after TURNS visits per vertex: if the user declared the matrix symmetric but
+    it is not, the queue may never become empty.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
