@@ -131,9 +131,9 @@ def by_levels(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, level by level, and return their
     number.
 
-    For each of these vertices, this sets `place` to 1 plus its level, and `sigma` to the number of
-    shortest paths to it. If a stop is requested, the function returns early, with only some of the
-    vertices.
+    For each of these vertices, the function sets `place` to 1 plus its level, and `sigma` to the
+    number of shortest paths to it. If a stop is requested, the function returns early, with only
+    some of the vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -164,8 +164,9 @@ def by_levels(graph, kept_paths, source):
 def by_distance(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    Return their number. This sets `place` to -1 minus the position of each of these vertices in the
-    queue. If a stop is requested, the function returns early, with only some of the vertices.
+    Return their number. For each of these vertices, the function sets `place` to -1 minus its
+    position in the queue. If a stop is requested, the function returns early, with only some of the
+    vertices.
     """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths

@@ -282,7 +282,8 @@ def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
 def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
     """Set `waits` for the neighbors of each moved vertex that are not in its community.
 
-    The moved vertices are those in positions first..last - 1 of the queue with a chosen community.
+    The moved vertices are those in positions first..last - 1 of the queue for which a community was
+    chosen.
     """
     for k in range(first, last):
         v = kept_moves.queue[k]

@@ -59,17 +59,17 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the result at (i, j), where only the left operand has an entry. Its value is x.
+    """Return the result at (i, j), where only the left operand has an entry, namely x.
 
-    `fill` is the value that may stand in for the missing entry of the right operand.
+    `fill` is the value that may replace the missing entry of the right operand.
     """
     return x
 
 
 def right_alone(y, fill, i, j):
-    """Return the result at (i, j), where only the right operand has an entry. Its value is y.
+    """Return the result at (i, j), where only the right operand has an entry, namely y.
 
-    `fill` is the value that may stand in for the missing entry of the left operand.
+    `fill` is the value that may replace the missing entry of the left operand.
     """
     return y
 
