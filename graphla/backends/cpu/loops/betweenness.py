@@ -75,13 +75,14 @@ class Paths(NamedTuple):
     Before and after each search, `place` and `sigma` are 0 at every vertex.
     """
 
-    # For each vertex: without weights 1 plus its level; with weights 1 plus its position in `heap`
-    # or, once it is in `queue`, -1 minus its position there.
+    # For each vertex of an unweighted graph: 1 plus its level. For each vertex of a weighted graph:
+    # 1 plus its position in `heap` or, once the vertex is in `queue`, -1 minus its position in
+    # `queue`.
     place: Any
     sigma: Any  # for each vertex, the number of shortest paths to it
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    # With weights: a binary heap of the vertices that are reached but not yet in `queue`. In
+    # In a weighted graph: a binary heap of the vertices that are reached but not yet in `queue`. In
     # `share_sources`: level k is queue[heap[k]:heap[k + 1]].
     heap: Any
     distance: Any  # only with weights: for each vertex, the smallest distance found so far

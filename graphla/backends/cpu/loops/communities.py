@@ -108,8 +108,8 @@ def popular_in_block(
 def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bits, block):
     """Copy the labels of a block to `out_labels`.
 
-    If the label of a vertex differs, its neighbors in other blocks become active, and these blocks
-    are marked in `kept_awake`.
+    If this changes the label of a vertex, its neighbors in other blocks become active, and these
+    blocks are marked in `kept_awake`.
     """
     for v in range(block << bits, min(len(labels), (block + 1) << bits)):
         if out_labels[v] == labels[v]:

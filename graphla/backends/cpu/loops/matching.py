@@ -62,9 +62,9 @@ def is_better(value, number, u, v, other_value, other_number, other_u, other_v):
 
 
 def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
-    """Return the present suitor of v, or NONE, if v prefers u to it; otherwise return u.
+    """Return the suitor that u would replace at v (NONE if v has no suitor), or u if it would not.
 
-    A vertex prefers the better edge, and any suitor to none.
+    u would replace a suitor if the edge {u, v} is better than the edge between v and this suitor.
     """
     while True:
         x = np.int64(kept.suitors[np.uint64(v)])
