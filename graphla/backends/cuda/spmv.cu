@@ -8,8 +8,8 @@
 // process. If the mask is given as flags, a warp first lists the rows that the mask allows.
 //
 // How a row is cut depends only on its length. A row of medium length is folded in the same order
-// whether or not it is queued. If the fold of a row ends at a term (AT_FIRST), this is always the
-// first term in the order of k. So the result is bitwise equal in every run and for every grid
+// whether or not it is queued. If the result of a row is a single term (AT_FIRST), it is always
+// the first term in the order of k. So the result is bitwise equal in every run and for every grid
 // size.
 #include "gathering.cuh"
 
