@@ -105,7 +105,7 @@ class ProgramTuning:
     room: int = 1 << 12  # initial capacity of a stack, in entries
     items: int = 64  # initial capacity of a stack, in vectors
     pool: int = 1 << 26  # maximum size of the arrays that are kept for the next program, in bytes
-    # The program runs in another thread if it has at least this many entries and indices.
+    # The program runs in another thread if it has at least this many entries plus indices.
     apart: int = 1 << 18
 
 
