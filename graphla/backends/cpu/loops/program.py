@@ -490,7 +490,7 @@ def covers_rows(product, w):
 
 
 def choose_direction(product, w, r):
-    """Choose push or pull for a product, by the costs of `operations.direction`.
+    """Choose push or pull for a product, with the cost model of `operations.direction`.
 
     ALLOWED is the number of outputs that the mask allows. STOPS is not 0 if a sum may stop early.
     Return PUSH, PULL, or 0 if the caller must first build a form of the matrix.

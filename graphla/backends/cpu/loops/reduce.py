@@ -77,7 +77,7 @@ def fold_long(values, begin, end, step):
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Combine the values of each range from number `start` to number `stop` - 1.
+    """Combine the values of each of the ranges `start` to `stop` - 1.
 
     A range has `length` values; the last range may be shorter.
     """

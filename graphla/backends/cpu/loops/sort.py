@@ -129,7 +129,7 @@ def segments(
 
 
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
-    """Merge the pairs of adjacent runs with numbers start..stop - 1.
+    """Merge the pairs start..stop - 1 of adjacent runs.
 
     In pair s, the left run is bounds[2s]..bounds[2s + 1], and the right run is
     bounds[2s + 1]..bounds[2s + 2].
