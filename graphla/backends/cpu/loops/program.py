@@ -12,7 +12,7 @@ LOOSE, the list may also contain indices without an entry.
 Numba compiles each function in `ENTRIES` separately and caches it for all programs. The compiled
 code of a program calls such a function by its address in `w`, so that it need not contain a copy of
 the function. Each function in `ENTRIES`, and each function that is printed for a program, takes
-four integers, `w` and `r`, and returns an integer.
+four integers and the arrays `w` and `r`, and returns an integer.
 """
 
 import numpy as np
