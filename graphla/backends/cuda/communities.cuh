@@ -44,7 +44,8 @@ template <class Offset> struct RowBatch {
   const i32 *rows;  // the vertices of the launch
   i64 count;
   const i32 *labels;
-  i32 *next;  // on entry, the labels of the round before `labels`; overwritten with the new labels
+  // On entry the labels that preceded `labels`; the kernels overwrite them with the new labels.
+  i32 *next;
   Gain gain;
 };
 
