@@ -232,7 +232,7 @@ struct Closing {
     const u32 count = u32(listed >> COUNT_SHIFT);
     const Span *ends = lists.waiting.long_ends + (lists.step & 1) * lists.waiting.room;
     const i32 *list = lists.waiting.long_list + (lists.step & 1) * lists.waiting.room;
-    // Each warp takes consecutive tiles, so that it needs to search for its first row only once.
+    // Each warp takes consecutive tiles, so it needs only one search, which finds its first row.
     const Span part = (edges / TILE / warps + 1) * TILE;
     Span tile = warp * part;
     if (tile >= edges) return;

@@ -114,7 +114,7 @@ template <class Cells, class Offset, int HOW> struct Lists {
     begin = indptr[v];
     degree = u32(indptr[v + 1] - begin);
   }
-  /// Returns whether this key is beyond the horizon, so that a vertex with this key waits for a
+  /// Returns whether this key is beyond the horizon. If so, a vertex with this key waits for a
   /// later turn (see closure.cu for these terms).
   DEVICE bool is_beyond(Key key) const {
     if constexpr (HOW == NEAR_FAR) return pass == IMPROVE && key > horizon;

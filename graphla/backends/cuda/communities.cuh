@@ -102,7 +102,7 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
   i64 begin, end;
   double out, into;
   // Vertex v moves to another community only if the gain there exceeds this threshold. Until
-  // `expect` sets it, it is -1e300.
+  // `expect` sets the threshold, it is -1e300. It remains 1e300 if v may not move.
   double stay;
   Choice<Score> best;
 

@@ -274,7 +274,7 @@ __global__ void merge_entries(Both<WHERE, Offset> both, Notes notes, const A *a_
     i64 place[MOVES];
     bool has_x[MOVES], has_y[MOVES];
 #pragma unroll
-    // This loop only loads, so that all loads are issued before the first store.
+    // This loop contains no stores, so all loads are issued before the first store.
     for (int step = 0; step < MOVES; step++) {
       const i64 d = begin + i64(step) * blockDim.x + threadIdx.x;
       x[step] = A(0), y[step] = B(0), index[step] = 0, place[step] = 0;
