@@ -101,8 +101,8 @@ template <class Offset, int KEPT, int RULE> struct Vertex {
                   // is computed, and only for GAINING
   i64 begin, end;
   double out, into;
-  // Vertex v moves to another community only if the gain there exceeds this threshold. Until
-  // `expect` sets the threshold, it is -1e300. It remains 1e300 if v may not move.
+  // Vertex v moves to another community only if the gain there exceeds this threshold. The
+  // threshold is 1e300 if v may not move. Otherwise it is -1e300 until `expect` sets it.
   double stay;
   Choice<Score> best;
 
