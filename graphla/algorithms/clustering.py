@@ -73,8 +73,8 @@ def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. A Matrix that is not symmetric is a directed
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph, in which triangles of all directions count.
         nodes: a single vertex, a list or array of vertices, or None for all vertices.
         weight: None or False to count triangles; True, or the name of an edge attribute as in
@@ -147,8 +147,8 @@ def average_clustering(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. A Matrix that is not symmetric is a directed
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph.
         nodes: the vertices to average over, one or several; None for all vertices.
         weight: None or False to count triangles; True, or the name of an edge attribute as in
@@ -201,8 +201,8 @@ def transitivity(A: Matrix) -> float:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         float: the fraction, from 0 to 1; 0 if there is no triangle.

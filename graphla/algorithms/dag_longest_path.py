@@ -31,8 +31,8 @@ def dag_longest_path(A: Matrix, weight: bool | str | None = True) -> list[int]:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1. Values may be negative.
 
@@ -77,8 +77,8 @@ def dag_longest_path_length(A: Matrix, weight: bool | str | None = True) -> floa
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1. Values may be negative.
 

@@ -40,8 +40,8 @@ def diameter(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
@@ -94,8 +94,8 @@ def radius(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
@@ -147,8 +147,8 @@ def center(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
@@ -200,8 +200,8 @@ def periphery(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
         usebounds: whether to skip searches that the bounds make unnecessary. False, the default in

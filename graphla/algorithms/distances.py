@@ -43,12 +43,12 @@ def bfs_levels(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         sources: a list or array of k vertices from which to search. None means all vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
         cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
-            reached. None sets no bound.
+            reached. None means no limit.
         mask: a mask of size n, such as `~forbidden.S`. Apart from the sources, the searches visit
             only vertices that the mask selects.
 
@@ -99,11 +99,11 @@ def all_pairs_lengths(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the maximum length: longer paths have no entry in the result. None sets no bound.
+        cutoff: the maximum length: longer paths have no entry in the result. None means no limit.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Negative values are allowed if no cycle has a negative
             total weight.

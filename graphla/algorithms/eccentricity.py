@@ -104,8 +104,8 @@ def eccentricity(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         v: a single vertex, a list or array of vertices, or None for all vertices.
         sp: the lengths of shortest paths between all vertices, if known: a Matrix of shape (n, n),
             as `all_pairs_lengths` returns it.

@@ -63,10 +63,10 @@ def forceatlas2_layout(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         pos: the initial coordinates: a list with one full Vector of size n per dimension, such as
-            the result of `spectral_layout`. None draws them at random.
+            the result of `spectral_layout`. None means random coordinates.
         max_iter: the maximum number of rounds, at least 0.
         jitter_tolerance: how far vertices may swing in a round, at least 0.
         scaling_ratio: the strength of the repulsion.
@@ -84,8 +84,8 @@ def forceatlas2_layout(
         seed: determines the random positions: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.
         dim: the number of dimensions, at least 1, unless `pos` is given.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric. It determines the default masses.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric. It determines the default masses.
 
     Returns:
         tuple[Vector, ...]: one full Vector of size n and dtype FP64 per dimension, with the

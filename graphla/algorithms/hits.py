@@ -74,13 +74,13 @@ def hits(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A are weights, which must be at
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are weights, which must be at
             least 0.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
-            starts with equal hubs.
+            means equal hubs.
         normalized: whether to scale the hubs, and the authorities, so that they add up to 1.
             Otherwise the authorities have Euclidean length 1, and the hubs are aAᵀ.
 

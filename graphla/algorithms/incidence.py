@@ -34,8 +34,8 @@ def incidence_matrix(
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A.
         oriented: whether the entry of the source i is -w instead of w.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         Matrix: a Matrix of shape (n, number of edges). Its dtype is that of A, or INT64 if A has

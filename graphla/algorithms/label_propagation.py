@@ -60,8 +60,8 @@ def label_propagation(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
             to add up the values of A, which must be at least 0.
         seed: None to take the smallest of several labels with equal counts; a non-negative integer

@@ -48,8 +48,8 @@ def label_propagation_communities(A: Matrix) -> Vector:
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels. The values of A do not matter.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64; each is the smallest vertex of
@@ -95,8 +95,8 @@ def asyn_lpa_communities(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
             to add up the values of A, which must be at least 0.
         seed: determines the random orders: None (the same as 0), a non-negative integer, or a

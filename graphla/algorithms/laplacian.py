@@ -36,15 +36,15 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
 
     Returns:
         Matrix: a Matrix with the shape of A. Its dtype is that of A, or INT64 if A has unsigned or
-            BOOL values or `weight` is None. It has an entry wherever A has one, and on the diagonal
-            of each row that is not empty.
+            BOOL values or `weight` is None. It has an entry at each entry of A, and on the diagonal
+            of each nonempty row.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -70,14 +70,14 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.
 
     Returns:
-        Matrix: a Matrix with the shape of A and dtype FP64. It has an entry wherever A has one, and
-            on the diagonal of each row that is not empty.
+        Matrix: a Matrix with the shape of A and dtype FP64. It has an entry at each entry of A, and
+            on the diagonal of each nonempty row.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -123,8 +123,8 @@ def directed_laplacian_matrix(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
             proportion to the values of A, which must be at least 0; None or False to choose them
             with equal probability.
@@ -177,8 +177,8 @@ def directed_combinatorial_laplacian_matrix(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
             proportion to the values of A, which must be at least 0; None or False to choose them
             with equal probability.

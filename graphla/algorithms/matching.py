@@ -40,8 +40,8 @@ def maximal_matching(
 
     Args:
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
-            Matrix expression with the entries A(i, j) and A(j, i) for each edge. With a Graph,
-            arguments and results name vertices by their labels.
+            Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
+            arguments and results refer to vertices by their labels.
         weight: None or False to take edges in random order; True, or the name of an edge attribute
             as in NetworkX, to take edges in descending order of the values of A, and edges of equal
             weight in random order.

@@ -89,8 +89,8 @@ def maximum_flow(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. An undirected edge can carry flow in either
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. An undirected edge can carry flow in either
             direction.
         source: the vertex where the flow starts.
         target: the vertex where the flow ends.
@@ -147,8 +147,8 @@ def minimum_cut(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         source: a vertex on one side of the cut.
         target: a vertex on the other side.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A as

@@ -38,8 +38,8 @@ def neighborhood(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         n: a vertex, the center; or several vertices as a list, an array, a set or a Vector, to find
             the vertices within the radius of at least one of them.
         radius: the maximum distance, at least 0: a number of edges, or a sum of lengths.

@@ -44,12 +44,12 @@ def partition_quality(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        directed: whether the graph is directed. None uses `A.directed` for a Graph, and treats a
-            Matrix as undirected if it is symmetric.
+        directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
+            Matrix is undirected if it is symmetric.
 
     Returns:
         PartitionQuality: the coverage and the performance.

@@ -56,10 +56,10 @@ def random_walks(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: the start of each walk: a vertex, or a list of vertices, which may contain a vertex
-            several times; None starts one walk at each vertex.
+            several times; None means one walk from each vertex.
         length: the maximum number of steps, at least 0.
         weight: None or False to choose among the out-edges with equal probability; True, or the
             name of an edge attribute as in NetworkX, to choose them with probabilities proportional
@@ -110,10 +110,10 @@ def node2vec_walks(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: the start of each walk: a vertex, or a list of vertices, which may contain a vertex
-            several times; None starts one walk at each vertex.
+            several times; None means one walk from each vertex.
         length: the maximum number of steps, at least 0.
         p: the return parameter, above 0.
         q: the in-out parameter, above 0.

@@ -38,8 +38,8 @@ def jaccard(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -82,8 +82,8 @@ def overlap(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).
@@ -124,8 +124,8 @@ def cosine(A: Matrix, ebunch: Any = None) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
             as (v, u).

@@ -40,8 +40,8 @@ def spectral_layout(
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. In a directed graph, the weights of both
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. In a directed graph, the weights of both
             directions are added.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
             must be at least 0; None or False to count each edge as 1.

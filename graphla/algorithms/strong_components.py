@@ -40,8 +40,8 @@ def strong_components(A: Matrix) -> Vector:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         Vector: the labels, a full Vector of size n and dtype INT64. Two vertices have the same
@@ -76,8 +76,8 @@ def is_strongly_connected(A: Matrix) -> bool:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels. The values of A do not matter.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels. The values of A are ignored.
 
     Returns:
         bool: whether there is exactly one strong component.

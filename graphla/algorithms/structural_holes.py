@@ -31,8 +31,8 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
@@ -83,8 +83,8 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are

@@ -27,8 +27,8 @@ def transitive_reduction(A: Matrix) -> Matrix:
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
-            expression with an entry A(i, j) for each edge i -> j. With a Graph, arguments and
-            results name vertices by their labels.
+            expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
+            results refer to vertices by their labels.
 
     Returns:
         Matrix: a Matrix with the shape and dtype of A that holds the remaining edges, with their

@@ -222,7 +222,7 @@ class Neighbors:
 
         Args:
             sources: distinct vertices.
-            cutoff: the maximum distance; None sets no bound.
+            cutoff: the maximum distance; None means no limit.
             target: a vertex at which the search may stop.
 
         Returns:
@@ -483,7 +483,7 @@ def depth_first(
     Args:
         G: the graph.
         roots: the vertices to begin with.
-        limit: the maximum number of edges below a root; None sets no bound.
+        limit: the maximum number of edges below a root; None means no limit.
         sort_neighbors: a function that sorts an iterator over neighbors, as in NetworkX; None keeps
             their order.
 

@@ -279,9 +279,9 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             permutation: whether to return the positions.
 
         Returns:
-            (C, P): Matrices with the shape of A, in which the entries of each row come first,
-            without gaps. C has the dtype of A, and P has dtype INT64. A result that was not
-            requested is None.
+            (C, P): Matrices with the shape of A, in which the entries of each row (or column) are
+            at its beginning, without gaps. C has the dtype of A, and P has dtype INT64. A result
+            that was not requested is None.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
@@ -307,8 +307,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            An INT64 Matrix with the shape of A, in which the entries of each row come first,
-            without gaps.
+            An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
+                its beginning, without gaps.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
