@@ -57,7 +57,7 @@ def all_parents(
             NetworkX, to use the values of A.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
-        cutoff: the maximum distance: vertices farther away are not reached. None means no limit. It
+        cutoff: the maximum distance; vertices farther away are not reached. None means no limit. It
             must be None if the method is "bellman-ford" and weights are used.
 
     Returns:

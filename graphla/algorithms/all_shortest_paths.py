@@ -119,8 +119,8 @@ def shortest_paths(
 
     List one shortest path from a source to each vertex that can be reached.
 
-    The paths together may have O(n²) vertices; `sssp` and `bfs` return the parents, which take O(n)
-    memory. Other functions find the path to one vertex (`shortest_path`) or all paths to it
+    The paths together may have O(n²) vertices; `sssp` and `bfs` return only the parents, which take
+    O(n) memory. Other functions find the path to one vertex (`shortest_path`) or all paths to it
     (`all_shortest_paths`).
 
     Args:

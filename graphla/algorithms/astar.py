@@ -54,7 +54,7 @@ def astar_path(
             the target. None means that all estimates are 0.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
             must be at least 0; None or False to count each edge as 1.
-        cutoff: the maximum length: paths that are longer, or estimated to be longer, are ignored.
+        cutoff: the maximum length; paths that are longer, or estimated to be longer, are ignored.
             None means no limit.
 
     Returns:

@@ -151,8 +151,9 @@ def negative_cycle(A: Matrix, source: Any = None) -> list[int] | None:
         DimensionMismatch: If A is not square, or a Vector of sources has a size other than n.
         IndexOutOfBound: If a source is not a vertex of the graph.
         DeviceMismatch: If A and a Vector of sources are not on the same device.
-        InvalidValue: If rounded lengths keep decreasing around a cycle whose weights add up to
-            about 0, if a weight is NaN, or if A is a Graph whose parallel edges were summed.
+        InvalidValue: If, because of rounding, lengths decrease without end around a cycle whose
+            weights add up to about 0, if a weight is NaN, or if A is a Graph whose parallel edges
+            were summed.
         OverflowError: If a length does not fit in INT64.
 
     Examples:

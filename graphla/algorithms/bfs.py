@@ -134,7 +134,7 @@ def bfs(
             level above 254; None to omit the levels.
         parents: True for an arbitrary valid parent of each vertex, "least" for the smallest one,
             False for no parents.
-        cutoff: the maximum level: vertices more than `cutoff` edges away are not reached. None
+        cutoff: the maximum level; vertices more than `cutoff` edges away are not reached. None
             means no limit.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.

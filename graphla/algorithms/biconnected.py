@@ -2,9 +2,9 @@
 
 A biconnected component is a maximal set of edges in which any two are on a common simple cycle, or
 a single edge that is not on a cycle. The components share only articulation points. One depth-first
-search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). Let v be the end of an
-edge that the search discovered later than the other end. The edge is in the same component as the
-tree edge from the parent of v to v.
+search on the CPU finds all components (J. Hopcroft and R. Tarjan, 1973). For each edge, let v be
+the end that the search discovered later. The edge is in the same component as the tree edge from
+the parent of v to v.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 D. Kőnig (1916) showed that these are the graphs without a cycle of odd length. One breadth-first
 search starts from the smallest vertex of each component. The graph is bipartite if and only if no
-edge joins two vertices of the same level. Such an edge {u, v} closes an odd cycle with the paths in
-the search tree from u and from v to their lowest common ancestor.
+edge joins two vertices of the same level. If there is such an edge {u, v}, it forms an odd cycle
+together with the tree paths from u and v to their lowest common ancestor.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@ def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
     are joined by an edge.
 
     For each vertex, `total` is the number of edges into and out of it, `mutual` is the number of
-    pairs of opposite edges, and t is twice the number of directed triangles around it. For an
-    undirected graph this is the number of triangles divided by the number of pairs of neighbors. c
-    is 0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
+    pairs of opposite edges, and t is twice the number of directed triangles around it. In an
+    undirected graph, c is the number of triangles divided by the number of pairs of neighbors. c is
+    0 if there is no triangle. Self-loops are ignored. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -196,8 +196,8 @@ def transitivity(A: Matrix) -> float:
 
     In an undirected graph this is three times the number of triangles divided by the number of
     paths of length 2. In a directed graph, as in NetworkX, it is the fraction of pairs of out-edges
-    of the same vertex whose targets are joined by an edge. In the formula, N is
-    A without self-loops, because self-loops are ignored. Takes at most O(m √m) time.
+    of the same vertex whose targets are joined by an edge. Self-loops are ignored: in the formula,
+    N is A without self-loops. Takes at most O(m √m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
@@ -241,8 +241,8 @@ def _count_densely(
     The function multiplies dense arrays, so the graph must be tiny.
 
     With weights, each closed pair counts as the geometric mean of the weights of its triangle,
-    divided by the largest weight. The result is None if a quotient is not finite, because in a
-    product of dense arrays it would affect the sums of all vertices.
+    divided by the largest weight. The result is None if a weight is not finite after this division,
+    because a product of dense arrays would spread its value to the sums of all vertices.
     """
     D = common_neighbors.dense_array(N)
     if is_symmetric(N) and not is_weighted:

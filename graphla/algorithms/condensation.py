@@ -32,7 +32,7 @@ def condensation(A: Matrix) -> Condensation:
 
     Contract each strong component to one vertex.
 
-    Takes the time of `strong_components`, plus O(n + m) for the products.
+    Takes as long as `strong_components`, plus O(n + m) time for the products.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

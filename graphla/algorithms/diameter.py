@@ -44,8 +44,9 @@ def diameter(
             results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -98,8 +99,9 @@ def radius(
             results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -151,8 +153,9 @@ def center(
             results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 
@@ -204,8 +207,9 @@ def periphery(
             results refer to vertices by their labels.
         e: the eccentricities of all vertices, if known: a Vector of size n, or a mapping from
             vertex to number.
-        usebounds: whether to skip searches that the bounds make unnecessary. False, the default in
-            NetworkX, searches from every vertex. The result is the same in both cases.
+        usebounds: whether to skip searches that the bounds make unnecessary. With False, the
+            default in NetworkX, a search runs from every vertex. The result is the same in both
+            cases.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Values must be at least 0.
 

@@ -47,7 +47,7 @@ def bfs_levels(
             results refer to vertices by their labels. The values of A are ignored.
         sources: a list or array of k vertices from which to search. None means all vertices.
         dtype: "INT32", or "UINT8" for a quarter of the memory.
-        cutoff: the maximum level: vertices more than `cutoff` edges away from a source are not
+        cutoff: the maximum level; vertices more than `cutoff` edges away from a source are not
             reached. None means no limit.
         mask: a mask of size n, such as `~forbidden.S`. Apart from the sources, the searches visit
             only vertices that the mask selects.
@@ -103,7 +103,7 @@ def all_pairs_lengths(
             results refer to vertices by their labels.
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
-        cutoff: the maximum length: longer paths have no entry in the result. None means no limit.
+        cutoff: the maximum length; longer paths have no entry in the result. None means no limit.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
             NetworkX, to use the values of A. Negative values are allowed if no cycle has a negative
             total weight.

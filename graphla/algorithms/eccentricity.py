@@ -155,7 +155,7 @@ def eccentricity(
         found = (
             None
             # If path lengths have rounding errors, the bounds are widened. The bounds of a vertex
-            # then agree only after a search from this vertex, so they would save no searches.
+            # then agree only after a search from this vertex, so the bounds would save no searches.
             if v is not None or (weighs and rounding_error(A))
             else search_bounds(A, weighs, Bounds.differ, ("lowest", "highest"))
         )
@@ -246,8 +246,8 @@ def search_bounds(
         count = int(flags.sum())
         if not count:
             return found
-        # One search from each remaining vertex would also give the result. Run these searches as
-        # soon as the cost of all previous searches has reached their cost. This at most doubles the
+        # One search from each remaining vertex would also give the result. Run these searches once
+        # the previous searches have cost as much as these would cost. This at most doubles the
         # total cost, as in the ski rental problem.
         price = count if weighs or e > DEEP else count / TOGETHER
         if len(searched) >= price:

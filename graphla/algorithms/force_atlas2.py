@@ -56,8 +56,8 @@ def forceatlas2_layout(
 
     Compute positions of the vertices at which attraction and repulsion are in balance.
 
-    d(i, j) is the distance of two vertices, m are the masses, and r is `scaling_ratio`. The first
-    sum goes over the edges, and the second over all pairs of vertices. s(i) is the speed of a
+    d(i, j) is the distance between two vertices, m holds the masses, and r is `scaling_ratio`. The
+    first sum goes over the edges, and the second over all pairs of vertices. s(i) is the speed of a
     vertex, which decreases if the vertex swings, that is, if its force keeps changing. Gravity also
     pulls each vertex to the center. A round takes O(n²) time.
 

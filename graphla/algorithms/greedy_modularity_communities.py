@@ -57,8 +57,8 @@ def greedy_modularity_communities(
         resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.
-        best_n: the maximum number of communities: as long as there are more, communities merge even
-            if that lowers the modularity. None means n. If no edges are left between communities,
+        best_n: the maximum number of communities. As long as there are more, communities merge even
+            if this lowers the modularity. None means n. If no edges are left between communities,
             more communities may remain.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
             Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts

@@ -148,13 +148,13 @@ def _colors(A: Matrix) -> Vector:
 
 
 def _turns_by_color(colors: Vector, _round: int) -> Any:
-    """Return the vertices by ascending color, and salts of 2^15, which prefer the largest label."""
+    """Return the vertices by ascending color, and salts of 2^15: ties go to the largest label."""
     order = colors.to_dense(copy=False).argsort(kind="stable")
     return order, np.full(colors.size, 1 << 15)
 
 
 def _random_turns(A: Matrix, seed: int, k: int) -> Any:
-    """Return the vertices in a random order for round k, and a random odd salt for each vertex."""
+    """Return a random order of the vertices for round k, and a random odd salt for each vertex."""
     numbers = hashed_random.priorities(A, hashed_random.mix(seed + k)).to_dense(copy=False)
     salts = (
         hashed_random.priorities(A, hashed_random.mix(seed + k + (1 << 32))).to_dense(copy=False)

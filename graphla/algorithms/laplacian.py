@@ -66,7 +66,7 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
 
     Compute the normalized Laplacian matrix.
 
-    A vertex whose degree is 0 counts as 0 in D^(-1/2). Takes O(n + m) time.
+    In D^(-1/2), the value for a vertex with degree 0 is 0. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -161,7 +161,7 @@ def preferential_attachment(A: Matrix, ebunch: Any = None) -> Matrix:
             arguments and results refer to vertices by their labels. The values of A are ignored.
         ebunch: a list of pairs (u, v), or a Matrix with an entry for each pair. None means all
             pairs with a common neighbor, whether adjacent or not; each pair appears as (u, v) and
-            as (v, u); other pairs have scores above 0, too.
+            as (v, u). Other pairs are omitted, although their scores may also be above 0.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype INT64, with an entry for each pair in `ebunch`,

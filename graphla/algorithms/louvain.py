@@ -38,7 +38,7 @@ from semirings import binary, monoid, select
 from semirings.semiring import any_second, min_first, plus_first, plus_second
 
 LEVELS = 100
-"""Maximum number of levels, which is ample: a level usually halves the number of vertices."""
+"""Maximum number of levels. A level usually halves the number of vertices, so this is ample."""
 MARGIN = 1e-12
 """The minimum gain of a move, relative to the degree of the vertex; larger than rounding errors."""
 ROUNDS = 100

@@ -25,7 +25,7 @@ from semirings.semiring import any_second, max_first
 def lowest_common_ancestors(
     A: Matrix, pairs: Iterable[tuple[Any, Any]] | None = None
 ) -> np.ndarray:
-    """``L⟨P⟩ = R D max.first Rᵀ``, where R holds the ancestors of vertices, and D their ranks.
+    """``L⟨P⟩ = R D max.first Rᵀ`` for pairs P, where R holds ancestors and D holds their ranks.
 
     Find a lowest common ancestor of each of the given pairs of vertices.
 

@@ -233,8 +233,8 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
     W = select.offdiag(W).new()
     sums = [x.new().dup("FP64").reduce(monoid.plus).get(0.0) for x in (W[source, :], W[:, target])]
     if 2 * min(sums) + 1 < WIDE:
-        # No flow exceeds these sums. With far larger capacities, the flows of their arcs would be
-        # rounded.
+        # No flow exceeds the capacity out of the source or into the target. If an arc had a far
+        # larger capacity, its flow would be rounded.
         W = binary.min(W, W.dtype.np_type.type(2 * min(sums) + 1)).new()
     W, total = _replace_infinite(W, source, target)
     if not validation.is_floating(W) and total >= WIDE:
@@ -272,7 +272,7 @@ def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
 
 
 def _replace_infinite(W: Matrix, source: int, target: int) -> tuple[Matrix, float]:
-    """Replace infinite capacities by one that no flow reaches; also return the sum of capacities.
+    """Make infinite capacities finite, but larger than any flow; also return the sum of capacities.
 
     Raise UnboundedFlow if edges of infinite capacity lead from the source to the target.
     """

@@ -69,8 +69,8 @@ def pagerank(
             count as 0. None makes all vertices equally likely.
         max_iter: the maximum number of rounds, at least 1.
         tol: the tolerance per vertex, at least 0.
-        nstart: the initial ranks, up to a factor: a Vector of size n or a mapping from vertex to
-            number. If None, they are derived from the numbers of in-edges.
+        nstart: the initial ranks, which need not add up to 1: a Vector of size n or a mapping from
+            vertex to number. If None, they are derived from the numbers of in-edges.
         weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
             proportion to the values of A, which must be at least 0; None or False to choose them
             with equal probability.

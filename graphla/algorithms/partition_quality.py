@@ -1,7 +1,7 @@
 """Coverage and performance: how well a partition separates a graph into dense communities.
 
 S. Fortunato (2010) describes both measures. The performance is the fraction of the pairs of
-vertices that are both adjacent and in one community, or neither.
+vertices that are adjacent and in the same community, or not adjacent and in different communities.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ def partition_quality(
 
     Compute the coverage and the performance of a partition into communities.
 
-    The coverage is the fraction of the edges that are within communities. The performance is the
-    fraction of the pairs of vertices that are edges within a community, or that are not adjacent
-    and in different communities. Takes O(n + m) time.
+    The coverage is the fraction of the m edges that are within communities; `inside` is the number
+    of these edges. `missing` is the number of pairs of vertices that are not adjacent and in
+    different communities. The performance is the fraction of all pairs that `inside` or `missing`
+    counts. Takes O(n + m) time.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -170,7 +170,7 @@ def _walk(
     back: float,
     away: float,
 ) -> list[list[int]]:
-    """Return walks whose steps back have the factor `back`, and steps away the factor `away`."""
+    """Return walks in which steps back have the factor `back`, and steps away have `away`."""
     length = validation.count("length", length, least=0)
     is_weighted, drawn = validation.weighs("weight", weight), hashed_random.seed_number(seed)
     listed = [nodes] if nodes is not None and not np.iterable(nodes) else nodes
@@ -209,7 +209,7 @@ def _read_steps(A: Matrix, is_weighted: bool, back: float, away: float) -> _Step
 
 
 def _step(steps: _Steps, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk from the weights alone; -1 means that the walk ends."""
+    """Draw the next vertex of each walk, using only the weights; -1 means that the walk ends."""
     found = np.full_like(last, -1)
     walks = _find_continuing(steps, last)
     found[walks] = _draw(steps, last[walks], _uniform(last, word)[walks])
@@ -217,7 +217,7 @@ def _step(steps: _Steps, last: Any, word: int) -> Any:
 
 
 def _biased_step(steps: _Steps, before: Any, last: Any, word: int) -> Any:
-    """Draw the next vertex of each walk with the factors of node2vec; -1 ends the walk."""
+    """Draw the next vertex of each walk, using the factors of node2vec; -1 ends the walk."""
     found, greatest = np.full_like(last, -1), max(1.0, steps.back, steps.away)
     walks = _find_continuing(steps, last)
     for k in range(MORE_ATTEMPTS):

@@ -118,8 +118,8 @@ def shortest_path_length(
             negative weights. Without weights, both methods run a breadth-first search.
 
     Returns:
-        float: the number of edges as an int without weights; with weights the sum of the weights,
-            an int for integer weights and a float for floating-point weights.
+        float: without weights, the number of edges, an int. With weights, their sum along the path:
+            an int for integer weights, and a float for floating-point weights.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -213,8 +213,9 @@ def _similarity_in_rows(A: Matrix, N: Matrix, rows: slice, degree: Any, scale: _
 def _scale_entries(C: Matrix, both: Matrix, of_rows: Any, of_columns: Any, scale: _Scale) -> Matrix:
     """Divide each entry of C by a number that the function `scale` computes.
 
-    Its arguments are the entry of `both` at the same position, and the degrees of the row and of
-    the column. C and `both` have entries at the same positions. A divisor below 1 is replaced by 1.
+    The arguments of `scale` are the entry of `both` at the same position, the degree of the row,
+    and the degree of the column. C and `both` have entries at the same positions. A divisor below 1
+    is replaced by 1.
     """
     u, v, common = C.to_coo(copy=False)
     below = scale(both.to_coo(copy=False)[2], of_rows[u], of_columns[v])

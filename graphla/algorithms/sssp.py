@@ -108,7 +108,7 @@ def sssp(
             must be at least 0.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has distance 0.
-        cutoff: the maximum distance: vertices that are farther away have no entry. None means no
+        cutoff: the maximum distance; vertices that are farther away have no entry. None means no
             limit.
         weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
             or False to count each edge as 1.

@@ -9,8 +9,9 @@ If f(v) = b(v), then f(v) is in the component of v. As in quicksort, the random 
 of components in about log n rounds (Fleischer, Hendrickson and Pınar, 2000; Orzan, 2004).
 
 Invariants, at the head of each round:
-- own(v), if known, is a vertex in v's component, and the same vertex for the whole component;
-- rest holds all edges within components for which `own` is unknown, and some edges between them.
+- own(v), if known, is the rank of a vertex in v's component, the same for the whole component;
+- rest holds all edges within components for which `own` is unknown, and some edges between such
+  components.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
     T = _sum_over_common_neighbors(W, W)
     s, x = W.reduce_rowwise(monoid.plus).new(), W.reduce_rowwise(monoid.max).new()
     redundancy = binary.truediv(plus_times["FP64"](T @ unary.minv(x).new()).new() & s).new()
-    # e = d - r, where d(u) is the number of neighbors
+    # e = d - redundancy, where d(u) is the number of neighbors of u
     d = unary.one["FP64"](W).new().reduce_rowwise(monoid.plus).new()
     e = binary.minus(d & redundancy).new()
     d(e.S) << e

@@ -41,8 +41,8 @@ def voterank(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        number_of_nodes: the number of vertices to choose; None chooses vertices until no other
-            vertex receives a vote.
+        number_of_nodes: the number of vertices to choose; if None, vertices are chosen until no
+            other vertex receives a vote.
         weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
             count each edge with its value in A, which must be at least 0.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a

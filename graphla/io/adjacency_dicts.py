@@ -235,8 +235,8 @@ def _columns(
     if numbers is None:
         return np.fromiter(chain.from_iterable(rows), np.int32, m)
     # Looking up a node would read its object and an entry of `numbers`, which are at distant places
-    # in memory. The adjacency dict already holds the address of the object, and most dicts hold the
-    # same object for a node. Look up only the nodes whose object differs.
+    # in memory. The adjacency dict already holds the address of the object, and most dicts refer to
+    # a node by the same object as `nodes`. Look up only the nodes whose objects differ.
     key: Any = int if set(map(type, nodes)) == {int} else id
     try:
         keys = np.fromiter(map(key, nodes), np.int64, len(nodes))
@@ -360,7 +360,7 @@ def _refuse_asymmetry(adjacency: Mapping[Any, Any]) -> None:
 
 
 def _numbers(data: Callable[[], Iterator[Any]], name: Hashable, default: Any) -> Any:
-    """Return an attribute of all dicts as an array if it is a number, otherwise as a list."""
+    """Return the values of an attribute as an array if all are numbers, otherwise as a list."""
     try:
         return _convert(map(itemgetter(name), data()))
     except KeyError:

@@ -179,7 +179,7 @@ def _read_columns(
     file = name_of(source)
     is_object = is_file_object(source)
     if not is_object:
-        Path(file).open("rb").close()  # its error names the file; pyarrow's error does not
+        Path(file).open("rb").close()  # unlike pyarrow's, its error names the file
     held = pa.BufferReader(source.read()) if is_object else pa.OSFile(file, "rb")
     with held:
         try:

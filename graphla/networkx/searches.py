@@ -266,9 +266,9 @@ class Neighbors:
         return length, path
 
     def _rows_both_ways(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, int]:
-        """Return rows of successors and, unless they are equal, of predecessors with the values.
+        """Return the rows of successors, followed by the rows of predecessors if these differ.
 
-        The last element is the number of the row of predecessors of vertex 0.
+        The result is (indptr, columns, values, k), where row k holds the predecessors of vertex 0.
         """
         # A weight function may return different values for the two directions of an edge.
         if not self.G.directed and not callable(self.weight):

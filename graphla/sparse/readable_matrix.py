@@ -454,8 +454,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             values: whether to return the values.
             sort: whether to sort the entries by row. If False, a matrix that is stored only by
                 columns returns them in column order, which avoids a conversion.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (rows, columns, values), of length nvals; a result that was not requested is None.
@@ -485,8 +485,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each row are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, column indices, values): row i has the entries indptr[i] to
@@ -514,8 +514,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
         Args:
             dtype: the dtype of the values; by default that of A.
             sort: must be True: the indices in each column are always sorted.
-            copy: True returns new NumPy arrays, with int64 indices. False returns the stored arrays
-                on their device (NumPy or CuPy), which must not be modified.
+            copy: if True, return new NumPy arrays, with int64 indices; if False, return the stored
+                arrays on their device (NumPy or CuPy), which must not be modified.
 
         Returns:
             (indptr, row indices, values): column j has the entries indptr[j] to indptr[j + 1] - 1.
