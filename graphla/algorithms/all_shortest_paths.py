@@ -40,8 +40,8 @@ def all_shortest_paths(
             results refer to vertices by their labels.
         source: the first vertex of the paths.
         target: the last vertex of the paths.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
 
@@ -129,8 +129,8 @@ def shortest_paths(
             results refer to vertices by their labels.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. Each path begins at the nearest source.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
         cutoff: the maximum length of a path; None means no limit. It must be None if the method is

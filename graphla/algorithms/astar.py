@@ -52,8 +52,8 @@ def astar_path(
         heuristic: the estimated distance from each vertex to the target: a Vector of size n, or a
             mapping, where a missing entry means 0; or a function that is called with a vertex and
             the target. None means that all estimates are 0.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
-            must be at least 0; None or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A, which
+            must be at least 0, are used; if None or False, each edge counts as 1.
         cutoff: the maximum length; paths that are longer, or estimated to be longer, are ignored.
             None means no limit.
 

@@ -32,8 +32,8 @@ def average_path_length(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "unweighted", "dijkstra" or "bellman-ford". Only "bellman-ford" accepts negative
             weights. None chooses "dijkstra" if `weight` is set, otherwise "unweighted".
 

@@ -75,8 +75,8 @@ def bellman_ford(
             results refer to vertices by their labels. The values of A are the edge lengths.
         source: one vertex; several vertices as a list, an array or a set; or a Vector with an entry
             at each source. A source has distance 0, unless a path to it has a negative length.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         parents: whether to also return the predecessor of each vertex on a shortest path.
         mask: a mask of size n, such as `~forbidden.S`, or a Vector of truth values. Apart from the
             sources, the search visits only vertices that the mask selects.

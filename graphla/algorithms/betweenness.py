@@ -58,8 +58,8 @@ def betweenness(
         k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
             NetworkX. None means all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to use the values of A as lengths, which must be above 0.
+        weight: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be above 0.
         endpoints: whether a path also counts for its two end vertices.
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
@@ -149,8 +149,8 @@ def edge_betweenness(
         k: the number of vertices to sample as sources; the sum is scaled up accordingly, as in
             NetworkX. None means all vertices.
         normalized: whether to divide by the number of pairs (s, t).
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to use the values of A as lengths, which must be above 0.
+        weight: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be above 0.
         seed: None (the same as 0), a non-negative integer, or a `numpy.random.Generator`. The same
             seed always gives the same result.
         sources: a list or array of the vertices to use as sources, instead of a sample.

@@ -77,9 +77,9 @@ def clustering(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
             results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph, in which triangles of all directions count.
         nodes: a single vertex, a list or array of vertices, or None for all vertices.
-        weight: None or False to count triangles; True, or the name of an edge attribute as in
-            NetworkX, to count each triangle as the cube root of the product of its weights, where
-            each weight is divided by the largest weight in A.
+        weight: if None or False, triangles are counted; if True, or the name of an edge attribute
+            as in NetworkX, each triangle counts as the cube root of the product of its weights,
+            where each weight is divided by the largest weight in A.
 
     Returns:
         Vector | float: a float if `nodes` is one vertex; otherwise a Vector of size n and dtype
@@ -151,8 +151,8 @@ def average_clustering(
             results refer to vertices by their labels. A Matrix that is not symmetric is a directed
             graph.
         nodes: the vertices to average over, one or several; None for all vertices.
-        weight: None or False to count triangles; True, or the name of an edge attribute as in
-            NetworkX, to weight triangles as in `clustering`.
+        weight: if None or False, triangles are counted; if True, or the name of an edge attribute
+            as in NetworkX, they are weighted as in `clustering`.
         count_zeros: whether vertices with coefficient 0 are included in the mean.
 
     Returns:

@@ -47,8 +47,8 @@ def diameter(
         usebounds: whether to skip searches that the bounds make unnecessary. With False, the
             default in NetworkX, a search runs from every vertex. The result is the same in both
             cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         float: the diameter: an int without weights or for integer weights, otherwise a float.
@@ -102,8 +102,8 @@ def radius(
         usebounds: whether to skip searches that the bounds make unnecessary. With False, the
             default in NetworkX, a search runs from every vertex. The result is the same in both
             cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         float: the radius: an int without weights or for integer weights, otherwise a float.
@@ -156,8 +156,8 @@ def center(
         usebounds: whether to skip searches that the bounds make unnecessary. With False, the
             default in NetworkX, a search runs from every vertex. The result is the same in both
             cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the center and without entries elsewhere.
@@ -210,8 +210,8 @@ def periphery(
         usebounds: whether to skip searches that the bounds make unnecessary. With False, the
             default in NetworkX, a search runs from every vertex. The result is the same in both
             cases.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector: a Vector of size n and dtype BOOL, true at the periphery and without entries

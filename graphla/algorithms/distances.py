@@ -104,9 +104,9 @@ def all_pairs_lengths(
         sources: a list or array of k vertices, one for each row of the result. None means all
             vertices.
         cutoff: the maximum length; longer paths have no entry in the result. None means no limit.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Negative values are allowed if no cycle has a negative
-            total weight.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Negative values are allowed if no cycle has a
+            negative total weight.
 
     Returns:
         Matrix: a Matrix of shape (k, n) without entries for pairs that are not joined by a path.

@@ -109,8 +109,8 @@ def eccentricity(
         v: a single vertex, a list or array of vertices, or None for all vertices.
         sp: the lengths of shortest paths between all vertices, if known: a Matrix of shape (n, n),
             as `all_pairs_lengths` returns it.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A. Values must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
 
     Returns:
         Vector | float | None: a number if `v` is one vertex, or None if it does not reach all other

@@ -43,8 +43,8 @@ def eigenvector(
         tol: the tolerance per vertex, at least 0.
         nstart: the initial values: a Vector of size n or a mapping from vertex to number. By
             default, all initial values are equal.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64, of Euclidean length 1. It is empty if the

@@ -78,8 +78,8 @@ def forceatlas2_layout(
         node_size: the radii of the vertices: a Vector of size n or a mapping from vertex to number.
             If given, the radii are subtracted from distances, and a vertex without a given radius
             has the radius 1.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         linlog: whether the attraction grows with the logarithm of the distance.
         seed: determines the random positions: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.

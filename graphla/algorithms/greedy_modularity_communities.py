@@ -52,8 +52,8 @@ def greedy_modularity_communities(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0.
         resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
             communities.
         cutoff: the minimum number of communities, from 1 to n, at which mergers end.

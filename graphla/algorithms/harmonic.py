@@ -39,8 +39,8 @@ def harmonic(
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
         nbunch: a list or array of the vertices v for which to compute h(v); None for all vertices.
-        distance: None or False to count edges; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0.
+        distance: if None or False, paths are measured in edges; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be at least 0.
         sources: a list or array of the vertices s to sum over; None for all vertices.
 
     Returns:

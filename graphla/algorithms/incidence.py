@@ -31,8 +31,8 @@ def incidence_matrix(
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         oriented: whether the entry of the source i is -w instead of w.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
             Matrix is undirected if it is symmetric.

@@ -53,8 +53,8 @@ def katz(
         nstart: the values to start from: a Vector of size n or a mapping from vertex to number.
             None means 0 everywhere.
         normalized: whether to divide by the Euclidean length of the result.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
 
     Returns:
         Vector: a full Vector of size n and dtype FP64.

@@ -97,8 +97,8 @@ def asyn_lpa_communities(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: None or False to count edges; True, or the name of an edge attribute as in NetworkX,
-            to add up the values of A, which must be at least 0.
+        weight: if None or False, edges are counted; if True, or the name of an edge attribute as in
+            NetworkX, the values of A, which must be at least 0, are added up.
         seed: determines the random orders: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`.
 

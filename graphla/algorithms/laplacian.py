@@ -38,8 +38,8 @@ def laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> Matrix:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
 
     Returns:
         Matrix: a Matrix with the shape of A. Its dtype is that of A, or INT64 if A has unsigned or
@@ -72,8 +72,8 @@ def normalized_laplacian_matrix(A: Matrix, weight: bool | str | None = True) -> 
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
 
     Returns:
         Matrix: a Matrix with the shape of A and dtype FP64. It has an entry at each entry of A, and
@@ -125,9 +125,9 @@ def directed_laplacian_matrix(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         walk_type: "random" follows an out-edge in each step; "lazy" does so with probability 1/2,
             and otherwise stays; "pagerank" jumps to a random vertex with probability 1 - `alpha`,
             and at a vertex without out-edges. None chooses "pagerank" if the graph is not strongly
@@ -179,9 +179,9 @@ def directed_combinatorial_laplacian_matrix(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         walk_type: the random walk: "random", "lazy", "pagerank" or None, as in
             `directed_laplacian_matrix`.
         alpha: the probability of following an edge in the walk "pagerank", above 0 and below 1.

@@ -78,8 +78,8 @@ def leiden(
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A, which
-            must be at least 0; None or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A, which
+            must be at least 0, are used; if None or False, each edge counts as 1.
         resolution: the resolution γ of the modularity, at least 0; values above 1 favor smaller
             communities.
         max_level: the maximum number of levels, at least 1; None means no limit.

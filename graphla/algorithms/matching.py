@@ -42,9 +42,9 @@ def maximal_matching(
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
             arguments and results refer to vertices by their labels.
-        weight: None or False to take edges in random order; True, or the name of an edge attribute
-            as in NetworkX, to take edges in descending order of the values of A, and edges of equal
-            weight in random order.
+        weight: if None or False, edges are taken in random order; if True, or the name of an edge
+            attribute as in NetworkX, they are taken in descending order of the values of A, and
+            edges of equal weight in random order.
         seed: determines the random order: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed always gives the same result.
 

@@ -94,9 +94,9 @@ def maximum_flow(
             direction.
         source: the vertex where the flow starts.
         target: the vertex where the flow ends.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A as
-            capacities, which must be at least 0 and may be infinite; None or False for capacities
-            of 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are the
+            capacities, which must be at least 0 and may be infinite; if None or False, all
+            capacities are 1.
 
     Returns:
         MaximumFlow: (value, flow): the total flow, an int for integer capacities, and a Matrix with
@@ -151,9 +151,9 @@ def minimum_cut(
             results refer to vertices by their labels.
         source: a vertex on one side of the cut.
         target: a vertex on the other side.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A as
-            capacities, which must be at least 0 and may be infinite; None or False for capacities
-            of 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are the
+            capacities, which must be at least 0 and may be infinite; if None or False, all
+            capacities are 1.
 
     Returns:
         MinimumCut: (value, source_side): the total capacity of the cut edges, an int for integer

@@ -46,8 +46,8 @@ def modularity(
             results refer to vertices by their labels.
         communities: a full Vector of n labels, a mapping from each vertex to a label, or a list of
             sets of vertices. Each vertex must be in exactly one community.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         resolution: γ, at least 0.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
             Matrix is undirected if it is symmetric. In an undirected graph each self-loop counts

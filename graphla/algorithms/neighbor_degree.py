@@ -48,8 +48,8 @@ def average_neighbor_degree(
         target: which edges of the neighbors count in a directed graph: "out", "in" or "in+out". It
             has no effect in an undirected graph.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to give each edge weight 1; True, or the name of an edge attribute as
-            in NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
             Matrix is undirected if it is symmetric.
 

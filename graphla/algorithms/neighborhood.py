@@ -46,8 +46,8 @@ def neighborhood(
         center: whether the result includes the vertex n itself.
         undirected: whether edges can be followed in both directions; if two opposite edges have
             different lengths, the smaller length is used.
-        distance: None or False to give each edge a length of 1; True, or the name of an edge
-            attribute as in NetworkX, to use the values of A, which must be at least 0.
+        distance: if None or False, each edge has length 1; if True, or the name of an edge
+            attribute as in NetworkX, the values of A are the lengths, which must be at least 0.
 
     Returns:
         Vector: a Vector with one element per vertex and dtype BOOL, true at the vertices within the

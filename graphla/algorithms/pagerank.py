@@ -71,9 +71,9 @@ def pagerank(
         tol: the tolerance per vertex, at least 0.
         nstart: the initial ranks, which need not add up to 1: a Vector of size n or a mapping from
             vertex to number. If None, they are derived from the numbers of in-edges.
-        weight: True, or the name of an edge attribute as in NetworkX, to choose among out-edges in
-            proportion to the values of A, which must be at least 0; None or False to choose them
-            with equal probability.
+        weight: if True, or the name of an edge attribute as in NetworkX, out-edges are chosen in
+            proportion to the values of A, which must be at least 0. If None or False, all out-edges
+            of a vertex are equally likely.
         dangling: where the walker goes from a dangling vertex: a Vector of size n or a mapping from
             vertex to number. None means the same as `personalization`.
         dtype: the dtype of the ranks, "FP64" or "FP32"; on a GPU "FP32" is not faster.

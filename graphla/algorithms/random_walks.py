@@ -61,9 +61,9 @@ def random_walks(
         nodes: the start of each walk: a vertex, or a list of vertices, which may contain a vertex
             several times; None means one walk from each vertex.
         length: the maximum number of steps, at least 0.
-        weight: None or False to choose among the out-edges with equal probability; True, or the
-            name of an edge attribute as in NetworkX, to choose them with probabilities proportional
-            to the values of A, which must be above 0.
+        weight: if None or False, all out-edges of a vertex are equally likely; if True, or the name
+            of an edge attribute as in NetworkX, their probabilities are proportional to the values
+            of A, which must be above 0.
         seed: determines the walks: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed gives the same walks on every device.
 
@@ -117,8 +117,8 @@ def node2vec_walks(
         length: the maximum number of steps, at least 0.
         p: the return parameter, above 0.
         q: the in-out parameter, above 0.
-        weight: None or False to use equal weights; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be above 0.
+        weight: if None or False, all weights are equal; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are the weights, which must be above 0.
         seed: determines the walks: None (the same as 0), a non-negative integer, or a
             `numpy.random.Generator`. The same seed gives the same walks on every device.
 

@@ -50,8 +50,8 @@ def shortest_path(
             results refer to vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
 
@@ -112,8 +112,8 @@ def shortest_path_length(
             results refer to vertices by their labels.
         source: the first vertex of the path.
         target: the last vertex of the path.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used.
         method: "dijkstra", which needs weights of at least 0, or "bellman-ford", which also accepts
             negative weights. Without weights, both methods run a breadth-first search.
 

@@ -40,8 +40,8 @@ def spanning_forest(
         A: the undirected graph, with n vertices and m edges: a `Graph`, or a symmetric Matrix or
             Matrix expression with the entries A(i, j) and A(j, i) for each edge. If A is a Graph,
             arguments and results refer to vertices by their labels.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         maximum: whether to find maximum spanning trees instead.
         ignore_nan: whether to ignore edges whose weight is NaN, instead of raising an error.
 

@@ -110,8 +110,8 @@ def sssp(
             at each source. A source has distance 0.
         cutoff: the maximum distance; vertices that are farther away have no entry. None means no
             limit.
-        weight: True, or the name of an edge attribute as in NetworkX, to use the values of A; None
-            or False to count each edge as 1.
+        weight: if True, or the name of an edge attribute as in NetworkX, the values of A are used;
+            if None or False, each edge counts as 1.
         delta: each round processes the pending distances that are at most `delta` above the
             smallest one, in the unit of the weights. If None, `delta` is derived from the weights.
             `delta` affects only the speed.

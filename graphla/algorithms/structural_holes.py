@@ -34,9 +34,9 @@ def constraint(A: Matrix, nodes: Any = None, weight: bool | str | None = None) -
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
-            ignored.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0. Edges of weight 0
+            are ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that
@@ -86,9 +86,9 @@ def effective_size(A: Matrix, nodes: Any = None, weight: bool | str | None = Non
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels.
         nodes: a list or array of vertices, or None for all vertices.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute as in
-            NetworkX, to use the values of A, which must be at least 0. Edges of weight 0 are
-            ignored.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute
+            as in NetworkX, the values of A are used. Values must be at least 0. Edges of weight 0
+            are ignored.
 
     Returns:
         Vector: a Vector of size n and dtype FP64, with entries at those vertices of `nodes` that

@@ -43,8 +43,8 @@ def voterank(
             results refer to vertices by their labels.
         number_of_nodes: the number of vertices to choose; if None, vertices are chosen until no
             other vertex receives a vote.
-        weight: None or False to count each edge as 1; True, or the name of an edge attribute, to
-            count each edge with its value in A, which must be at least 0.
+        weight: if None or False, each edge counts as 1; if True, or the name of an edge attribute,
+            each edge counts with its value in A, which must be at least 0.
         directed: whether the graph is directed. If None, `A.directed` decides for a Graph, and a
             Matrix is undirected if it is symmetric.
 
