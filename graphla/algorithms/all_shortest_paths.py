@@ -31,8 +31,8 @@ def all_shortest_paths(
 
     List all shortest paths from one vertex to another.
 
-    The number of paths may grow exponentially with the number of vertices; `path_count` computes
-    it.
+    The number of paths may grow exponentially with the number of vertices; `path_count` counts the
+    paths without listing them.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

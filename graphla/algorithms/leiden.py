@@ -71,8 +71,8 @@ def leiden(
     into well-connected parts, and merges each part into one vertex of the next level. Each
     community of the result is connected (in a directed graph, weakly connected). Takes about O(m)
     time per round. On the CPU, results for the same seed are identical with and without Numba, and
-    for any number of threads. On a GPU, where many vertices move at once, they differ from those on
-    the CPU but have about the same modularity.
+    for any number of threads. On a GPU, where many vertices move at once, the results differ from
+    those on the CPU but have about the same modularity.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

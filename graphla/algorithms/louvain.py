@@ -72,8 +72,8 @@ def louvain(
     Each vertex moves to the neighboring community that raises the modularity the most; then the
     communities become the vertices of the next level. Takes about O(m) time per round. On the CPU,
     results for the same seed are identical with and without Numba, and for any number of threads.
-    On a GPU, where many vertices move at once, they differ from those on the CPU but have about the
-    same modularity.
+    On a GPU, where many vertices move at once, the results differ from those on the CPU but have
+    about the same modularity.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -2,8 +2,8 @@
 
 Each round takes every edge that is the heaviest at both of its ends, and continues with the
 unmatched vertices (R. Preis, 1999; in rounds: F. Manne and R. Bisseling, 2007). Edges are compared
-by weight, and edges of equal weight by a random order. So every method returns the same matching as
-the greedy loop over the sorted edges.
+by weight, and edges of equal weight by their positions in a random order. So every method returns
+the same matching as the greedy loop over the sorted edges.
 
 Invariant of `definition` at the start of each round: `free` has entries at the vertices that may
 still get a mate. If an edge joins two vertices without a mate, both of them are in `free`.

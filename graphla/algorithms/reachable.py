@@ -77,9 +77,9 @@ def transitive_closure(A: Matrix, reflexive: bool | None = False) -> Matrix:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix
             expression with an entry A(i, j) for each edge i -> j. If A is a Graph, arguments and
             results refer to vertices by their labels. The values of A are ignored.
-        reflexive: which diagonal entries R(i, i) are true. False: those of vertices on a cycle (the
-            two directions of an undirected edge form a cycle). True: all of them. None: only the
-            self-loops of A. NetworkX treats False like None if its graph is undirected.
+        reflexive: which diagonal entries R(i, i) are true: if True, all of them; if False, those of
+            vertices on a cycle (the two directions of an undirected edge form a cycle); if None,
+            only those of self-loops of A. For an undirected graph, NetworkX treats False like None.
 
     Returns:
         Matrix: a Matrix of shape (n, n) and dtype BOOL, true at (i, j) if a path leads from i to j,

@@ -91,7 +91,7 @@ def reciprocity(A: Matrix, nodes: Any = None) -> Vector | float | None:
 
 @graph_algorithm()
 def overall_reciprocity(A: Matrix) -> float:
-    """``r = |A ∘ Aᵀ| / |A|``, counting entries off the diagonal in the numerator.
+    """``r = |A ∘ Aᵀ| / |A|``, where the numerator counts only entries off the diagonal.
 
     Compute the fraction of the edges that have an opposite edge.
 

@@ -632,7 +632,7 @@ def edge_ends(G: Graph) -> tuple[np.ndarray, np.ndarray]:
 
     Returns:
         (rows, columns), two arrays. An undirected edge appears in both directions. Each parallel
-            edge appears separately.
+        edge appears separately.
     """
     indptr, columns = neighbor_lists(G)
     rows = np.repeat(np.arange(len(G), dtype=np.int32), np.diff(indptr))

@@ -103,7 +103,7 @@ class Tree:
 
 
 class Neighbors:
-    """The neighbors of each vertex in NetworkX's order, which any number of searches may use.
+    """The neighbors of each vertex in NetworkX's order; any number of searches can share them.
 
     Args:
         G: the graph.
@@ -111,7 +111,7 @@ class Neighbors:
             of two nodes and the data of their edge, which returns None for a hidden edge. Unlike in
             NetworkX, the function is called for all edges before any search.
         default: the length of an edge that lacks the attribute.
-        parallel: which length parallel edges have: the least ("min") or the greatest ("max").
+        parallel: the length of parallel edges: the smallest ("min") or the largest ("max").
         reverse: whether searches follow the edges of a directed graph backward.
         bellman_ford: whether the lengths are for the algorithm of Bellman and Ford and may
             therefore be negative.

@@ -136,7 +136,7 @@ class Matrix(ReadableMatrix, Indexed):
             dtype: the dtype of the entries; by default that of the values.
             nrows: the number of rows; by default len(indptr) - 1.
             ncols: the number of columns; by default one more than the largest column.
-            symmetric: True asserts that A equals its transpose, which is not checked.
+            symmetric: True asserts that A equals its transpose; this is not checked.
             copy: whether to copy the arrays. If False, an array whose dtype and device match is
                 used without a copy; it must not be modified afterwards.
             name: the name of the Matrix.

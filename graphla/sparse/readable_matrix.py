@@ -307,8 +307,8 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-            An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
-                its beginning, without gaps.
+        An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
+            its beginning, without gaps.
 
         Raises:
             DomainMismatch: `op` does not return BOOL, or does not compare two values of this dtype.
