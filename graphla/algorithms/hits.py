@@ -82,8 +82,8 @@ def hits(
         tol: the tolerance, relative to θ, at least 0.
         nstart: the hubs to start from: a Vector of size n or a mapping from vertex to number. None
             means equal hubs.
-        normalized: whether to scale the hubs to the sum 1, and the authorities as well. Otherwise
-            the authorities have Euclidean length 1, and the hubs are aAᵀ.
+        normalized: whether to scale both results so that each of them adds up to 1. Otherwise the
+            authorities have Euclidean length 1, and the hubs are aAᵀ.
 
     Returns:
         Hits: (hubs, authorities), two full Vectors of size n and dtype FP64. Both are 0 everywhere

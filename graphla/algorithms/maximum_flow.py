@@ -258,7 +258,7 @@ def _solve(W: Matrix, source: int, target: int) -> _Residual:
 def _residuals_of_scipy(B: Matrix, source: int, target: int) -> Matrix:
     """Return the residuals of the maximum flow that SciPy computes for the capacities B.
 
-    The capacities are integers, and B has the opposite of each of its arcs.
+    The capacities are integers. For each arc, B also contains the opposite arc.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow

@@ -307,7 +307,7 @@ class ReadableMatrix(Collection["MatrixExpression", "MatrixExpression"]):
             order: "rowwise" or "columnwise".
 
         Returns:
-        An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
+            An INT64 Matrix with the shape of A, in which the entries of each row (or column) are at
             its beginning, without gaps.
 
         Raises:
