@@ -26,7 +26,8 @@ def average_path_length(
 
     Compute the mean length of a shortest path.
 
-    Takes n searches; without weights, 64 searches run at once, each using one bit of a 64-bit word.
+    The function runs n searches; without weights, 64 searches run at once, each using one bit of a
+    64-bit word.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -7,7 +7,7 @@ trees and become shallower, so about a dozen rounds suffice. Propagating labels 
 need as many rounds as the longest shortest path has edges.
 
 Invariants, at the head of each round of FastSV:
-- parent is full, and parent(i) is a vertex in the component of i. It is at most i and never
+- parent is full, and parent(i) is a vertex in the component of i. parent(i) is at most i and never
   increases, so there are no cycles;
 - grandparent(i) = parent(parent(i)).
 If a round changes no grandparent, each vertex points at the smallest vertex of its component.

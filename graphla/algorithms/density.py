@@ -14,7 +14,7 @@ def density(A: Matrix, *, directed: bool | None = None) -> float:
     Compute the fraction of the possible edges that exist in the graph.
 
     The possible edges do not include self-loops. So the density of a graph with self-loops may
-    exceed 1, as in NetworkX. It is 0 if the graph has no edges.
+    exceed 1, as in NetworkX. The density is 0 if the graph has no edges.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

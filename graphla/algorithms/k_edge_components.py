@@ -30,8 +30,8 @@ def k_edge_components(A: Matrix, k: int, *, directed: bool | None = None) -> Vec
 
     Label each vertex with the smallest vertex of its k-edge-connected component.
 
-    Takes about O(n + m) time for k = 1, or k = 2 in an undirected graph; otherwise it computes up
-    to n maximum flows (2 n in a directed graph) on the CPU.
+    Takes about O(n + m) time if k = 1, or if k = 2 and the graph is undirected; otherwise it
+    computes up to n maximum flows (2 n in a directed graph) on the CPU.
 
     Args:
         A: the graph, with n vertices and m edges: a `Graph`, or a square Matrix or Matrix

@@ -99,8 +99,8 @@ def maximum_flow(
             capacities are 1.
 
     Returns:
-        MaximumFlow: (value, flow): the total flow, an int for integer capacities, and a Matrix with
-            the pattern of A that holds the flow along each edge.
+        MaximumFlow: (value, flow). `value` is the total flow, an int for integer capacities. `flow`
+            is a Matrix with the pattern of A that holds the flow along each edge.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.
@@ -156,9 +156,9 @@ def minimum_cut(
             capacities are 1.
 
     Returns:
-        MinimumCut: (value, source_side): the total capacity of the cut edges, an int for integer
-            capacities, and a Vector of size n and dtype BOOL that is true at the vertices on the
-            source's side and has no other entries.
+        MinimumCut: (value, source_side). `value` is the total capacity of the cut edges, an int for
+            integer capacities. `source_side` is a Vector of size n and dtype BOOL that is true at
+            the vertices on the source's side and has no other entries.
 
     Raises:
         TypeError: If A is neither a Matrix nor a Graph, or another argument has the wrong type.

@@ -101,7 +101,7 @@ def definition(U: Matrix, *, maximum: bool = False) -> Matrix:
 
 
 def _number_edges(U: Matrix, maximum: bool) -> Matrix:
-    """Return a symmetric matrix that numbers the edges in order of weight, with ties by (i, j).
+    """Return a symmetric matrix that numbers the edges by weight, then by (i, j).
 
     With `maximum`, the heaviest edge comes first.
     """
