@@ -3,7 +3,8 @@
 Unweighted lengths come from breadth-first searches that run 64 at a time. Each vertex has a 64-bit
 word with one bit per search, which records the searches that have reached it. Following an edge
 updates all 64 searches at once (M. Then et al., 2014). Weighted lengths are the closure D = D min
-(D min.+ A) with one row per source, starting from D(i, s(i)) = 0.
+(D min.+ A) with one row per source. It starts from D(i, s(i)) = 0, where s(i) is the source of row
+i.
 """
 
 from __future__ import annotations

@@ -395,9 +395,9 @@ def fill_adjacency(H: Any, entries: AdjacencyDicts, data: list[Any]) -> None:
     Args:
         H: the NetworkX graph, whose nodes are those of the entries.
         entries: the pairs of adjacent nodes.
-        data: the attribute dict of each entry, or in a multigraph the dict of its parallel edges;
-            in an undirected graph only of the entries with row <= column. Both entries of an
-            undirected edge get the same dict.
+        data: for each entry, its attribute dict or, in a multigraph, the dict of its parallel
+            edges. For an undirected graph, the list covers only the entries with row <= column;
+            both entries of an undirected edge get the same dict.
     """
     nodes = entries.nodes
     if not entries.directed:
