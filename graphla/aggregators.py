@@ -154,7 +154,7 @@ class Aggregator:
 
     @property
     def types(self) -> dict[DataType, DataType]:
-        """The dtype of the result for each dtype of entries."""
+        """A dict that maps each dtype of entries to the dtype of the result."""
         return {dtype: self._result(dtype) for dtype in ALL}
 
     def __getitem__(self, dtype: Any) -> TypedAggregator:

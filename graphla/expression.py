@@ -68,7 +68,7 @@ class Operand:
     def _read(self) -> Any:
         """Return the object that stores the entries of this operand.
 
-        A later change of the operand replaces this object, so the result does not change.
+        A later change of the operand replaces this object, so the returned object stays the same.
         """
         return self._store
 
@@ -758,8 +758,8 @@ def _joins(indices: Any, name: str, target: Any, accum: Any, is_confined: bool) 
     """Return whether `accum` must combine values that are assigned to the same index.
 
     Raise an error if an index occurs twice and `accum` cannot combine its values. `is_confined` is
-    True if both a mask of the region and `replace` are given. Such a statement could keep and
-    delete the same entry, if its index occurs twice.
+    True if both a mask of the region and `replace` are given. If an index occurs twice, such a
+    statement could both keep and delete the same entry.
     """
     if assignment.is_increasing(indices):
         return False

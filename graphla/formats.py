@@ -1,4 +1,4 @@
-"""Storage classes, which hold the arrays of entries of a matrix or vector and do not change.
+"""Immutable storage classes, which hold the arrays of the entries of a matrix or vector.
 
 Invariants, for every array here:
 - entries are unique;
@@ -228,11 +228,11 @@ class FullVector:
 
 @quick_dataclass
 class VectorMask:
-    """Selects where a vector may be written: at the given indices, or at all others.
+    """Selects the indices at which a vector may be written.
 
-    If `complement` is set, the vector may be written at all other indices. The indices
-    are given by `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted` is False),
-    or by both, which must agree. `nvals` is the number of these indices, if known.
+    They are the listed indices or, if `complement` is set, all other indices. The list is given by
+    `present` (bool[size]), by `indices` (int32, sorted unless `is_sorted` is False), or by both,
+    which must agree. `nvals` is the number of listed indices, if known.
     """
 
     size: int

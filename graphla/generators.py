@@ -454,7 +454,7 @@ def watts_strogatz(
     v = (u + np.repeat(np.arange(1, k // 2 + 1, dtype=np.int64), n)) % max(n, 1)
     ring = _keys(u, v, n, symmetric)
     moving = np.flatnonzero(rng.random(u.size) < p)
-    taken = np.empty(0, np.int64)  # the keys of the edges that have been rewired
+    taken = np.empty(0, np.int64)  # the new keys of the edges that have been rewired
     for _ in range(DRAWS):
         if not moving.size:
             break
@@ -526,7 +526,7 @@ def _distinct(rng: np.random.Generator, n: int, m: int, symmetric: bool, self_lo
         if not self_loops:
             u, v = _without_loops(u, v)
         # An edge between two vertices is drawn as (u, v) or as (v, u), but a loop only as (u, u).
-        # All must be equally probable, so only draws with u >= v are used.
+        # All edges, including loops, must be equally probable, so only draws with u >= v are used.
         if symmetric and self_loops:
             u, v = u[u >= v], v[u >= v]
         keys = _once(np.concatenate([keys, _keys(u, v, n, symmetric)]))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from graphla.formats import Plan
 
 SAVING = 0.3
-"""The fraction of a traversal's time that a full plan is assumed to save until it is measured.
-Traversals of Kronecker graphs with 2^20 to 2^25 vertices save at least this fraction, and those of
-most other graphs save less."""
+"""The fraction of a traversal's time that a full plan is assumed to save, until the saving has been
+measured. Traversals of Kronecker graphs with 2^20 to 2^25 vertices save at least this fraction, and
+those of most other graphs save less."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,9 +146,9 @@ class Config:
         compile_threshold: the minimum number of entries for which "auto" compiles; 10,000 by
             default.
         threads: the maximum number of threads of a compiled loop; by default the number of cores.
-        push_cost: the cost of scattering one entry by push, relative to gathering one by pull. It
-            affects the direction of products, but not of traversals. None uses the
-            measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
+        push_cost: the cost of adding one entry to an output in a push, relative to reading one
+            entry in a pull. It affects the direction of products, but not of traversals. None uses
+            the measured cost of the device (benchmarks/direction.py, benchmarks/direction_gpu.py).
         debug: whether the host waits for each GPU kernel, so that a fault names the kernel.
         autocompute: whether an expression is computed automatically when it is used as an operand
             or when its entries are read. If False, only `.new()` and `C << expression` compute it.

@@ -344,7 +344,7 @@ class Backend(Protocol):
         ...
 
     def multi_source_bfs(self, request: MultiSearch) -> MultiSearchResult:
-        """Search from k start vertices, and return the levels of each search.
+        """Run one search from each of k start vertices, and return the levels of each search.
 
         If the request asks for no levels, return three numbers for each search instead: how many
         vertices it reaches, and the sum and the maximum of their levels.
@@ -485,9 +485,9 @@ class Backend(Protocol):
         In each round every vertex takes the label with the largest sum of weights among its
         neighbors. If sums are equal, it takes the smallest label. If `stream_of` is None, all
         vertices change at once. Otherwise, random bits decide which vertices change in the first
-        half of a round; the other vertices change in the second half. The bits of round k are those
-        of the 64-bit word stream_of(k), or of the hash of this word and a vertex. The rounds end
-        when no label changes.
+        half of a round; the other vertices change in the second half. In round k, a backend takes
+        the bit of a vertex either from the 64-bit word stream_of(k), or from a hash of this word
+        and the vertex. The rounds end when no label changes.
         """
         ...
 
@@ -504,9 +504,9 @@ class Backend(Protocol):
         turns_of(k) returns the order in which round k visits the vertices, and for each vertex a
         salt below 2^31, which breaks ties. A vertex keeps its label if no other label has a larger
         sum of weights in its row of `links`. Otherwise it takes the label with the largest sum.
-        Among several such labels, it takes the one with the largest hash of label and salt, except
-        that a salt of 2^15 means that it takes the largest label. `back` is the transpose of
-        `links`. The rounds end when no label changes.
+        Among several such labels, it takes the one with the largest hash of label and salt or, if
+        its salt is 2^15, the largest label. `back` is the transpose of `links`. The rounds end when
+        no label changes.
         """
         ...
 
@@ -623,7 +623,8 @@ class Streams(Protocol):
         ...
 
     def enter_device(self, device: str) -> Any:
-        """Make a device the current one, and return the previous state, which `leave` restores."""
+        """Make a device the current one, and return the previous state, which `leave_device`
+        restores."""
         ...
 
     def leave_device(self, before: Any) -> None: ...

@@ -122,11 +122,11 @@ class Closure:
 
     x has the semiring's return type; values of A are cast to the type of the second operand of ⊗.
     The closure never writes entries that the mask does not allow. If x initially has such entries,
-    they are kept and multiplied. An entry improves if its bits change. If values still improve
-    after `turns` rounds, they may be improving without end around a cycle. The closure then returns
-    the current values with `settled` False, and the caller may continue from these values. The
-    semiring must not be positional. If `enough` is given, "near_far" may end as soon as the values
-    that `enough` describes are final; other values may then be missing or not final.
+    they are kept and multiplied. An entry improves if its bits change. Values that still improve
+    after `turns` rounds may keep improving forever around a cycle. So the closure then returns the
+    current values with `settled` False, and the caller may continue from these values. The semiring
+    must not be positional. If `enough` is given, "near_far" may end as soon as the values that
+    `enough` describes are final; other values may then be missing or not final.
     """
 
     out: Csr
@@ -155,7 +155,7 @@ class ClosureResult:
     # An int32 array; the parents of vertices without a value are arbitrary. A start vertex whose
     # value has not improved is its own parent.
     parents: Array | None
-    depth: int  # number of rounds (or turns of "near_far") that ran
+    depth: int  # number of rounds (or steps of "near_far") that ran
     trace: list[Level]
     overflowed: bool = False
     settled: bool = True
@@ -226,9 +226,9 @@ class Dependencies:
 class DependenciesResult:
     """The dependencies, summed over all sources.
 
-    For each source s and each vertex t, the fraction of the shortest paths from s to t that pass
-    through v is added to vertex v, for each v other than s and t. The fraction of these paths that
-    use an edge is added to that edge.
+    The value of vertex v is the sum, over all sources s and all vertices t with s ≠ v ≠ t, of the
+    fraction of the shortest paths from s to t that pass through v. The value of an edge is the sum,
+    over all s and t, of the fraction of these paths that use the edge.
     """
 
     totals: Array  # float64[n]
@@ -298,7 +298,7 @@ class CommunityMoves:
 
     links: Csr
     out: Array  # float64[n]: the weight of the edges out of each vertex
-    into: Array  # the weight of the edges into each vertex; the object `out` if both are equal
+    into: Array  # the weight of the edges into each vertex; `out` itself if both are equal
     factor: float
     margin: float
     words: Callable[[], Array]  # a function that returns one random word per vertex, uint64[n]

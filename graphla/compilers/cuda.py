@@ -38,8 +38,8 @@ The `id` is part of a key of `_loaded`. The dict keeps the object alive, so that
 give the same `id` to another object.
 """
 _compiling: dict[tuple[Any, ...], _Code] = {}
-"""Maps the key that a kernel will have in `_loaded` to its machine code while threads compile
-it."""
+"""The machine code of each kernel that threads are compiling, keyed by the key that the kernel will
+have in `_loaded`."""
 _lock = RLock()
 
 DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -209,8 +209,8 @@ def is_compiled(text: str, expression: str) -> bool:
 
 
 def finish_compiling() -> None:
-    """Wait until no thread is compiling a program. Each loop then uses its whole kernel from its
-    next call on."""
+    """Wait until no thread is compiling a program. From its next call on, each loop then runs the
+    kernel of its whole program."""
     for code in [*_compiling.values()]:
         wait(code.compiled)
 

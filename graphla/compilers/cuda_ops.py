@@ -43,8 +43,8 @@ def nothing() -> str:
 
 
 def matrix_vector(semiring: TypedSemiring, side: Literal["mxv", "vxm"]) -> str:
-    """Return the struct for w = A ⊕.⊗ u ("mxv") or w = u ⊕.⊗ A ("vxm"), with types A and U for
-    entries.
+    """Return the struct for w = A ⊕.⊗ u ("mxv") or w = u ⊕.⊗ A ("vxm"), with types A and U for the
+    entries of A and u.
 
     Besides the monoid it has two functions. `term(a, u, o, k)` returns the product of an entry `a`
     of A and an entry `u` of the vector; o is the index of the output and k the index of the entry

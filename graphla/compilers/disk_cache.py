@@ -7,8 +7,8 @@ written, is never used, and the next process that needs it replaces it. Files ar
 atomically, so several processes may write the same entry at the same time.
 
 The contents have the format of Python's module `marshal`. Reading them creates only plain values
-and, unlike reading a pickle, calls no functions. This is not safe against forged files. Neither is
-the machine code in the same folder, so `cache_folder` makes sure that no other user can write
+and, unlike reading a pickle, calls no functions. Neither this format nor the machine code in the
+same folder is safe against forged files, so `cache_folder` makes sure that no other user can write
 there.
 """
 

@@ -158,7 +158,7 @@ _names = count()
 
 
 def _keep(needed: Any) -> Any:
-    """Return an object that is never freed: linked code, or the definition of a method.
+    """Keep linked code, or the definition of a method, from ever being freed, and return it.
 
     A Python function reads its pointer to such an object when the function itself is freed. At
     exit, the interpreter frees objects in any order. So the object gets an additional reference,

@@ -91,8 +91,8 @@ def fetch_or(context: Any, array: Any, index: Any, value: Any) -> Any:
 
 @intrinsic
 def watch(context: Any, array: Any, index: Any) -> Any:
-    """Let other threads run, and return array[index]. Loops that wait for another thread call
-    it."""
+    """Yield to other threads, and then return array[index]. Loops call this while they wait for
+    another thread."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if os.name == "posix":

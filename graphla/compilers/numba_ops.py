@@ -236,8 +236,8 @@ def selection(op: TypedSelectOp) -> str:
 def accumulation(op: TypedBinaryOp | None, dtype: DataType) -> str:
     """Return the source of `lift`, which casts a value to the dtype, and of `accumulate`.
 
-    `accumulate` applies the operator to an old and a new value. If there is no operator, it is
-    None.
+    `accumulate` applies the operator to an old and a new value. If there is no operator, the source
+    sets `accumulate` to None.
     """
     lift = _operator(unary.identity[dtype], "lift")
     if op is None:

@@ -58,9 +58,9 @@ def apart(call: Callable[[], Any], stop: Any, threads: int, work: int = LARGE) -
 
     Python runs signal handlers only in the main thread, and only after a compiled loop returns. An
     interrupt sets stop[0], which `call` must read regularly. Once `call` has ended, `apart` raises
-    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. This thread calls
-    `call` itself if it is not the main thread, which receives all signals, or if `work` (a number
-    of entries) is below LARGE.
+    KeyboardInterrupt. `call` may in turn use `run` with up to `threads` threads. The calling thread
+    runs `call` itself if it is not the main thread, which receives all signals, or if `work` (a
+    number of entries) is below LARGE.
     """
     if work < LARGE or current_thread() is not main_thread():
         return call()
@@ -91,8 +91,8 @@ def abandonable(call: Callable[[], Any], work: int) -> Any:
 
 
 PATIENCE = 0.05
-"""Waiting for a job to end is divided into waits of at most this many seconds. On Windows, a signal
-does not end a wait, so it is handled only after the current wait."""
+"""A thread waits for a job in intervals of at most this many seconds. On Windows, a signal does not
+interrupt a wait, so it is handled only after the current interval."""
 
 
 class _Job:
@@ -132,8 +132,8 @@ class _Job:
         return self._error is None
 
     def _request_stop(self) -> None:
-        """Set the stop flag. A part in progress may wait for a part that has failed or that no
-        thread starts any more."""
+        """Set the stop flag. Otherwise a part in progress might wait forever for a part that has
+        failed or will never start."""
         if self._stop is not None:
             self._stop[0] = 1
 

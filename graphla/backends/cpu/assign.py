@@ -182,10 +182,11 @@ def _scatter_into(
 def _scatter_and_delete(
     c: DenseVector, places: Array, new: Array, mask: Any, remains: Remains, in_place: bool
 ) -> DenseVector:
-    """Write the values `new` at the positions `places` of w, and delete other entries of w.
+    """Write the values `new` at the positions `places` of w, and delete the other entries of w that
+    the write rule does not keep.
 
-    Other entries of w are kept only where the mask allows writing (if `remains` is "INSIDE"), or
-    only where the mask does not allow it (if `remains` is "OUTSIDE").
+    `remains` says where other entries of w are kept: only where the mask allows writing ("INSIDE"),
+    or only where the mask does not ("OUTSIDE").
     """
     listed, values = mask.indices, _own_array(c.values, in_place)
     if remains == "OUTSIDE" and listed is not None and not mask.complement:

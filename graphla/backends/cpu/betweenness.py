@@ -32,8 +32,8 @@ class BetweennessTuning:
 
     parts: int = 8  # the list of sources is divided into this number of parts per thread
     # Several threads share a source only if the searches from all sources read more vertices and
-    # entries than this. At this size, a second thread saves a few milliseconds, and the loop for
-    # several threads takes about 2 s to compile.
+    # entries than this. At this size, a second thread saves only a few milliseconds, but compiling
+    # the loop for several threads takes about 2 s.
     alone: int = 1 << 20
     shared: int = 1 << 12  # all threads share a level with at least this many edges plus vertices
     # If the levels of the search from the first source have fewer vertices than this on average,
@@ -127,8 +127,8 @@ class _Job:
             self.run_separately(done)
 
     def run_together(self) -> int:
-        """Process at least the first source, and usually all sources one after another, with all
-        threads together.
+        """Process the first source and, unless the levels of its search are small, all other
+        sources. All threads work together on one source after another.
 
         Return the number of sources that have been processed.
         """

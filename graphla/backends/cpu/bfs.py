@@ -237,7 +237,7 @@ class _Search:
             limit=request.limit,
             deepest=BYTE_LEVELS - 1 if levels.itemsize == 1 else FOREVER,
         )
-        # Only the dtypes of these arrays differ between searches.
+        # Every other array has the same dtype in all searches.
         self.types = out.indptr.dtype, pulled.indptr.dtype, levels.dtype
         operands = (self.graph, self.work, self.rule)
         self.loop = load("bfs.search", self.spec, operands, self.types)

@@ -70,8 +70,8 @@ def build_matrix(
     threads = compiles(values.size // SIMPLE, size=max(nrows, ncols))
     if threads and 0 < max(nrows, ncols) <= values.size and values.itemsize in WORDS:
         return _build_numba(nrows, ncols, rows, columns, values, dup_op, threads)
-    # If all values are equal and stored once, only the positions are sorted; this is faster than
-    # SciPy's sorts, which also move the values.
+    # If a single value is shared by all entries, `_build_numpy` sorts only the positions. This is
+    # faster than SciPy's sorts, which also move the values.
     if not is_iso(values) and scipy_sorts(nrows, ncols, values.size):
         return _build_scipy(nrows, ncols, rows, columns, values, dup_op)
     return _build_numpy(nrows, ncols, rows, columns, values, dup_op)
@@ -92,7 +92,7 @@ def _build_numpy(
     is_sorted = is_increasing(keys)
     if is_sorted:
         pass
-    elif is_iso(values):  # all values are equal, so only the keys are sorted
+    elif is_iso(values):  # all entries share a single value, so sort only the keys
         sort_in_place(keys)
     else:
         order = None

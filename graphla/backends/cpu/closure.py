@@ -51,7 +51,8 @@ class ClosureTuning:
     # In NumPy, delta is the mean weight times this factor. Each round takes at least 100
     # microseconds, so a large delta keeps the number of rounds small.
     numpy_ahead: float = 16.0
-    # NumPy looks for a cycle of parents after every numpy_cycle_check * nvals products.
+    # After more than numpy_cycle_check * (n + nvals) products, NumPy looks for a cycle of parents,
+    # and then counts the products again from 0.
     numpy_cycle_check: int = 4
     sample: int = 4096  # number of values that are sampled to estimate the mean weight of a matrix
 
@@ -145,8 +146,8 @@ class _Numba:
     def _settle(self, trace: list[Level]) -> bool:
         """Call the compiled loop until the closure ends, and return whether it converged.
 
-        The loop also returns if the values may improve without end around a cycle. This function
-        then looks for a cycle in the parents.
+        The loop also returns if values may keep improving around a cycle. This function then looks
+        for a cycle in the parents.
         """
         state = self.state
         while True:

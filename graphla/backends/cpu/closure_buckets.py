@@ -41,15 +41,15 @@ TUNING = BucketTuning()
 SAMPLE = 4096  # number of weights that are sampled to estimate their median
 SPARE = 2  # the blocks have room for SPARE * n vertices
 DTYPES = {"INT64": (np.dtype(np.int32), np.dtype(np.int64)), "FP64": (np.dtype(np.float64),)}
-"""For each dtype of a closure, the dtypes in which it is computed: the first one, and then the ones
-to use if a sum might not fit."""
+"""For each dtype of a closure, the dtypes in which to compute it. If a sum might not fit in one of
+them, the closure is computed again in the next one."""
 
 
 class _Weights(NamedTuple):
     """The values of a matrix as arguments of a loop, and statistics of the matrix."""
 
     values: Array
-    step: int  # stride between weights: 0 if all are equal and stored once, otherwise 1
+    step: int  # 0 if `values` holds a single weight for all entries, otherwise 1
     typical: float  # the median of a sample of the weights, or their mean if the median is 0
     most: Any  # the largest weight
     longest: int  # number of entries of the longest row
@@ -71,9 +71,9 @@ def closure_by_buckets(request: Closure, threads: int) -> ClosureResult | None:
         return None
     values = given.values[starts]
     low, high = values.min().item(), values.max().item()
-    # A vertex that the mask forbids must keep its initial value. If all initial values are equal,
-    # no sum is smaller than them, so the loop never changes them. So return None for a mask and
-    # different initial values.
+    # A start vertex that the mask forbids must keep its initial value. The loop ensures this only
+    # if all initial values are equal, because then no sum is smaller. So return None if there is a
+    # mask and the initial values differ.
     if not 0 <= low <= high < np.inf or (request.mask is not None and low < high):
         return None
     weights = remember(request.out, ("weights", semiring.type2), lambda: _weights(request))
@@ -109,7 +109,7 @@ class _Buckets:
         dtype: np.dtype[Any],
         threads: int,
     ) -> None:
-        # Several threads could write a value together with its parent only under a lock.
+        # With several threads, writing a value together with its parent would need a lock.
         threads = 1 if request.parents else threads
         self.request, self.threads, self.weights = request, threads, weights
         out, n = request.out, request.out.nrows
@@ -132,8 +132,8 @@ class _Buckets:
         links = np.empty(SPARE * n // loops.BLOCK + chains, np.int32)
         pool = np.empty(links.size * loops.BLOCK, np.int32)
         heads, ends = np.full(chains, -1, np.int64), np.zeros(chains, np.int64)
-        # At first all start vertices are in the last bucket. Then the loop makes the smallest start
-        # value the base.
+        # At first all start vertices are in the last bucket. Then the loop sets the base to the
+        # smallest start value.
         blocks = -(-starts.size // loops.BLOCK)
         pool[: starts.size] = starts
         links[:blocks] = np.arange(-1, blocks - 1)
@@ -142,7 +142,7 @@ class _Buckets:
         state[loops.CURRENT], state[loops.BLOCKS] = loops.FAR - 1, blocks
         enough = request.enough or EarlyStop()
         most = largest if enough.most is None else min(enough.most, largest)
-        # the vertex `target` of the loop, or -1, and whether the loop ends after the value `most`
+        # two arguments of the loop: `target` (-1 stands for None), and whether `most` is given
         self.enough = -1 if enough.target is None else enough.target, int(enough.most is not None)
         width = _width(request, weights, dtype)
         ceiling = largest - weights.most - (dtype.kind == "i")

@@ -271,15 +271,15 @@ def move_communities(request: CommunityMoves) -> Array:
 
 @try_loops
 def refine_communities(request: CommunityMoves) -> Array:
-    """Divide the communities into parts: one after another, vertices that are alone in a part join
-    other parts."""
+    """Divide the communities into parts. Initially each vertex is its own part; then vertices that
+    are still alone in their part join other parts, one after another."""
     links, n, within = request.links, request.links.nrows, request.start
     assert within is not None
     threads = compiles(links.nvals, size=n)
     kind: Any = np.asarray if threads else np.ndarray.tolist
     stop, parts = np.zeros(1, np.int64), np.arange(n, dtype=np.int32)
     moves = _state(request, parts, _order(request.words(), 0), kind)
-    # the weights of the edges between each part and the rest of its community
+    # `cuts` holds the weight of the edges between each part and the rest of its community.
     rows = row_of_entry(links)
     leaves = (within[rows] == within[links.indices]) & (rows != links.indices)
     cuts = np.bincount(rows[leaves], links.values[leaves], n)

@@ -22,7 +22,7 @@ class CoresTuning:
     """Parameters of the loop for core numbers."""
 
     # Up to this number of vertices plus entries, one thread runs the loop. At this size, a second
-    # thread saves a few milliseconds, and the loop for several threads takes about 1 s more to
+    # thread saves only a few milliseconds, but the loop for several threads takes about 1 s more to
     # compile.
     alone: int = 1 << 20
     shared: int = 1 << 12  # all threads share a step with at least this many vertices or edges

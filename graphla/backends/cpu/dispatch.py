@@ -32,7 +32,7 @@ class _Trial(local):
 
 
 _trial = _Trial()
-"""Whether `compiles` returns threads for small operands too; see `try_loops`."""
+"""Whether `compiles` returns a number of threads for small operands as well; see `try_loops`."""
 
 
 def try_loops(function: Callable[P, T]) -> Callable[P, T]:

@@ -28,11 +28,11 @@ from graphla.settings import config
 from semirings.operators import TypedBinaryOp
 
 SHORT = 1 << 15
-"""Maximum total number of entries of two vectors up to which the loop does not count the entries of
-their union first.
+"""If two vectors have at most this many entries in total, their union is computed without counting
+its entries first.
 
-Instead, the arrays for the result have space for all entries of both vectors. Counting would take
-longer than computing the union itself.
+The arrays for the result then have space for all entries of both vectors. Counting would take
+longer than computing the union.
 """
 FROM_ZERO = np.zeros(1, np.int32)
 """The array of row starts for a vector, which counts as a single row that starts at 0."""
@@ -268,7 +268,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
         indptr = offsets(sizes - counts)
         room = int(indptr[-1])
     indices, values = np.empty(room, np.int32), np.empty(room, op.return_type.np_type)
-    # The loop casts to this dtype each entry at whose position the other operand has no entry.
+    # The loop casts an entry to this dtype if the other operand has no entry at its position.
     lone = op.return_type
     a_values, a_step = values_of(a.values, wanted=lone if op.type is lone else None)
     b_values, b_step = values_of(b.values, wanted=lone if op.type2 is lone else None)
@@ -287,7 +287,7 @@ def _union_numba(a: Any, b: Any, op: TypedBinaryOp, left: Any, right: Any, threa
 def _rows(a: Any, b: Any, threads: int) -> tuple[Array, Array, Parts]:
     """Return the row pointers of a and of b, and the range of rows that each thread processes.
 
-    Vectors are first cut into one row per range, at the same indices in a and b.
+    Vectors are first cut into ranges, at the same indices in a and b. Each range counts as a row.
     """
     if isinstance(a, Csr):
         return a.indptr, b.indptr, row_parts((a if a.nvals > b.nvals else b).indptr, threads)

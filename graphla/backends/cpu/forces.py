@@ -19,8 +19,8 @@ PAIRS = 1 << 20
 """Number of pairs of vertices that NumPy processes at once."""
 
 CHEAP = 64
-"""A loop over pairs of vertices is compiled for at least CHEAP times as many pairs as the number of
-entries from which on other loops are compiled."""
+"""A loop over pairs of vertices is compiled only if there are at least CHEAP *
+`config.compile_threshold` pairs."""
 
 AXES = 3
 """The number of coordinates in the compiled loop; missing coordinates are 0."""

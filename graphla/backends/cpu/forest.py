@@ -89,11 +89,11 @@ class _Growth:
             self._join_trees(HEAVY)
 
     def _join_trees(self, which: int) -> None:
-        """Run rounds with all edges, or only with the light or the heavy edges, until none of them
-        leaves a tree.
+        """Run rounds with all edges, or only with the light or the heavy edges, until none of these
+        edges leaves a tree.
 
-        The first round with all edges does not list the edges for the second round, because few of
-        them are left then.
+        With all edges, the first round does not list the edges that leave a tree: few of them still
+        leave a tree in the second round, which therefore scans all rows again.
         """
         counts = self._run(SCAN_ROWS, self.rows, which, int(which != ALL))
         if which == ALL and any(counts):

@@ -20,8 +20,8 @@ def merge_greedily(request: GreedyMergers) -> Array | None:
         return None
     starts = gains.indptr[:-1].astype(np.int64)
     counts = np.diff(gains.indptr).astype(np.int64)
-    # The arrays have free space after the rows, to which rows that outgrow their room are moved.
-    # The spare arrays hold a new row and, while the rows are compacted, all rows.
+    # The arrays have free space after the rows. A row that needs more room is moved there. The
+    # spare arrays hold a new row and, while the rows are compacted, all rows.
     size, leaves = 3 * gains.nvals + 1, 1 << max(n - 1, 1).bit_length()
     columns, values = np.empty(size, np.int64), np.empty(size)
     columns[: gains.nvals], values[: gains.nvals] = gains.indices, gains.values

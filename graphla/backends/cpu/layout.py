@@ -20,7 +20,7 @@ INT32_END = 1 << 31
 class SortTuning:
     """The limits that decide whether SciPy or NumPy sorts the entries of a matrix."""
 
-    scipy: int = 1 << 15  # with at least this many entries, calling SciPy is faster
+    scipy: int = 1 << 15  # SciPy sorts at least this many entries faster than NumPy
     # Once NumPy has sorted `importing * scipy` entries, SciPy is imported, which takes 0.1 s.
     importing: int = 32
 

@@ -38,7 +38,7 @@ def nonempty_rows(a: Csr) -> int:
 def longest_row(a: Csr) -> int:
     """Return an upper bound on the number of entries in a row, namely the number of all entries.
 
-    The CPU backend needs no better bound, because it can count the entries in the rows that a
-    product reads at almost no cost.
+    The CPU backend needs no better bound: at almost no cost, it can count the entries in the rows
+    that a product reads.
     """
     return a.nvals

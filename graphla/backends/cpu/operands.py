@@ -46,10 +46,10 @@ def values_of(
 ) -> tuple[Array, int]:
     """Return the arguments (array, step) that pass values to a loop. Value k is array[k * step].
 
-    If all values are equal and stored once, the array has one element and the step is 0. If the
-    loop does not read the values (`is_read` is False), the array is UNREAD. If `wanted` is an
-    integer dtype, this function casts floating-point values to it, because compiled code would
-    convert a value that does not fit differently than NumPy does.
+    If a single stored value is shared by all entries, the array has one element and the step is 0.
+    If the loop does not read the values (`is_read` is False), the array is UNREAD. If `wanted` is
+    an integer dtype, this function casts floating-point values to it, because for a value that does
+    not fit the dtype, compiled code would return a different result than NumPy.
     """
     if not is_read:
         return UNREAD, 0

@@ -98,7 +98,7 @@ class ProgramTuning:
     near: int = 1 << 18  # see `sparse`
     wide: int = 1 << 17  # threads share a statement that visits more indices than this
     wide_list: int = 1 << 17  # the same limit for a statement that visits a list of entries
-    wide_product: int = 1 << 19  # the same limit for the matrix entries that a product reads
+    wide_product: int = 1 << 19  # threads share a product that reads more matrix entries than this
     # More work than this is divided even in one thread, so that Ctrl-C can stop it.
     grain: int = 1 << 22
     listed: int = 8  # a listed result with at most n / listed entries becomes a sparse vector
@@ -117,7 +117,7 @@ class Matrix:
     """A matrix that a program reads. Form 0 is CSR, and form 1 is CSC."""
 
     nvals: int
-    is_iso: bool  # whether the program was printed for a matrix whose entries are all equal
+    is_iso: bool  # whether the program was printed for a matrix whose entries share one value
     held: tuple[Csr | None, Csr | None]  # the forms that exist
     make: Callable[[int], Csr]  # returns a form, which is built if necessary
     # For a form, returns a column of each row, or -1 if the row is empty.
@@ -143,7 +143,8 @@ class Input:
 
 
 class _Pool(local):
-    """Arrays that the next programs of this thread may use for their slots, by size and dtype.
+    """Arrays that the next programs of this thread may use for their slots, keyed by size and
+    dtype.
 
     The elements of Boolean arrays are all False; other arrays contain arbitrary values.
     """
@@ -549,7 +550,7 @@ _STATEMENTS: dict[int, Callable[[int, int], tuple[str, str]]] = {
 
 
 def _refuse(value: float, number: float) -> None:
-    """Raise the error for a scalar that does not fit the dtype with this number."""
+    """Raise the error for a scalar that does not fit the dtype whose code is `number`."""
     dtype = next(each for each in ALL if each.number == int(number))
     range_ = ""
     if dtype.is_integer:
@@ -594,8 +595,8 @@ _OF_FLOATS: dict[Any, Callable[[Any, Any], Any]] = {
     words.FIT_FLOAT: _refuse,
     words.FIT_FP32: _refuse,
 }
-"""The Python function that raises the exception, by the number of the function in
-`loops/program`."""
+"""Maps the number of a function in `loops/program` to the Python function that raises its
+exception."""
 
 
 def _unary(function: Callable[[float], float]) -> Callable[[float, float], float]:

@@ -25,7 +25,7 @@ If rows are short, the ufunc takes up to twice as long as a compiled loop in one
 SHORT = 32
 """Maximum average length of rows for which a compiled loop is faster than a ufunc."""
 STRETCH = 1 << 14
-"""Number of consecutive values that `_reduce_numba` combines first.
+"""Number of consecutive values that `_reduce_numba` combines into one partial result.
 
 This number is constant, so that the result does not depend on the number of threads.
 """

@@ -34,8 +34,8 @@ def run_serial(
     `arrays` are the first arguments of the loop. The loop writes to the arrays whose parameters are
     named `out_*` or `kept_*`. After the arrays, the loop takes a flag `kept_stop`, and then the
     integers `numbers`. `entries` is the number of entries that the loop reads. `plain` is a Python
-    function with the same result, which is faster than the loop in plain Python; it takes lists
-    instead of the arrays.
+    function that returns the same result, and is faster than the loop would be in plain Python; it
+    takes lists instead of the arrays.
     """
     stop = np.zeros(1, np.int64)
     if compiles(entries):

@@ -144,10 +144,9 @@ def _rows_times(
         keys, places, j = keys.compress(kept), places.compress(kept), j.compress(kept)
 
     def along(array: Array) -> Array:
-        """Return an array with one element per term.
+        """Return, for each term, the element of `array` that belongs to the term's entry of A.
 
-        The argument has one element per entry of A. Each term uses one entry of A; the result
-        contains, for the term, the element that belongs to this entry.
+        The argument `array` has one element per entry of A.
         """
         repeated = array[entries].repeat(counts)
         return repeated if kept is None else repeated.compress(kept)
@@ -315,7 +314,8 @@ class _Terms(NamedTuple):
     total: int
 
     def without(self, rows: Array) -> _Terms:
-        """Return the numbers of terms without the rows whose flag is true."""
+        """Set the numbers of terms of the rows whose flag is true to 0, and return the new
+        numbers."""
         self.in_row[rows] = 0
         return _Terms(self.in_row, int(self.in_row.sum()))
 

@@ -1,5 +1,5 @@
-"""Compute the terms mult(A(i, k), B(k, j)) of a product. If `mult` ignores an operand, its values
-are not read."""
+"""Compute the terms mult(A(i, k), B(k, j)) of a product. If `mult` ignores an operand, the values
+of this operand are not read."""
 
 from __future__ import annotations
 

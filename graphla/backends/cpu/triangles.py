@@ -13,12 +13,13 @@ from graphla.compilers.threads import apart, run
 from graphla.formats import Array, Csr
 
 SPARSE = 8
-"""Maximum average number of entries per row for which the loop merges the rows of the matrix.
+"""Maximum average number of entries per row for which `count_in_short_rows` is used.
 
-This loop needs no preparation. It also requires that no row has more than SHORT entries.
+That function merges the rows of the matrix, without building L. It also requires that no row has
+more than SHORT entries.
 """
 SHORT = 32
-"""Maximum number of entries of the longest row for which the loop merges the rows of the matrix."""
+"""Maximum number of entries of the longest row for which `count_in_short_rows` is used."""
 LONG = 64
 """If the degree of a vertex exceeds this, some columns of its row of L are stored as a bitmap."""
 

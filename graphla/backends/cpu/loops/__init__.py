@@ -8,7 +8,7 @@ Rules for these files:
   ends;
 - a loop allocates no memory, because its machine code must not need Numba's runtime (see
   `graphla.compilers.machine_code`); `local_array` returns a small array;
-- values that are all equal are passed as an array of one element and a step of 0: value p is
+- values that are all equal are passed as an array of one element with a step of 0: value p is
   `values[p * step]`;
 - output o is allowed if `mask[o * mask_step] != forbidden`;
 - a loop that may take more than a second reads the flag `kept_stop[0]` about every thousand rows,

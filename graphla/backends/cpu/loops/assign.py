@@ -7,7 +7,7 @@ from graphla.backends.cpu.loops.placeholder_ops import HAS_ACCUM, accumulate, li
 ONE = np.uint64(1)
 EIGHT = np.uint64(8)
 BLOCK = 512
-ROOM = BLOCK + 1  # the loops write an index before they decide whether to keep it
+ROOM = BLOCK + 1  # spare room: the loops write an index before deciding whether to keep it
 
 
 def write(
@@ -29,8 +29,7 @@ def write(
 
     T has an entry at every index if `t_present_step` is 0. The loop processes one block of indices
     at a time: it first lists the indices at which a value of T is written, and then writes these
-    values. Listing the indices needs no branch, which the processor would mispredict about half of
-    the time.
+    values. The listing avoids a branch that the processor would mispredict about half of the time.
     """
     count = 0
     t_present_step, step = np.uint64(t_present_step), np.uint64(step)

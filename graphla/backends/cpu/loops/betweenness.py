@@ -7,12 +7,12 @@ that pass through v. An edge lies on a shortest path if its weight is exactly eq
 difference between the distances of its ends from the source.
 
 Several threads may process one source together (`share_sources`). Thread 0 runs all levels, first
-those of the search and then the same levels in reverse. A large level is a step of which all
-threads take chunks (`loops/team`). The search adds path counts by atomic operations. The counts are
-integers, and floating-point sums of integers below EXACT do not depend on the order of the
-additions. If a count is not below EXACT, thread 0 repeats the search alone. Each share(v) is
-computed by a single thread, which adds its terms in the order of the row. So the sums have the same
-bits for any number of threads.
+those of the search and then the same levels in reverse. Thread 0 opens a step for a large level,
+and all threads take chunks of this step (`loops/team`). The search adds path counts with atomic
+operations. The counts are integers, and floating-point sums of integers below EXACT do not depend
+on the order of the additions. If a count is not below EXACT, thread 0 repeats the search alone.
+Each share(v) is computed by a single thread, which adds its terms in the order of the row. So the
+sums have the same bits for any number of threads.
 """
 
 from typing import Any, NamedTuple
@@ -56,7 +56,7 @@ class Graph(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # stride between weights in the array: 0 if all are equal and stored once
+    step: Any  # 0 if `weights` holds a single weight for all entries, otherwise 1
 
 
 class Sums(NamedTuple):
@@ -75,13 +75,14 @@ class Paths(NamedTuple):
     Before and after each search, `place` and `sigma` are 0 at every vertex.
     """
 
-    # For each vertex: without weights 1 plus its level; with weights 1 plus its position in `heap`
-    # or, once it is in `queue`, -1 minus its position there.
+    # For each vertex of an unweighted graph: 1 plus its level. For each vertex of a weighted graph:
+    # 1 plus its position in `heap` or, once the vertex is in `queue`, -1 minus its position in
+    # `queue`.
     place: Any
     sigma: Any  # for each vertex, the number of shortest paths to it
     share: Any
     queue: Any  # the vertices that the source reaches, nearest first
-    # With weights: a binary heap of the vertices that are reached but not yet in `queue`. In
+    # In a weighted graph: a binary heap of the vertices that are reached but not yet in `queue`. In
     # `share_sources`: level k is queue[heap[k]:heap[k + 1]].
     heap: Any
     distance: Any  # only with weights: for each vertex, the smallest distance found so far
@@ -131,9 +132,9 @@ def by_levels(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, level by level, and return their
     number.
 
-    For each of these vertices, this sets `place` to 1 plus its level, and `sigma` to the number of
-    shortest paths to it. If a stop is requested, the function returns early, with only some of the
-    vertices.
+    For each of these vertices, the function sets `place` to 1 plus its level, and `sigma` to the
+    number of shortest paths to it. If a stop is requested, the function returns early, with only
+    some of the vertices.
     """
     indptr, indices, _, _ = graph
     place, sigma, _, queue, _, _, stop = kept_paths
@@ -164,8 +165,9 @@ def by_levels(graph, kept_paths, source):
 def by_distance(graph, kept_paths, source):
     """Append the vertices that `source` reaches to the queue, in order of distance (Dijkstra).
 
-    Return their number. This sets `place` to -1 minus the position of each of these vertices in the
-    queue. If a stop is requested, the function returns early, with only some of the vertices.
+    Return their number. For each of these vertices, the function sets `place` to -1 minus its
+    position in the queue. If a stop is requested, the function returns early, with only some of the
+    vertices.
     """
     indptr, indices, weights, step = graph
     place, sigma, _, queue, heap, distance, stop = kept_paths
@@ -388,9 +390,9 @@ def share_sources(
 ):
     """Add the dependencies for sources[first:last]. Several threads call this function together.
 
-    There are no weights. Thread 0 processes a level alone until it has read at least `large` edges
-    and vertices. The remaining vertices of the level become a step, which all threads share. Other
-    parameters are as in `dependencies`.
+    The graph has no weights. Thread 0 processes a level alone until it has read at least `large`
+    edges and vertices. The remaining vertices of the level become a step, which all threads share.
+    Other parameters are as in `dependencies`.
     """
     starts, queue, stop = kept_paths.heap, kept_paths.queue, kept_paths.stop
     s, level, number = first - 1, np.int64(-1), np.int64(0)

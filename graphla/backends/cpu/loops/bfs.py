@@ -46,7 +46,7 @@ WORDS = 16  # number of words of a bit map in one batch of a pull
 PULLED_WORDS = 64  # number of words that a thread takes at a time in a pull
 SAMPLES = 256  # number of vertices of a frontier whose edges are counted for an estimate
 MANY = 4096  # minimum number of vertices of a frontier whose edges are estimated
-BATCH = WORDS * 64 + 1  # the loops write an index before they decide whether to keep it
+BATCH = WORDS * 64 + 1  # spare room: the loops write an index before deciding whether to keep it
 FEW = np.uint64(16)  # maximum number of vertices of a level in `push_few`
 CHECK = 1023  # `push_few` reads the stop flag every CHECK + 1 levels
 FEW_EDGES = 256  # maximum number of out-edges of the vertices of a level in `push_few`
@@ -310,7 +310,7 @@ def push_least(graph: Graph, work: Work, rule: Rule, head, tail, depth):
 
 
 def pull_words(graph: Graph, kept_work: Work, rule: Rule, depth, start, stop):
-    """Set the bit of each vertex that has an in-neighbor in `seen`; return the number of bits.
+    """Set the bit in `next` of each target that has an in-neighbor in `seen`; return their number.
 
     The function examines only the vertices in words start..stop - 1 that are still targets. For a
     batch of vertices, it first tests one neighbor of each vertex, then a second neighbor, and then
@@ -425,8 +425,8 @@ def choose_direction(graph: Graph, work: Work, rule: Rule):
     """Store in state[PULLED] whether the next level is a pull.
 
     Store the number of the frontier's edges in state[EDGES]; it is exact if the next level is a
-    push. If a pull is cheaper even than a push with an eighth of the estimated number, the edges
-    are not counted.
+    push. If the frontier is large, the function first estimates this number. If a pull is cheaper
+    even than a push with an eighth of the estimate, the edges are not counted.
     """
     state, queue = work.state, work.queue
     head, tail, in_bits = state[HEAD], state[TAIL], state[IN_BITS]
@@ -546,8 +546,8 @@ def search_together(
 
     Thread 0 leads. All other threads help it with pushes that have at least `shared` edges, and
     with pulls for more than `wide` unreached vertices. All other levels run in one thread: they are
-    small, or they are pushes for least parents. `search` has chosen the direction of the first
-    level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
+    small, or they are pushes that must find the smallest parents. `search` has chosen the direction
+    of the first level. Thread 0 runs at most `steps` levels, and returns the same as `search`.
     """
     state, stopped = kept_work.state, kept_work.stop
     step, status = np.int64(0), FINISHED

@@ -11,7 +11,7 @@ ONE = np.uint64(1)
 def count(rows, out_counts, nrows, part, start, stop):
     """Count, for each row, how many of the entries start..stop it contains.
 
-    The counts of a part begin at part * nrows.
+    The counts of the part with index `part` begin at out_counts[part * nrows].
     """
     base = np.uint64(part * nrows)
     for p in range(np.uint64(start), np.uint64(stop)):

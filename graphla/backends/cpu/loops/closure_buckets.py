@@ -62,9 +62,9 @@ COPIED = 64  # if a round has more blocks than this, several threads copy them
 ALONE = 256  # after this number of consecutive rounds with few edges, one thread continues alone
 CHUNKS = 8  # a round with many vertices has at least this many chunks per thread
 CHECK = 1023  # the stop flag is read every CHECK vertices
-# Positions in `state`: the number of the current bucket, the number of vertices of this round, the
-# number of blocks in use, whether a vertex was not listed, and the numbers of buckets, multiplied
-# vertices and edges so far.
+# Positions in `state`: the index of the current bucket, the number of vertices of this round, the
+# number of blocks in use, whether a vertex could not be listed because no block was left, and how
+# many buckets, vertices and edges have been processed so far.
 CURRENT, SIZE, BLOCKS, IS_FULL, DEPTH, MULTIPLIED, EDGES = range(7)
 FINISHED, PAUSED, STOPPED, TO_SHARE, TO_RUN_ALONE, TOO_LARGE = range(6)
 FAILED = np.int64(-(1 << 60))  # a thread adds this to its number of edges if a value is too large
@@ -123,9 +123,10 @@ def multiply(edges: Edges, work: Work, step, first, begin, end):
     """Multiply the vertices in round[begin:end]. `first` is the thread's first chain.
 
     Return the number of edges that were read, or -1 if a value is too large to be multiplied.
-    `step` is the stride between weights: 0 if all weights are equal and stored once. The function
-    lists a batch of edges before it examines their targets. It copies a short row without a branch
-    that depends on its length, and chooses edges without a branch that depends on the values.
+    `step` is 0 if the array of weights holds a single weight for all entries, otherwise 1. The
+    function lists a batch of edges before it examines their targets. It copies a short row without
+    a branch that depends on its length, and chooses edges without a branch that depends on the
+    values.
     """
     indptr, indices, weights = edges
     values, done, current = work.values, work.done, work.state[CURRENT]

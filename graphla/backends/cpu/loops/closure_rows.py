@@ -15,7 +15,7 @@ class Edges(NamedTuple):
     indptr: Any
     indices: Any
     weights: Any
-    step: Any  # stride between weights: 0 if all weights are equal and stored once
+    step: Any  # 0 if the array holds a single weight for all entries, otherwise 1
 
 
 class Starts(NamedTuple):

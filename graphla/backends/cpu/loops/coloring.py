@@ -26,10 +26,10 @@ def color(indptr, indices, order, out_states, kept_cursor, kept_marks, kept_stop
     The vertices are colored in the order of the array `order`. The lower half of out_states[v] is
     the color of v, or 0 if v has no color yet. If several threads run, the upper half is the
     position of v in the order. Each thread has a section of `width` elements of `kept_marks`, where
-    `width` is the length of the longest row plus 4. While v is colored, element c is set to a stamp
-    of v if c is the color of an earlier neighbor. Element 0 is set to the stamp if an earlier
-    neighbor has no color yet, and the last element if there is a later neighbor. Initially all
-    elements are 0.
+    `width` is the length of the longest row plus 4. The stamp of v is its position in the order
+    plus 1. While v is being colored, element c is set to this stamp if c is the color of an earlier
+    neighbor. Element 0 is set to the stamp if an earlier neighbor has no color yet, and the last
+    element if there is a later neighbor. Initially all elements are 0.
     """
     size, base, unused = order.size, np.uint64(thread * width), np.uint64(width - 1)
     while True:

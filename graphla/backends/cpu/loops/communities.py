@@ -8,7 +8,7 @@ TURNS = 1000
 
 
 class Links(NamedTuple):
-    """A matrix in CSR. If all values are equal, `step` is 0, and `values` has one element."""
+    """A matrix in CSR. If `step` is 0, `values` holds a single value for all entries."""
 
     indptr: Any
     indices: Any
@@ -108,8 +108,8 @@ def popular_in_block(
 def publish_block(links: Links, labels, out_labels, kept_active, kept_awake, bits, block):
     """Copy the labels of a block to `out_labels`.
 
-    If the label of a vertex differs, its neighbors in other blocks become active, and these blocks
-    are marked in `kept_awake`.
+    If this changes the label of a vertex, its neighbors in other blocks become active, and these
+    blocks are marked in `kept_awake`.
     """
     for v in range(block << bits, min(len(labels), (block + 1) << bits)):
         if out_labels[v] == labels[v]:
@@ -185,7 +185,7 @@ def most_frequent(links, labels, near_labels, kept_sums, kept_met, v, bits):
     """Return the most frequent label among the neighbors of v, or v's label if it has none.
 
     The frequency of a label is the sum of the weights of the edges to the neighbors that have it.
-    Of the labels with the largest sum, the smallest is chosen. The label of neighbor j is
+    Among the labels with the largest sum, the smallest is chosen. The label of neighbor j is
     near_labels[j] if j >> bits == v >> bits, and otherwise labels[j]. All elements of `kept_sums`
     are 0 before and after the call; `kept_met` is at least as long as the longest row.
     """
@@ -282,7 +282,8 @@ def apply_moves(chosen, out_community, kept_moves: Moves, first, last):
 def wake_neighbors(links: Links, community, chosen, kept_moves: Moves, first, last):
     """Set `waits` for the neighbors of each moved vertex that are not in its community.
 
-    The moved vertices are those in positions first..last - 1 of the queue with a chosen community.
+    The moved vertices are those in positions first..last - 1 of the queue for which a community was
+    chosen.
     """
     for k in range(first, last):
         v = kept_moves.queue[k]
@@ -296,8 +297,8 @@ def move(links: Links, out_community, kept_moves: Moves, kept_sums, kept_met, ke
     """Move the vertices of the queue one by one, until the queue is empty.
 
     The queue contains `size` vertices at first. The neighbors of a moved vertex are appended to it.
-    The loop also ends after TURNS visits per vertex: if the matrix is not symmetric although the
-    user said so, the queue may never become empty.
+    The loop also ends after TURNS visits per vertex: if the user declared the matrix symmetric but
+    it is not, the queue may never become empty.
     """
     queue, waits = kept_moves.queue, kept_moves.waits
     n = len(queue)
@@ -348,8 +349,9 @@ def refine(
     `within` holds the community of each vertex, and `wholes` the sums of the degrees in each
     community. Initially each vertex is a part of its own. The vertices of the queue are visited
     once. A vertex that is alone in its part joins the part of its community with the largest gain.
-    The vertex and the part must be well connected: the weight between them and the rest of their
-    community (for parts, this is in `kept_cuts`) must be at least the weight expected by chance.
+    Both this vertex and the part that it joins must be well connected: the weight of their edges to
+    the rest of the community, which `kept_cuts` holds for each part, must be at least the weight
+    expected by chance.
     """
     degrees, totals, sides = kept_moves.degrees, kept_moves.totals, kept_moves.sides
     other, factor, margin = sides - 1, kept_moves.rates[0], kept_moves.rates[1]
@@ -435,7 +437,7 @@ def contract_rows(
 def sort_symmetric(
     offsets, counts, indices, values, ends, out_indices, out_values, kept_next, first, last
 ):
-    """Write rows first..last - 1 of a symmetric matrix with sorted columns.
+    """Write rows first..last - 1 of a symmetric matrix, and sort each row by column.
 
     The entries of row c are given from position offsets[c] on, in any order. As the matrix is
     symmetric, entry (c, d) is written as (d, c), in ascending order of c. Row d is written from

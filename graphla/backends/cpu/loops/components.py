@@ -7,9 +7,9 @@ vertices are usually in one large tree. Last, the trees at the ends of all other
 except for the rows of the vertices in this tree: an edge from such a row to a vertex outside the
 tree is also in the row of that vertex.
 
-Several threads may join trees at the same time. They attach a root by an atomic operation. Moving a
-vertex that is not a root needs no atomic operation: if two threads move the same vertex away from
-the same parent, both continue with joining that parent, so no edge is lost (L. Dhulipala, C. Hong
+Several threads may join trees at the same time. They attach a root by an atomic operation. Changing
+the parent of a vertex that is not a root needs no atomic operation: if two threads change the
+parent of the same vertex, both then join the old parent, so no edge is lost (L. Dhulipala, C. Hong
 and J. Shun, *ConnectIt: A Framework for Static and Incremental Parallel Graph Connectivity
 Algorithms*, 2020).
 """

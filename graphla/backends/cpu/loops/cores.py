@@ -11,8 +11,8 @@ which is at most its degree, is read at most c + 1 times. These reads thus take 
 reading each vertex and each edge once.
 
 Several threads may share this work (H. Kabir and K. Madduri, *Parallel k-core Decomposition on
-Multicore Platforms*, 2017). Thread 0 runs all steps: reads of the remaining vertices, and removals
-of the vertices that are in the queue. All threads take chunks of each large step (`loops/team`).
+Multicore Platforms*, 2017). Thread 0 runs all steps. A step either reads the remaining vertices or
+removes vertices that are in the queue. All threads take chunks of each large step (`loops/team`).
 """
 
 from typing import Any, NamedTuple

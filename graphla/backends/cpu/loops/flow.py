@@ -12,7 +12,7 @@ FINISHED, STOPPED = range(2)
 
 
 def find_levels(indptr, indices, residuals, out_levels, kept_queue, source, target):
-    """Write the levels of a search that ends at the target; return whether it is reached.
+    """Write the levels of a search that ends at the target; return whether it reaches the target.
 
     The level of a vertex that is not reached is -1.
     """

@@ -1,9 +1,8 @@
 """A spanning forest of minimum weight by Borůvka's algorithm.
 
-In each round, the first edge that leaves each tree is selected, and the trees at its ends are
-joined. The edges are the entries of an upper triangular matrix, in order of weight; among edges of
-equal weight, the first entry comes first. This order is strict, so the selected edges form no
-cycle.
+For each tree, a round selects the first edge that leaves the tree, and joins the trees at its ends.
+The edges are the entries of an upper triangular matrix, in order of weight; among edges of equal
+weight, the first entry comes first. This order is strict, so the selected edges form no cycle.
 
 A word denotes an edge: the upper half is the row, and the lower half is the number of the entry
 within the row. So words are in the order of the entries. `words` lists the edges that may still
@@ -32,7 +31,7 @@ class Rows(NamedTuple):
     indptr: Any
     indices: Any
     values: Any
-    step: Any  # 0 if all values are equal and stored once, otherwise 1
+    step: Any  # 0 if `values` holds a single value for all entries, otherwise 1
 
 
 class Trees(NamedTuple):
@@ -61,8 +60,8 @@ def place_of(indptr, word):
 def may_replace(held, bound, word, w, greatest):
     """Return whether an edge may come before the best edge of a tree.
 
-    The function takes numbers only: a call that passes arrays, even inlined, would count references
-    for each edge, and a scan would take several times as long.
+    The function takes only numbers: if it took arrays, even an inlined call would update reference
+    counts for each edge, and a scan would take several times as long.
     """
     is_known = (held >= 0) & (bound == w) & (held < word)
     return not (comes_before(bound, w, greatest) | is_known)

@@ -3,8 +3,8 @@
 This is the method of A. Clauset, M. Newman and C. Moore (2004). Each community has a row: its
 neighboring communities in ascending order, with the gain of a merger with each of them. `best`
 holds the position of the largest gain in each row, and -1 for an empty row. `tree` is a binary tree
-over the rows; each node holds the row with the largest gain below it. Of equal gains, the first one
-is chosen.
+over the rows; each node holds the row with the largest gain below it. Among equal gains, the first
+one is chosen.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,8 @@ STOPPED = -1
 
 
 class Rows(NamedTuple):
-    """The rows: row v is at starts[v] to starts[v] + counts[v] - 1, with room for rooms[v]."""
+    """The rows: row v is at starts[v] to starts[v] + counts[v] - 1, with room for rooms[v]
+    entries."""
 
     starts: Any
     counts: Any
@@ -182,7 +183,7 @@ def merge_best(
         left, right = rows.tree[2 * k], rows.tree[2 * k + 1]
         rows.tree[k] = right if is_better(rows, right, left) else left
     while n - mergers > fewest:
-        if kept_stop[0]:  # test the flag at each merger, because one with many neighbors takes long
+        if kept_stop[0]:  # test the flag at each merger, because a merger of long rows takes long
             return STOPPED
         u = rows.tree[1]
         if u < 0 or rows.best[u] < 0:

@@ -71,7 +71,7 @@ def reach(
 ):
     """List the columns of the entries in rows `start` to `stop` - 1 of A times B.
 
-    Columns that are in the same row of the mask are omitted. The columns are written to
+    Columns that the mask lists in the same row are omitted. The columns are written to
     `out_columns`, row by row and in ascending order, and the number of columns of each row is
     written to `out_counts`. Return the total number of columns.
     """

@@ -1,11 +1,11 @@
 """Maximal matching, heaviest edges first, by proposals.
 
-Each vertex proposes to the neighbor on its best edge. A vertex keeps as its suitor the vertex that
-has made it the best proposal so far. A vertex whose proposal is rejected or replaced proposes to
-the neighbor on its next best edge. In the end, each vertex is the suitor of its own suitor. For any
-order of the proposals, the matching is the one that a greedy loop over all edges finds, from the
-best edge to the worst (F. Manne and M. Halappanavar, *New Effective Multithreaded Matching
-Algorithms*, 2014).
+Each vertex proposes to the neighbor at the other end of its best edge. A vertex keeps as its suitor
+the vertex that has made it the best proposal so far. A vertex whose proposal is rejected or
+replaced proposes to the neighbor at the other end of its next best edge. In the end, each vertex
+that has a suitor is itself the suitor of that vertex. For any order of the proposals, the matching
+is the one that a greedy loop over all edges finds, from the best edge to the worst (F. Manne and M.
+Halappanavar, *New Effective Multithreaded Matching Algorithms*, 2014).
 
 Edges are compared by weight, then by their hash, and then by their ends.
 """
@@ -29,7 +29,7 @@ class Links(NamedTuple):
     indices: Any
     values: Any
     words: Any
-    step: Any  # 0 if all values are equal and stored once, otherwise 1
+    step: Any  # 0 if `values` holds a single value for all entries, otherwise 1
 
 
 class Suitors(NamedTuple):
@@ -38,8 +38,8 @@ class Suitors(NamedTuple):
     suitors: Any  # the vertex whose proposal each vertex keeps, or NONE
     places: Any  # the position in the matrix of the last proposal of each vertex, if `step` is 1
     # For each vertex, the hash (if `step` is 0) or the weight (if `step` is 1) of the edge to its
-    # suitor. For a vertex without a suitor, this is 0 or the lowest weight. While several threads
-    # run, the value may belong to an earlier suitor.
+    # suitor. For a vertex without a suitor, the hash is 0, or the weight is the lowest possible
+    # one. While several threads run, the value may belong to an earlier suitor.
     hashes: Any
     weights: Any
 
@@ -62,9 +62,9 @@ def is_better(value, number, u, v, other_value, other_number, other_u, other_v):
 
 
 def suitor_to_replace(links: Links, kept: Suitors, value, number, u, v):
-    """Return the suitor of v if the edge {u, v} is better than its edge to v, otherwise u.
+    """Return the suitor that u would replace at v (NONE if v has no suitor), or u if it would not.
 
-    The result is NONE if v has no suitor.
+    u would replace a suitor if the edge {u, v} is better than the edge between v and this suitor.
     """
     while True:
         x = np.int64(kept.suitors[np.uint64(v)])

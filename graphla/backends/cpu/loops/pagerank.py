@@ -39,14 +39,16 @@ class Walk(NamedTuple):
     jump_step: Any
     fall: Any
     fall_step: Any
-    # two values: 1 - alpha (in place: times the previous sum of the ranks), and `fallen`
+    # Two values: 1 - alpha (multiplied by the previous sum of the ranks if the round is in place),
+    # and `fallen`.
     odds: Any
 
 
 def initialize(share, first_rank, out_rank, out_carried, out_sums, part, first, last):
     """Copy the initial ranks of vertices first..last - 1, and compute their `carried`.
 
-    out_sums[part] receives the sums of the ranks of dangling vertices and of all ranks.
+    out_sums[part] receives two sums over these vertices: of the ranks of dangling vertices, and of
+    all ranks.
     """
     dangling, every = 0.0, 0.0
     for v in range(np.uint64(first), np.uint64(last)):
@@ -112,7 +114,8 @@ def arrivals(walk, carried, v):
             p += ONE
         return total
     while p + FOUR <= end:
-        # Add pairs first: a chain of four additions would take longer than the four reads.
+        # Add each pair first: four additions, each of which waits for the one before, would take
+        # longer than the four reads.
         pair = carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE)
         p += TWO
         total += pair + (carried_by(walk, carried, p) + carried_by(walk, carried, p + ONE))

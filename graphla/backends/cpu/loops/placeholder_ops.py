@@ -59,17 +59,17 @@ def combine(x, y, i, j):
 
 
 def left_alone(x, fill, i, j):
-    """Return the result at (i, j), where only the left operand has an entry. Its value is x.
+    """Return the result at (i, j), where only the left operand has an entry, namely x.
 
-    `fill` is the value that may stand in for the missing entry of the right operand.
+    `fill` is the value that may replace the missing entry of the right operand.
     """
     return x
 
 
 def right_alone(y, fill, i, j):
-    """Return the result at (i, j), where only the right operand has an entry. Its value is y.
+    """Return the result at (i, j), where only the right operand has an entry, namely y.
 
-    `fill` is the value that may stand in for the missing entry of the left operand.
+    `fill` is the value that may replace the missing entry of the left operand.
     """
     return y
 
@@ -126,9 +126,9 @@ def bucket(value, base, width):
 def called(function):
     """Decorate a function that Numba compiles only once, for all its calls.
 
-    Without this decorator, Numba inlines a function that takes arrays at each call, and compiles it
-    again each time. A call of a decorated function copies the descriptions of its array arguments,
-    so the function should process at least a row.
+    Without this decorator, Numba inlines each call of a function that takes arrays, and compiles
+    the function again each time. A call of a decorated function copies the descriptors of its array
+    arguments, so the function should process at least a whole row.
     """
     return function
 
@@ -168,8 +168,8 @@ def fetch_or(array, index, value):
 
 
 def watch(array, index):
-    """Yield to other threads, and then return array[index]. For loops that wait for another
-    thread."""
+    """Yield to other threads, and then return array[index]. Loops call this while they wait for
+    another thread."""
     return array[index]
 
 

@@ -11,8 +11,8 @@ LOOSE, the list may also contain indices without an entry.
 
 Numba compiles each function in `ENTRIES` separately and caches it for all programs. The compiled
 code of a program calls such a function by its address in `w`, so that it need not contain a copy of
-the function. Each function in `ENTRIES`, and each function that is printed for a program, has as
-parameters four integers, `w` and `r`, and returns an integer.
+the function. Each function in `ENTRIES`, and each function that is printed for a program, takes
+four integers and the arrays `w` and `r`, and returns an integer.
 """
 
 import numpy as np
@@ -57,12 +57,12 @@ ROW = np.int64(1032)  # length of the list of indices of a part
 # the number of indices. FORM is the form of a matrix that the statement reads. If CLEARS is not 0,
 # OUT is cleared before the region runs. FINISH tells what follows the region. The region writes
 # OUT, which is then exchanged with TARGET. SPARE is a second result, or the vector that a push
-# reads. FOLD is the address of the function that folds partial results. TARGETS and OPTIONS are
-# places of lists, which begin with their lengths: of the slots that the region changes in place,
-# and of the pairs of slots from which `choose_domain` chooses. IN_ORDER is not 0 if the order of
-# the indices matters. REALS is the place of the operands that are floats. NUMBER is the number of
-# the region. PLACES is the first of the places that the region reads, and of its operands that are
-# integers. -1 stands for no place.
+# reads. FOLD is the address of the function that folds partial results. TARGETS and OPTIONS are the
+# places of two lists, each of which begins with its length: the slots that the region changes in
+# place, and the pairs of slots from which `choose_domain` chooses. IN_ORDER is not 0 if the order
+# of the indices matters. REALS is the position of the float operands in `r`. NUMBER is the number
+# of the region. The fields from PLACES on hold the places that the region reads, and its integer
+# operands. -1 stands for no place.
 REGION, DIM, DIVISION, WORK, FORM, CLEARS, FINISH, OUT, SPARE, TARGET, FOLD = range(11)
 TARGETS, OPTIONS, IN_ORDER, SOURCE_LINE, REALS, NUMBER, PLACES = range(11, 18)
 
@@ -98,7 +98,7 @@ STACK_FIELDS = 7
 GOES_ON, FINISHED, FAULTED, SPREAD, NEEDS_FORM, NEEDS_ROOM, RECORDS = range(7)
 AFTER_REGION, AFTER_RECORD = 1, 2  # values of PHASE: the next step of a statement
 
-STRETCH = np.uint64(1 << 14)  # number of consecutive indices whose values are folded first
+STRETCH = np.uint64(1 << 14)  # number of consecutive indices per partial result of a reduction
 NOT_FULL, OUT_OF_RANGE, DUPLICATE, NO_ITEM, BAD_INDEX = range(5)  # faults of statements
 
 # The number of the first fault that a program defines; its other faults have lower numbers.
@@ -260,8 +260,7 @@ def rest_of(part, w):
 
 
 def list_block(first, last, part, n, w, _r):
-    """Store the next indices that a statement visits in the list of a part, and return their
-    number.
+    """Store in the list of a part the next indices that a statement visits. Return their number.
 
     If the statement visits lists, first..last - 1 are positions in the lists, otherwise indices. At
     most BLOCK of them are processed. An index in both lists is visited as part of the first list
@@ -410,7 +409,7 @@ def sum_counts(column, w):
 
 
 def join_parts(out, n, w):
-    """Join the lists that the parts of a statement have written for the entries of a slot.
+    """Join the lists of entries that the parts of a statement have written for a slot.
 
     The list of part k begins at position counts[WIDTH * k + 1], which is the part's first index.
     """
@@ -467,9 +466,10 @@ def multiply(product, _a, _b, _c, w, r):
 
 
 def covers_rows(product, w):
-    """Return whether u has an entry for each matrix entry, so that a pull need not test for it.
+    """Return whether u has an entry at every index at which a pull reads u, so that the pull need
+    not test for entries.
 
-    It does if u is full, or if the matrix has no entries for the indices at which u has none. If
+    This is so if u is full, or if the matrix has no entries for the indices at which u has none. If
     sums may stop early, only the first condition is tested: such sums read so few entries of u that
     the second test would take longer.
     """
@@ -490,7 +490,7 @@ def covers_rows(product, w):
 
 
 def choose_direction(product, w, r):
-    """Choose push or pull for a product, by the costs of `operations.direction`.
+    """Choose push or pull for a product, with the cost model of `operations.direction`.
 
     ALLOWED is the number of outputs that the mask allows. STOPS is not 0 if a sum may stop early.
     Return PUSH, PULL, or 0 if the caller must first build a form of the matrix.
@@ -622,8 +622,9 @@ def read_item(stack, slot, n, values, stack_values, w, r):
 
 
 # --- scalars, which follow the rules of Python ----------------------------------------------------
-# If Python would raise an exception, a function stores its number and its operands in the fields of
-# the fault. The caller then calls the corresponding Python function, which raises the exception.
+# Where Python would raise an exception, these functions store their number and their operands in
+# the fields of the fault. The caller then calls the corresponding Python function, which raises the
+# exception.
 
 (
     ADD,
@@ -917,7 +918,7 @@ def larger(x, y):
 
 
 def fit_int(w, x, least, most, dtype):
-    """Return the integer x. Record a fault if it does not fit the dtype with the number `dtype`."""
+    """Return the integer x. Record a fault if it does not fit the dtype whose code is `dtype`."""
     return fail(w, FIT_INT, x, dtype) if x < least or x > most else x
 
 

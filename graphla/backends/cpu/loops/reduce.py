@@ -18,9 +18,9 @@ SHORT = 4
 ROOM = SHORT + 1
 """Number of possible lengths of a row with at most SHORT values."""
 STRETCH = np.uint64(1 << 10)
-"""Number of consecutive values of a row that are combined first.
+"""Number of consecutive values of a long row that are combined into one partial result.
 
-If many values were added to one sum, the rounding errors would grow with the sum.
+If all values of the row were added to one sum, the rounding errors would grow with the sum.
 """
 
 
@@ -77,7 +77,7 @@ def fold_long(values, begin, end, step):
 
 
 def stretches(values, out_values, step, size, length, start, stop):
-    """Combine the values of each range from number `start` to number `stop` - 1.
+    """Combine the values of each of the ranges `start` to `stop` - 1.
 
     A range has `length` values; the last range may be shorter.
     """

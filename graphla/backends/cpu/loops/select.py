@@ -19,8 +19,8 @@ def look_up(indptr, indices, m_indptr, m_indices, out_flags, start, stop):
     """Flag the entries in rows start..stop of a matrix at whose positions the matrix M also has
     entries.
 
-    If a row of M is much longer, the loop searches it for each index instead of merging the two
-    rows.
+    If a row of M is much longer than the same row of the matrix, the loop searches the row of M for
+    each index instead of merging the two rows.
     """
     for i in range(np.uint64(start), np.uint64(stop)):
         p, end = np.uint64(indptr[i]), np.uint64(indptr[i + ONE])

@@ -19,15 +19,15 @@ def blocks(
     kept_open,
     kept_stop,
 ):
-    """Number the biconnected components, and return their number (Hopcroft and Tarjan, 1973).
+    """Number the biconnected components, and return how many there are (Hopcroft and Tarjan, 1973).
 
     The matrix is symmetric. `out_order` receives the position of each vertex in the order of
-    discovery, which begins with 1. It is 0 at first. In the search tree, a component consists of
-    the edges below one vertex, its head. `out_blocks[v]` is the component of the edge from the
-    parent of v to v, and -1 if v is a root. `out_heads[k]` is the head of component k.
+    discovery, counted from 1. At first it is 0. In the search tree, a component consists of the
+    edges below one vertex, its head. `out_blocks[v]` is the component of the edge from the parent
+    of v to v, and -1 if v is a root. `out_heads[k]` is the head of component k.
 
-    low(v) is the smallest order among v and the vertices that are adjacent to v or to a descendant
-    of v, apart from tree edges. `path` lists the vertices from the root to the current vertex, and
+    low(v) is the smallest order among v and the vertices that edges outside the search tree connect
+    to v or to a descendant of v. `path` lists the vertices from the root to the current vertex, and
     `open` the vertices whose component is not complete. next(v) is the position of the next entry
     to read in the row of v.
     """

@@ -2,9 +2,9 @@
 
 The matrices are symmetric. Each heap is a binary heap of integers, with the smallest one first. An
 element is q n + r with 0 <= r < n, where n is the number of vertices: r stands for a vertex, and
-smaller values of q come first. If the q of a vertex falls, the loop inserts a new element. It skips
-the old element, which comes later, because the vertex is then done. So a heap needs room for n
-elements plus one element for each entry of the matrix.
+smaller values of q come first. If the q of a vertex decreases, the loop inserts a new element. The
+old element leaves the heap later; the loop then skips it, because the vertex is already done. So a
+heap needs room for n elements plus one element for each entry of the matrix.
 
 These loops also run as plain Python on lists (see `serial`).
 """
@@ -40,7 +40,7 @@ def remove_first(kept_heap, size):
 def smallest_last(a_indptr, a_indices, out_order, kept_degrees, kept_heap, kept_stop):
     """Fill `out_order` from its end: repeatedly remove a vertex of least remaining degree.
 
-    Of several such vertices, the first one is removed. There are no self-loops. `kept_degrees`
+    Among several such vertices, the first one is removed. There are no self-loops. `kept_degrees`
     holds the degrees; the degree of a removed vertex becomes -1.
     """
     n = len(out_order)
@@ -74,10 +74,10 @@ def independent_sets(
     """List the vertices of maximal independent sets.
 
     Each set is maximal in the graph without the earlier sets. A set is built by choosing a vertex
-    of least degree and removing its neighbors from the graph, until the graph is empty. Of several
-    such vertices, the first one is chosen. `kept_states` is 0 at first. It becomes 1 for a vertex
-    that is removed while the current set is built, and 2 for a vertex of a set. `out_order`
-    receives the vertices of the sets.
+    of least degree and removing its neighbors from the graph, until the graph is empty. Among
+    several vertices of least degree, the first one is chosen. `kept_states` is 0 at first. It
+    becomes 1 for a vertex that is removed while the current set is built, and 2 for a vertex of a
+    set. `out_order` receives the vertices of the sets.
     """
     n = len(out_order)
     count = 0
@@ -135,8 +135,8 @@ def saturation(
 ):
     """Repeatedly color a vertex whose neighbors have the most different colors (D. Brelaz, 1979).
 
-    Of several such vertices, the one of least rank is colored. Each vertex gets the smallest color
-    that no neighbor has. `a_ranks` holds the ranks of the vertices, and `a_by_rank` lists the
+    Among several such vertices, the one of least rank is colored. Each vertex gets the smallest
+    color that no neighbor has. `a_ranks` holds the ranks of the vertices, and `a_by_rank` lists the
     vertices by rank. `out_colors` is -1 at first. `kept_counts[v]` is the number of different
     colors of the neighbors of v; these colors are at the beginning of the row of v in `kept_seen`.
     `kept_marks[c]` is n - i if the i-th vertex to be colored has a neighbor of color c. Counts and

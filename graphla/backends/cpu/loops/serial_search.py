@@ -113,8 +113,9 @@ def find_cycle(
     a_edges[p] is the number of the edge of entry p; the two entries of an undirected edge have the
     same number. The search does not return along the edge by which it reached a vertex. The color
     of each vertex is 0 at first, 1 while the vertex is on the path, and 2 after the search has left
-    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`,
-    whose last vertex has the entry `kept_next[0]` back to the path. Return 0 if there is no cycle.
+    it. kept_entries[v] is the entry that led to v. Return the number of vertices on `kept_path`;
+    the entry kept_next[0] leads from the last of them back to the path. Return 0 if there is no
+    cycle.
     """
     turns = 0
     for root in a_roots:
@@ -212,10 +213,11 @@ def nearest_first(
 ):
     """Run Dijkstra's algorithm from the first `count` vertices in `out_order`.
 
-    `out_order` receives the vertices in the order of their lengths; equal lengths are in the order
-    in which they were found. Each source is its own parent and has length 0. The parents of all
-    other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If `target` is not -1,
-    the search ends when the length of `target` is final. Return the number of final lengths.
+    `out_order` receives the vertices in the order of their lengths. Vertices of equal length are in
+    the order in which these lengths were found. Each source is its own parent and has length 0. The
+    parents of all other vertices are -1 at first. Lengths above `a_cutoff[0]` are ignored. If
+    `target` is not -1, the search ends when the length of `target` is final. Return the number of
+    final lengths.
 
     Element i of the heap consists of a length `kept_keys[i]`, a number `kept_heap[2 * i]` that
     increases with each insertion, and a vertex `kept_heap[2 * i + 1]`. The heap has room for each
@@ -254,8 +256,8 @@ def nearest_first(
 
 
 def meet(a_indptr, a_indices, out_parents, kept_queue, kept_stop, source, target, shift):
-    """Search level by level from both ends. The next level always starts from the end with fewer
-    vertices on its last level.
+    """Search level by level from both ends. Each step searches the next level from the end whose
+    last level has fewer vertices.
 
     Let n be half the size of `out_parents`, which is -1 at first. Its first half receives the
     parents of the search from `source`, and its second half those of the search from `target`. Each
@@ -310,7 +312,7 @@ def meet_nearest(
 ):
     """Run Dijkstra's algorithm alternately from both ends, until both have the same final vertex.
 
-    The arguments are those of `meet`, and a_values[p] is the length of entry p. If p is the parent
+    The arguments are those of `meet`, and a_values[e] is the length of entry e. If p is the parent
     of a vertex x, out_parents[x] is p while the length of x is not final, and -2 - p afterwards.
     Each search has half of the heap. Return the vertex on a shortest path at which the searches
     meet, or -2 if there is no path.

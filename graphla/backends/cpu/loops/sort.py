@@ -1,5 +1,5 @@
-"""A stable merge sort of segments of values by a comparison: short runs are sorted by insertion,
-then merged in pairs.
+"""Sort each segment of an array by a stable merge sort with an arbitrary comparison function. Short
+runs are sorted by insertion, and then merged in pairs.
 
 Each step writes every element exactly once, even if the comparison `before` is not an order
 relation.
@@ -129,7 +129,7 @@ def segments(
 
 
 def pairs(bounds, values, places, out_values, out_places, kept_stop, start, stop):
-    """Merge the pairs of adjacent runs with numbers start..stop - 1.
+    """Merge the pairs start..stop - 1 of adjacent runs.
 
     In pair s, the left run is bounds[2s]..bounds[2s + 1], and the right run is
     bounds[2s + 1]..bounds[2s + 2].

@@ -22,7 +22,7 @@ from graphla.backends.cpu.loops.placeholder_ops import (
 
 ONE = np.uint64(1)
 BLOCK = 512
-ROOM = BLOCK + 1  # the loops write an index before they decide whether to keep it
+ROOM = BLOCK + 1  # spare room: the loops write an index before deciding whether to keep it
 
 
 class Rows(NamedTuple):

@@ -21,12 +21,12 @@ def label(
     """Label each vertex with the smallest vertex of its strong component (R. Tarjan, *Depth-First
     Search and Linear Graph Algorithms*, 1972).
 
-    order(v) is the number of v in the order of discovery, which begins with 1. A vertex is open if
-    it has been discovered but its component is not complete. The stack `open` holds the open
-    vertices. low(v) is 0 until v is discovered, and CLOSED once the component of v is complete. In
-    between, low(v) is the smallest order among the open vertices that v is known to reach. `path`
-    lists the vertices on the path from the root of the search to the current vertex. next(v) is the
-    position of the next entry to read in the row of v.
+    order(v) is the position of v in the order of discovery, counted from 1. A vertex is open if it
+    has been discovered but its component is not complete. The stack `open` holds the open vertices.
+    low(v) is 0 until v is discovered, and CLOSED once the component of v is complete. In between,
+    low(v) is the smallest order among the open vertices that v is known to reach. `path` lists the
+    vertices on the path from the root of the search to the current vertex. next(v) is the position
+    of the next entry to read in the row of v.
     """
     n = a_indptr.size - 1
     count, depth, size, turns = 0, 0, 0, 0

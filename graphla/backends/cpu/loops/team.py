@@ -14,7 +14,7 @@ from graphla.backends.cpu.loops.placeholder_ops import exchange, fetch_add, watc
 
 # Positions in the array `team`. All threads often access the first three, so each has a cache line.
 STEP_NUMBER = np.uint64(0)  # odd while a step is open; incremented when a step is opened or closed
-INSIDE = np.uint64(16)  # the number of helpers that have entered the step
+INSIDE = np.uint64(16)  # the number of helpers that are currently in the step
 NEXT_CHUNK = np.uint64(32)  # the first element of the next chunk
 KIND = np.uint64(48)  # the kind of the step, one of the loop's constants
 SUM = np.uint64(49)  # the sum of the threads' results

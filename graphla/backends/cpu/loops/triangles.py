@@ -7,8 +7,8 @@ in row r, and t is in both rows r and s. A row of L has at most sqrt(2 · edges)
 hub (T. Schank and D. Wagner, *Finding, Counting and Listing All Triangles in Large Graphs*, 2005).
 
 Most columns of long rows are among the first TOP ranks. So the rows of vertices of high degree also
-store these columns as a bitmap. One instruction then compares 64 ranks. These vertices have the
-first rows of L, and the array of bitmaps has WORDS words for each of these rows.
+store these columns as a bitmap. One instruction then compares 64 ranks. The rows of these vertices
+are the first rows of L, and the array of bitmaps has WORDS words for each of them.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def count_in_short_rows(indptr, indices, kept_support, stop_flag, most, start, s
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
         if np.int64(end - begin) > most:
             return UNFIT
-        # The first column of row u has no smaller column to form a triangle with.
+        # A triangle at column v needs a smaller column of row u, so skip the first column.
         for p in range(begin + ONE, end):
             v = np.uint64(indices[p])
             if v >= u:

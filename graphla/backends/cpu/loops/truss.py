@@ -149,8 +149,8 @@ def peel(
 
     An edge that is removed for k gets the number k - 1, and an edge that is never removed gets the
     number `last`. `kept_trusses` is 0 for edges that have not been removed. The queue lists edges
-    with fewer than k - 2 triangles. Until such an edge is removed, it still counts in the triangles
-    of other edges.
+    with fewer than k - 2 triangles. Until such an edge is removed, its triangles still count for
+    their other edges.
     """
     indptr, indices, ids = rows
     edges, left = sources.size, sources.size
