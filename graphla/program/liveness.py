@@ -53,7 +53,8 @@ def live_names(
         if isinstance(step, Leave):
             now = left[step.place] - ignored
         elif isinstance(step, Next):
-            # The target is assigned only if there is another item.
+            # The target is assigned only if there is another item, so `written` is subtracted only
+            # for the body.
             now = ((live[step.body] - written) | live[step.done] | read) - ignored
         else:
             now = (frozenset[str]().union(*(live[x] for x in next_steps[k])) - written) | read

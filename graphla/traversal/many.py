@@ -104,8 +104,7 @@ def sum_reciprocals(
 
 
 def _batch_size(n: int, levels: int) -> int:
-    """Return the number of searches over n vertices that find at most `levels` levels; at least
-    64."""
+    """Return how many searches a batch over n vertices has: at most `levels` / n, at least 64."""
     return max(64, levels // max(n, 1) // 64 * 64)
 
 
