@@ -100,7 +100,7 @@ class Liveness:
         return self.caught | self.before(node, live, exits)
 
     def before(self, node: ast.stmt, live: Names, exits: tuple[Names, Names]) -> Names:
-        """Return the names that are live before a statement, if it raises no exception."""
+        """Return the names that are live before a statement that raises no exception."""
         if isinstance(node, ast.Try | ast.TryStar) and not node.finalbody:
             return self.before_try(node, live, exits)
         if isinstance(node, ast.Break | ast.Continue):

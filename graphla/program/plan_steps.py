@@ -99,7 +99,7 @@ class Sweep:
 class Terms:
     """What is known about the terms of a product."""
 
-    first_is_result: bool = False  # the result of each output is its first term
+    first_is_result: bool = False  # the result at each position is the first term there
     reads_index: bool = False  # each value of the vector equals its index
 
 
@@ -212,7 +212,7 @@ class CountItem:
 
 @record
 class Barrier:
-    """Wait for all threads. `reason` says what would go wrong without it."""
+    """Wait for all threads. `reason` says what would go wrong without this barrier."""
 
     reason: str
 
