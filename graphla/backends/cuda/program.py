@@ -313,7 +313,7 @@ class Loop:
         """Return the sizes and offsets of the memory of a run with these dimensions."""
         known = self._places.get(dims)
         if known is None:
-            if len(self._places) > MOST_SIZES:
+            if len(self._places) >= MOST_SIZES:
                 self._places.clear()
             known = self._places[dims] = self._find_places(dims)
         return known
