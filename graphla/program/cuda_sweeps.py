@@ -224,8 +224,8 @@ class SweepPrinter:
             out(f"set_count({name}, {self.printer.size(slot.dim)});")
 
     def _open_growth(self, part: Part, counted: dict[ir.Slot, str]) -> None:
-        """Print code that records where a store adds entries. Products before the next barrier test
-        this in their masks."""
+        """Print code that records where a store adds entries. The masks of products before the next
+        barrier then also test these positions."""
         over, printer = self.sweep.domain.over, self.printer
         if not isinstance(part, Store) or part.into not in printer.plan.growing:
             return

@@ -234,7 +234,7 @@ class Printer:
         return [*lines, "#if !defined(GRAPHLA_PART) || GRAPHLA_PART == 0"]
 
     def _defines(self) -> list[str]:
-        """Return the macros that the files of the kernel read."""
+        """Return the macro definitions that the included CUDA files need."""
         lines = []
         if self.options.cluster > 1:
             lines.append(f"#define GRAPHLA_ONE_CLUSTER {self.options.cluster}")

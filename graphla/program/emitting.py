@@ -111,7 +111,8 @@ class Emitter:
             self.instructions.append(instruction)
 
     def decide(self, condition: ir.Scalar) -> bool:
-        """Return whether the condition is true in this block."""
+        """Return whether the condition is true in this block; raise `Fork` if that is not decided
+        yet."""
         if isinstance(condition, ir.Constant):
             return bool(condition.value)
         if self.decided == len(self.decisions):
@@ -175,7 +176,7 @@ class Emitter:
         return variable
 
     def origin(self, slot: ir.Slot) -> ir.Var:
-        """Return the variable with the number of the vector argument whose entries the slot stores.
+        """Return the variable for the number of the vector argument whose entries the slot stores.
 
         The number is -1 for a new Vector object; see `Binding.origins`.
         """

@@ -25,8 +25,8 @@ TURNS = 1000
 If each of these turns improves the values on the cycle, we assume that every further turn does.
 """
 STEPS = 50_000
-"""Maximum number of edges that the test of a cycle follows, except that it always makes 3 turns. So
-the test of a long cycle makes fewer turns."""
+"""Maximum number of edges that the test of a cycle follows. So the test of a long cycle makes fewer
+turns, but up to 3 turns are always allowed."""
 CYCLES = 32
 ROUNDED = 2
 """Determines when a closure fails because a cycle improves values only by rounding errors.
